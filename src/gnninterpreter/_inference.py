@@ -1,0 +1,138 @@
+"""Reading a `GraphSpec` off a data set: one-hot blocks, index codes, ranges, direction, classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gnninterpreter.errors import DataError
+from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
+
+__all__ = ["infer_blocks", "infer_spec"]
+
+LOOK_FOR_DIRECTION = 200
+
+
+def infer_spec(dataset: Any) -> GraphSpec:
+    """Infer the spec of the graphs in a data set.
+
+    Raises:
+        DataError: If the data set is empty or its graphs disagree on the number of columns.
+    """
+    graphs = list(dataset)
+    if not graphs:
+        raise DataError("dataset is empty; give the graphs the model was trained on, or spec=")
+    for graph in graphs:
+        if not isinstance(graph, Data):
+            raise DataError(
+                f"dataset must hold torch_geometric.data.Data (got {type(graph).__name__})"
+            )
+        if graph.get("edge_index") is None:
+            raise DataError("every graph of the dataset needs an 'edge_index' (got one without)")
+    x = _stack([graph.get("x") for graph in graphs], "x")
+    attr = _stack([graph.get("edge_attr") for graph in graphs], "edge_attr")
+    if attr is None:
+        attr = _stack([graph.get("edge_type") for graph in graphs], "edge_type")
+    metadata = {
+        name: "flat"
+        for name, value in (("x", x), ("edge_attr", attr))
+        if value is not None and value.dim() == 1
+    }
+    return GraphSpec(
+        nodes=() if x is None else infer_blocks(x.view(x.size(0), -1)),
+        edges=() if attr is None else infer_blocks(attr.view(attr.size(0), -1)),
+        class_names=_class_names(dataset, graphs),
+        directed=not all(_symmetric(graph.edge_index) for graph in graphs[:LOOK_FOR_DIRECTION]),
+        metadata=metadata,
+    )
+
+
+def infer_blocks(values: Tensor) -> tuple[Block, ...]:
+    """Cut the columns of a feature matrix into blocks.
+
+    Integers are index codes, one block for each column. Among real columns, neighbouring 0/1 columns
+    of which exactly one is set in every row are a one-hot block; what is left is continuous, between
+    the smallest and the largest value seen.
+
+    Example:
+        >>> infer_blocks(torch.tensor([[1.0, 0.0, 3.5], [0.0, 1.0, -1.0]]))[0].size
+        2
+    """
+    if not values.is_floating_point():
+        sizes = (int(column.max()) + 1 for column in values.t())
+        return tuple(Categorical(size, encoding="index") for size in sizes)
+    blocks: list[Block] = []
+    loose: list[int] = []
+
+    def close() -> None:
+        if loose:
+            part = values[:, loose]
+            low = tuple(part.min(0).values.tolist())
+            high = tuple(part.max(0).values.tolist())
+            blocks.append(Continuous(len(loose), low, high))
+            loose.clear()
+
+    start = 0
+    while start < values.size(1):
+        end = _one_hot_end(values, start)
+        if end - start > 1:
+            close()
+            blocks.append(Categorical(end - start))
+            start = end
+        else:
+            loose.append(start)
+            start += 1
+    close()
+    return tuple(blocks)
+
+
+def _one_hot_end(values: Tensor, start: int) -> int:
+    """Return the end of the one-hot block that begins at a column, or ``start`` if none does."""
+    total = torch.zeros(values.size(0))
+    for end in range(start, values.size(1)):
+        column = values[:, end]
+        if not bool(((column == 0) | (column == 1)).all()):
+            return start
+        total = total + column
+        if bool((total > 1).any()):
+            return start
+        if bool((total == 1).all()):
+            return end + 1
+    return start
+
+
+def _stack(parts: Sequence[Tensor | None], name: str) -> Tensor | None:
+    present = [part for part in parts if part is not None]
+    if not present:
+        return None
+    if len(present) < len(parts):
+        raise DataError(f"some graphs of the dataset have '{name}' and some do not")
+    widths = {tuple(part.shape[1:]) for part in present}
+    if len(widths) > 1:
+        raise DataError(
+            f"the graphs of the dataset disagree on the columns of '{name}' (got {sorted(widths)})"
+        )
+    return torch.cat(present)
+
+
+def _class_names(dataset: Any, graphs: Sequence[Data]) -> tuple[str, ...]:
+    names = getattr(dataset, "class_names", None)
+    if names:
+        return tuple(names)
+    labels = [
+        int(g.y) for g in graphs if g.get("y") is not None and torch.as_tensor(g.y).numel() == 1
+    ]
+    return tuple(f"class {i}" for i in range(max(labels) + 1)) if labels else ()
+
+
+def _symmetric(edge_index: Tensor) -> bool:
+    if edge_index.numel() == 0:
+        return True
+    size = int(edge_index.max()) + 1
+    forward = (edge_index[0] * size + edge_index[1]).unique()
+    backward = (edge_index[1] * size + edge_index[0]).unique()
+    return torch.equal(forward, backward)

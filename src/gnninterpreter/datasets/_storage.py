@@ -1,0 +1,84 @@
+"""Where data sets and checkpoints lie on disk, and how they get there whole or not at all.
+
+A file is written beside its final place and renamed when complete, so that a run killed in the
+middle never leaves something that looks finished.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+__all__ = ["atomic_path", "cache_folder", "read_tensors", "write_tensors"]
+
+CACHE_VARIABLE = "GNNINTERPRETER_CACHE"
+
+
+def cache_folder() -> Path:
+    """Return the folder for generated data: ``$GNNINTERPRETER_CACHE`` or the user's cache."""
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "gnninterpreter"
+
+
+@contextlib.contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Give a temporary path in the same folder that becomes ``path`` when the block succeeds.
+
+    Args:
+        path: The final place; its folder is created.
+
+    Yields:
+        The path to write to. It is removed when the block raises.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        # mkstemp makes files that only their owner reads; a cache may be shared.
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> None:
+    """Write tensors and a JSON header as one safetensors file, atomically."""
+    from safetensors.torch import save_file
+
+    plain = {key: value.detach().cpu().contiguous() for key, value in tensors.items()}
+    with atomic_path(path) as temporary:
+        save_file(plain, temporary, metadata={"header": json.dumps(dict(header), sort_keys=True)})
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what `write_tensors` wrote.
+
+    Raises:
+        OSError: If the file cannot be opened.
+        ValueError: If it is truncated, or no file of ours.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as stored:
+            # Not iterable itself, whatever ruff's SIM118 thinks of `.keys()`.
+            names = list(stored.keys())
+            header = json.loads((stored.metadata() or {})["header"])
+            tensors = {name: stored.get_tensor(name) for name in names}
+    except (SafetensorError, KeyError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path} is truncated or was written by something else") from error
+    if not isinstance(header, dict):
+        raise ValueError(f"{path} was written by something else")
+    return tensors, header

@@ -1,0 +1,238 @@
+"""The first link of the flow: labelled graphs, cached, reproducible, with a rule that checks them.
+
+Every data set of the package is an `ExplainableDataset`: a PyG `InMemoryDataset` that knows its
+`GraphSpec`, draws its graphs from a seed, and can tell the true class of any graph by rule.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data, InMemoryDataset
+
+from gnninterpreter.datasets._storage import cache_folder, read_tensors, write_tensors
+from gnninterpreter.errors import DataError
+from gnninterpreter.spec import GraphSpec
+
+__all__ = ["ExplainableDataset", "undirected_graph"]
+
+FIELDS = ("x", "edge_index", "edge_attr", "y")
+
+
+class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
+    """Labelled graphs with a spec, a seed and a ground-truth oracle.
+
+    The cache file is named after everything the graphs depend on (data set, generator version,
+    seed, parameters), repeats it in its header, and is renamed into place when complete: neither a
+    stale nor a partial file is ever taken for the data set.
+
+    Args:
+        root: Folder for the cache; ``$GNNINTERPRETER_CACHE`` or the user's cache folder if omitted.
+        transform: Applied to each graph when it is read.
+        seed: The same seed gives the same graphs.
+        progress: Whether to show a progress bar while generating.
+        force_reload: Generate anew even where a cache file exists.
+
+    Attributes:
+        spec: Feature blocks and class names.
+        metadata: What the graphs were made from, as plain JSON values.
+    """
+
+    name: ClassVar[str]
+    version: ClassVar[int] = 1
+    spec: ClassVar[GraphSpec]
+    _tensors: dict[str, Tensor] | None = None
+
+    def __init__(
+        self,
+        root: str | Path | None = None,
+        transform: Callable[[Data], Data] | None = None,
+        *,
+        seed: int = 0,
+        progress: bool = False,
+        force_reload: bool = False,
+    ) -> None:
+        """Load the graphs from the cache, generating them first where they are not there."""
+        self.seed = seed
+        self.progress = progress
+        self.metadata: dict[str, Any] = {}
+        folder = Path(root).expanduser() if root is not None else cache_folder()
+        super().__init__(str(folder), transform, log=False, force_reload=force_reload)
+        if self._tensors is None:
+            self._tensors = self._read_cache()
+        if self._tensors is None:  # only if the file vanished in between
+            raise DataError(f"the cache file {self.processed_paths[0]} disappeared; load it again")
+        self._adopt(self._tensors)
+        self._tensors = None
+
+    @abstractmethod
+    def generate(self) -> Iterator[Data]:
+        """Yield graphs with ``x``, ``edge_index``, ``y`` and maybe ``edge_attr``."""
+
+    def expected_graphs(self) -> int | None:
+        """Return about how many graphs `generate` yields, for the progress bar."""
+        return None
+
+    @staticmethod
+    @abstractmethod
+    def oracle(graph: Data) -> int:
+        """Return the true class of a graph, by rule and not by model."""
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Return what the graphs depend on besides the seed, as plain JSON values."""
+        return {}
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """Class names, in the order of the labels."""
+        return self.spec.class_names
+
+    @property
+    def num_classes(self) -> int:
+        """Number of classes, whether or not the data holds an example of each."""
+        return self.spec.num_classes
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Everything that decides which graphs these are."""
+        return {
+            "dataset": self.name,
+            "version": self.version,
+            "seed": self.seed,
+            "parameters": dict(self.parameters()),
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the graphs themselves, which a checkpoint keeps of its training data."""
+        digest = hashlib.sha256()
+        for key in FIELDS:
+            if key in self._data:
+                digest.update(key.encode())
+                digest.update(np.ascontiguousarray(self._data[key].numpy()).tobytes())
+                digest.update(np.ascontiguousarray(self.slices[key].numpy()).tobytes())
+        return digest.hexdigest()
+
+    @property
+    def processed_dir(self) -> str:
+        """Folder of the cache files, one for each data set."""
+        return str(Path(self.root) / self.name)
+
+    @property
+    def processed_file_names(self) -> str:
+        """Name of the cache file, which tells apart all that could be in it."""
+        digest = hashlib.sha256(json.dumps(self.identity, sort_keys=True).encode()).hexdigest()
+        return f"{self.name}-v{self.version}-seed{self.seed}-{digest[:10]}.safetensors"
+
+    def process(self) -> None:
+        """Generate the graphs and write the cache file."""
+        graphs = []
+        for graph in self._tracked(self.generate()):
+            graph.y = torch.as_tensor(graph.y, dtype=torch.long).reshape(1)
+            graphs.append(graph)
+        if not graphs:
+            raise DataError(f"the data set '{self.name}' came out empty; check its parameters")
+        data, slices = self.collate(graphs)
+        tensors = {f"data.{key}": data[key] for key in FIELDS if key in data}
+        tensors |= {f"slices.{key}": slices[key] for key in FIELDS if key in data}
+        header = {"identity": self.identity, "metadata": self.metadata}
+        path = Path(self.processed_paths[0])
+        try:
+            write_tensors(path, tensors, header)
+        except OSError as error:
+            raise DataError(
+                f"cannot write the data set '{self.name}' to {path.parent} ({error.strerror}); "
+                "give a folder that can be written as root="
+            ) from error
+        self._tensors = tensors
+
+    def _process(self) -> None:
+        # PyG's own version trusts any file of the right name, prints, and pickles its settings
+        # beside the data.
+        self._tensors = None if self.force_reload else self._read_cache()
+        if self._tensors is None:
+            self._check_writable()
+            self.process()
+
+    def _check_writable(self) -> None:
+        folder = Path(self.processed_dir)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            probe = folder / f".{self.processed_file_names}.probe"
+            probe.touch()
+            probe.unlink()
+        except OSError as error:
+            raise DataError(
+                f"cannot write the data set '{self.name}' to {folder} ({error.strerror}); "
+                "give a folder that can be written as root="
+            ) from error
+
+    def _read_cache(self) -> dict[str, Tensor] | None:
+        path = Path(self.processed_paths[0])
+        try:
+            tensors, header = read_tensors(path)
+        except (OSError, ValueError):
+            return None
+        if header.get("identity") != json.loads(json.dumps(self.identity)):
+            return None
+        self.metadata = dict(header.get("metadata", {}))
+        return tensors
+
+    def _adopt(self, tensors: Mapping[str, Tensor]) -> None:
+        keys = [key for key in FIELDS if f"data.{key}" in tensors]
+        self._data = Data(**{key: tensors[f"data.{key}"] for key in keys})
+        self.slices = {key: tensors[f"slices.{key}"] for key in keys}
+        self._data.num_nodes = int(self.slices["x"][-1])
+        self._data_list = None
+        self.metadata |= {**self.identity, "graphs": len(self.slices["y"]) - 1}
+
+    def _tracked(self, graphs: Iterator[Data]) -> Iterator[Data]:
+        if not self.progress:
+            return graphs
+        from rich.progress import track
+
+        title = f"Generating {self.name}"
+        return iter(track(graphs, description=title, total=self.expected_graphs()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)}, seed={self.seed})"
+
+
+def undirected_graph(
+    num_nodes: int,
+    edges: np.ndarray[Any, Any] | Sequence[tuple[int, int]],
+    label: int,
+    *,
+    x: Tensor | None = None,
+    edge_attr: Tensor | None = None,
+) -> Data:
+    """Return a graph that holds both directions of each edge.
+
+    Args:
+        num_nodes: Number of nodes.
+        edges: Pairs of nodes, each edge once, shape [m, 2].
+        label: The class.
+        x: Node features, shape [num_nodes, d]; one column of ones when omitted.
+        edge_attr: Edge features in the order of ``edges``, shape [m, d].
+
+    Returns:
+        A graph whose ``edge_index``, of shape [2, 2m], has each edge as given, then each reversed.
+    """
+    pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+    forth = torch.from_numpy(np.ascontiguousarray(pairs.T))
+    data = Data(
+        x=torch.ones(num_nodes, 1) if x is None else x,
+        edge_index=torch.cat([forth, forth.flip(0)], dim=1),
+        y=torch.tensor([label]),
+    )
+    if edge_attr is not None:
+        data.edge_attr = torch.cat([edge_attr, edge_attr])
+    return data

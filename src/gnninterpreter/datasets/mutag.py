@@ -1,0 +1,140 @@
+"""MUTAG: 188 nitro compounds that do or do not cause mutations, the one real data set.
+
+Debnath et al. (1991), as the TU collection publishes it. It is looked for in ``root``, then in the
+installed `grakel` package, which carries a copy, and downloaded otherwise.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch_geometric.data import Data
+
+from gnninterpreter.datasets.base import ExplainableDataset, undirected_graph
+from gnninterpreter.errors import DataError
+from gnninterpreter.spec import Categorical, GraphSpec
+
+__all__ = ["ATOMS", "BONDS", "MUTAG"]
+
+ATOMS = ("C", "N", "O", "F", "I", "Cl", "Br")
+BONDS = ("aromatic", "single", "double", "triple")
+NUM_GRAPHS = 188
+
+_ATOM_COLORS = ("#555555", "#1F77B4", "#D62728", "#2CA02C", "#9467BD", "#17BECF", "#8C564B")
+_ATOM_BLOCK = Categorical(7, ATOMS, _ATOM_COLORS, name="atom")
+_BOND_BLOCK = Categorical(4, BONDS, name="bond")
+_PARTS = ("A", "graph_indicator", "graph_labels", "node_labels", "edge_labels")
+
+
+class MUTAG(ExplainableDataset):
+    """Molecules of class nonmutagen or mutagen, without hydrogens.
+
+    Args:
+        root: Folder for the cache, also looked in for the files ``MUTAG_A.txt`` and so on.
+        transform: Applied to each graph when it is read.
+        seed: Taken for uniformity with the other data sets; the molecules are what they are.
+        bonds: Whether to keep the bond types as edge features.
+        progress: Whether to show a progress bar.
+        force_reload: Read the files anew even where a cache file exists.
+    """
+
+    name = "mutag"
+    spec = GraphSpec(nodes=(_ATOM_BLOCK,), class_names=("nonmutagen", "mutagen"))
+
+    def __init__(
+        self,
+        root: str | Path | None = None,
+        transform: Callable[[Data], Data] | None = None,
+        *,
+        seed: int = 0,
+        bonds: bool = False,
+        progress: bool = False,
+        force_reload: bool = False,
+    ) -> None:
+        """Load the molecules."""
+        self.bonds = bonds
+        if bonds:
+            self.spec = GraphSpec(  # type: ignore[misc]
+                nodes=(_ATOM_BLOCK,), edges=(_BOND_BLOCK,), class_names=MUTAG.spec.class_names
+            )
+        super().__init__(root, transform, seed=seed, progress=progress, force_reload=force_reload)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Return whether the bonds are kept."""
+        return {"bonds": self.bonds}
+
+    def expected_graphs(self) -> int:
+        """Return the number of molecules."""
+        return NUM_GRAPHS
+
+    def generate(self) -> Iterator[Data]:
+        """Yield the molecules in their published order."""
+        folder, source = _find_files(Path(self.root))
+        self.metadata["source"] = source
+        columns = {part: _read(folder / f"MUTAG_{part}.txt") for part in _PARTS}
+        graph_of_node = columns["graph_indicator"][:, 0]
+        ends = columns["A"] - 1
+        graph_of_edge = graph_of_node[ends[:, 0]]
+        labels = columns["graph_labels"][:, 0]
+        if len(labels) != NUM_GRAPHS:
+            raise DataError(f"{folder} holds {len(labels)} molecules, not MUTAG's {NUM_GRAPHS}")
+        for index, label in enumerate(labels, start=1):
+            nodes = np.flatnonzero(graph_of_node == index)
+            # The files hold both directions of each bond.
+            mine = (graph_of_edge == index) & (ends[:, 0] < ends[:, 1])
+            yield undirected_graph(
+                len(nodes),
+                ends[mine] - nodes[0],
+                int(label > 0),
+                x=torch.eye(len(ATOMS))[columns["node_labels"][nodes, 0]],
+                edge_attr=self._bond_features(columns["edge_labels"][mine, 0]),
+            )
+
+    def _bond_features(self, kinds: np.ndarray[Any, Any]) -> torch.Tensor | None:
+        return torch.eye(len(BONDS))[kinds] if self.bonds else None
+
+    @staticmethod
+    def oracle(graph: Data) -> int:
+        """Return mutagen for a molecule with nitro groups on fused rings; see `molecules`."""
+        from gnninterpreter.datasets.molecules import looks_mutagenic
+
+        return int(looks_mutagenic(graph))
+
+
+def _find_files(root: Path) -> tuple[Path, str]:
+    """Return the folder of the files, and where it was found."""
+    for folder in (root, root / "MUTAG" / "raw", root / "raw", root / "MUTAG"):
+        if (folder / "MUTAG_A.txt").is_file():
+            return folder, "root"
+    found = importlib.util.find_spec("grakel")
+    for place in found.submodule_search_locations or () if found else ():
+        folder = Path(place) / "tests" / "data" / "MUTAG"
+        if (folder / "MUTAG_A.txt").is_file():
+            return folder, "grakel"
+    return _download(root), "download"
+
+
+def _download(root: Path) -> Path:
+    from torch_geometric.datasets import TUDataset
+
+    try:
+        return Path(TUDataset(str(root), "MUTAG").raw_dir)
+    except Exception as error:
+        raise DataError(
+            f"cannot download MUTAG ({type(error).__name__}: {error}); install the copy in grakel "
+            f"with: pip install 'gnninterpreter[chem]', or put the files MUTAG_*.txt into {root}"
+        ) from error
+
+
+def _read(path: Path) -> np.ndarray[Any, Any]:
+    try:
+        return np.loadtxt(path, dtype=np.int64, delimiter=",", ndmin=2)
+    except OSError as error:
+        raise DataError(f"cannot read {path}; the files of MUTAG are incomplete") from error
+    except ValueError as error:
+        raise DataError(f"{path} is damaged ({error}); delete it and fetch it again") from error

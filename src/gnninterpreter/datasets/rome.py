@@ -1,0 +1,185 @@
+"""The Rome graphs, on which three of the data sets are built: found, checked and parsed.
+
+The archive is looked for in the data set's ``root``, then in the folder that the environment
+variable ``GNNINTERPRETER_DATA`` names, then downloaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tarfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from gnninterpreter.datasets._storage import atomic_path
+from gnninterpreter.errors import DataError
+
+__all__ = [
+    "BaseGraph",
+    "MissingArchiveError",
+    "check_archive",
+    "find_archive",
+    "parse_graphml",
+    "read_archive",
+]
+
+ARCHIVE = "rome-graphml.tgz"
+SHA256 = "84de549313c79048d0e8157727f3e71aea6caf859336d1e790099110d55dc592"
+URL = "https://www.graphdrawing.org/download/rome-graphml.tgz"
+DATA_VARIABLE = "GNNINTERPRETER_DATA"
+NUM_GRAPHS = 11_534
+
+
+class MissingArchiveError(DataError):
+    """No folder has the archive, and it cannot be downloaded."""
+
+
+@dataclass(frozen=True)
+class BaseGraph:
+    """An undirected graph without features.
+
+    Attributes:
+        num_nodes: Number of nodes, which are counted from 0.
+        edges: Each edge once, the smaller end first, in increasing order.
+    """
+
+    num_nodes: int
+    edges: tuple[tuple[int, int], ...]
+
+
+def find_archive(root: Path, *, download: bool = True) -> Path:
+    """Find the archive of the Rome graphs, downloading it where allowed.
+
+    Args:
+        root: Folder to look in first, and to download to.
+        download: Whether to fetch it where no folder has it.
+
+    Returns:
+        The path of an archive whose hash is right.
+
+    Raises:
+        MissingArchiveError: If there is none.
+        DataError: If there is one and it is damaged.
+    """
+    named = os.environ.get(DATA_VARIABLE)
+    folders = [root, *([Path(named).expanduser()] if named else [])]
+    for folder in folders:
+        path = folder / ARCHIVE
+        if path.is_file():
+            check_archive(path)
+            return path
+    if download:
+        return _download(root / ARCHIVE)
+    searched = " or ".join(str(folder) for folder in folders)
+    raise MissingArchiveError(
+        f"the Rome graphs are missing: there is no {ARCHIVE} in {searched}; put it there, name its "
+        f"folder in {DATA_VARIABLE}, or use base='synthetic'"
+    )
+
+
+def check_archive(path: Path) -> None:
+    """Compare the hash of an archive with that of the published one.
+
+    Raises:
+        DataError: If it differs.
+    """
+    try:
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise DataError(f"cannot read {path} ({error.strerror}); check its permissions") from error
+    if digest != SHA256:
+        raise DataError(
+            f"{path} is not the published archive of the Rome graphs: its SHA-256 is "
+            f"{digest[:12]}..., not {SHA256[:12]}...; delete it and fetch it again from {URL}"
+        )
+
+
+def read_archive(path: Path) -> list[BaseGraph]:
+    """Parse every graph of an archive, in the order of their names.
+
+    Raises:
+        DataError: If the archive is truncated, empty, or holds a file that is not a graph.
+    """
+    try:
+        found = sorted(_members(path))
+    except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
+        raise DataError(
+            f"{path} is truncated or not a .tgz archive ({error}); delete it and fetch it again"
+        ) from error
+    if not found:
+        raise DataError(f"{path} holds no rome/grafo*.graphml files; fetch it again from {URL}")
+    return [parse_graphml(text, name) for _, name, text in found]
+
+
+def parse_graphml(text: bytes, name: str) -> BaseGraph:
+    """Parse one undirected graph; loops, repeated edges and nodes without edges are dropped.
+
+    Three of the Rome graphs have such nodes; without them all are connected and have 10 to 100.
+
+    Args:
+        text: The file's contents.
+        name: The file's name, for messages.
+
+    Raises:
+        DataError: If it is not GraphML, holds no graph, or names a node that is not there.
+    """
+    try:
+        document = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise DataError(f"{name} is not GraphML: {error}") from error
+    # Some writers put every tag into GraphML's namespace, others do not.
+    graph = next((part for part in document.iter() if _tag(part) == "graph"), None)
+    if _tag(document) != "graphml" or graph is None:
+        raise DataError(f"{name} is not a GraphML graph: its first tag is <{_tag(document)}>")
+    numbers: dict[str | None, int] = {}
+    pairs: list[tuple[str | None, str | None]] = []
+    for part in graph:
+        if part.tag.endswith("node"):
+            numbers[part.get("id")] = len(numbers)
+        elif part.tag.endswith("edge"):
+            pairs.append((part.get("source"), part.get("target")))
+    try:
+        ends = [(numbers[source], numbers[target]) for source, target in pairs]
+    except KeyError as error:
+        raise DataError(f"{name} has an edge to the node {error}, which it does not list") from error
+    touched = sorted({node for pair in ends if pair[0] != pair[1] for node in pair})
+    order = {node: index for index, node in enumerate(touched)}
+    edges = {(order[min(pair)], order[max(pair)]) for pair in ends if pair[0] != pair[1]}
+    return BaseGraph(len(touched), tuple(sorted(edges)))
+
+
+def _members(path: Path) -> Iterator[tuple[int, str, bytes]]:
+    """Yield number, name and text of the graphs, reading the archive once from front to back."""
+    with tarfile.open(path, mode="r|gz") as archive:
+        for member in archive:
+            name = Path(member.name).name
+            if not (member.isfile() and name.startswith("grafo") and name.endswith(".graphml")):
+                continue
+            stream = archive.extractfile(member)
+            number = name.removeprefix("grafo").split(".")[0]
+            if stream is not None:
+                yield int(number) if number.isdigit() else 0, name, stream.read()
+
+
+def _tag(element: ElementTree.Element) -> str:
+    return element.tag.rsplit("}", 1)[-1]
+
+
+def _download(path: Path) -> Path:
+    import urllib.request
+
+    try:
+        with atomic_path(path) as temporary:
+            with urllib.request.urlopen(URL, timeout=20) as answer:
+                temporary.write_bytes(answer.read())
+            check_archive(temporary)
+    except OSError as error:
+        raise MissingArchiveError(
+            f"cannot download the Rome graphs from {URL} to {path.parent} ({error}); put {ARCHIVE} "
+            f"there, name its folder in {DATA_VARIABLE}, or use base='synthetic'"
+        ) from error
+    return path

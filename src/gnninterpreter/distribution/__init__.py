@@ -1,0 +1,7 @@
+"""Probability distributions over graphs, R of them in one batch, and the streams they draw from."""
+
+from gnninterpreter.distribution.distribution import GraphDistribution
+from gnninterpreter.distribution.start import around_density, from_graphs, uniform_start
+from gnninterpreter.distribution.streams import Streams
+
+__all__ = ["GraphDistribution", "Streams", "around_density", "from_graphs", "uniform_start"]

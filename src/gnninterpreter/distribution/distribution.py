@@ -1,0 +1,286 @@
+"""The explanation itself: a probability distribution over graphs (paper, section 4.2, equation 2).
+
+Edges are independent Bernoulli variables, categories independent Categorical ones, continuous
+features plain numbers. Every latent tensor carries a leading restart dimension: R explainers are one
+batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.distribution.streams import Streams
+from gnninterpreter.errors import SpecError
+from gnninterpreter.graphs import DenseGraphs, split_blocks
+from gnninterpreter.spec import Block, Categorical, GraphSpec
+
+__all__ = ["GraphDistribution"]
+
+
+@dataclass
+class GraphDistribution:
+    """R distributions over graphs on the same N candidate nodes.
+
+    Args:
+        spec: What the features mean.
+        num_candidates: Number of candidate nodes N.
+        edge_logits: Omega of the paper, [R, M]; M is N(N-1)/2, or N(N-1) for directed graphs.
+        node_logits: Xi, one tensor [R, N, k] for each node block. For a continuous block the latent
+            numbers, squeezed into the block's bounds by a sigmoid.
+        edge_feature_logits: H, one tensor [R, M, k] for each edge block.
+    """
+
+    spec: GraphSpec
+    num_candidates: int
+    edge_logits: Tensor
+    node_logits: tuple[Tensor, ...]
+    edge_feature_logits: tuple[Tensor, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check that the shapes fit the spec."""
+        if self.num_candidates < 2:
+            raise SpecError(f"max_nodes must be at least 2 (got {self.num_candidates})")
+        expected = self.num_pairs(self.spec, self.num_candidates)
+        if self.edge_logits.dim() != 2 or self.edge_logits.size(1) != expected:
+            raise SpecError(
+                f"edge_logits must have shape [R, {expected}] (got {list(self.edge_logits.shape)})"
+            )
+
+    @staticmethod
+    def num_pairs(spec: GraphSpec, num_candidates: int) -> int:
+        """Number of candidate edges M."""
+        ordered = num_candidates * (num_candidates - 1)
+        return ordered if spec.directed else ordered // 2
+
+    @property
+    def restarts(self) -> int:
+        """Number of distributions R."""
+        return self.edge_logits.size(0)
+
+    def latents(self) -> list[Tensor]:
+        """All latent tensors, edges first."""
+        return [self.edge_logits, *self.node_logits, *self.edge_feature_logits]
+
+    def with_latents(self, latents: Sequence[Tensor]) -> GraphDistribution:
+        """Return the same distribution with other latent tensors, in the order of `latents`."""
+        blocks = len(self.spec.nodes)
+        return GraphDistribution(
+            self.spec,
+            self.num_candidates,
+            latents[0],
+            tuple(latents[1 : 1 + blocks]),
+            tuple(latents[1 + blocks :]),
+        )
+
+    def select(self, restarts: Tensor | list[int] | slice) -> GraphDistribution:
+        """Return some of the R distributions."""
+        return self.with_latents([latent[restarts] for latent in self.latents()])
+
+    def detach(self) -> GraphDistribution:
+        """Return a copy that shares nothing with this one."""
+        return self.with_latents([latent.detach().clone() for latent in self.latents()])
+
+    @property
+    def edge_probability(self) -> Tensor:
+        """Theta = sigmoid(Omega), [R, M]."""
+        return self.edge_logits.sigmoid()
+
+    @property
+    def expected_edges(self) -> Tensor:
+        """Expected number of edges, [R]."""
+        return self.edge_probability.sum(dim=1)
+
+    def undecided(self) -> Tensor:
+        """How much is still open, [R]: entropy in bits of the edges and of the features they touch.
+
+        0 for a distribution that has collapsed to one graph; an edge with probability one half, or a
+        present node with an even choice between two categories, adds 1.
+        """
+        theta = self.edge_probability
+        open_edges = _bernoulli_bits(theta).sum(dim=1)
+        presence = 1 - (1 - self._square(theta)).prod(dim=2)
+        for block, logits in zip(self.spec.nodes, self.node_logits, strict=True):
+            if isinstance(block, Categorical):
+                open_edges = open_edges + (_categorical_bits(logits) * presence).sum(dim=1)
+        for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True):
+            if isinstance(block, Categorical):
+                open_edges = open_edges + (_categorical_bits(logits) * theta).sum(dim=1)
+        return open_edges
+
+    def relaxed(self, samples: int, temperature: float, streams: Streams) -> DenseGraphs:
+        """Draw K independent Concrete samples for each restart (equation 5).
+
+        Returns:
+            R * K soft graphs, the samples of one restart beside each other.
+        """
+        dtype, shape = self.edge_logits.dtype, self.edge_logits.shape[1:]
+        noise = streams.logistic(samples, *shape, dtype=dtype)
+        weight = ((self.edge_logits.unsqueeze(1) + noise) / temperature).sigmoid()
+        nodes = [
+            _relax(block, logits, samples, temperature, streams)
+            for block, logits in zip(self.spec.nodes, self.node_logits, strict=True)
+        ]
+        edges = [
+            _relax(block, logits, samples, temperature, streams)
+            for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True)
+        ]
+        return self._assemble(weight, nodes, edges)
+
+    def discrete(self, samples: int, streams: Streams, jitter: float = 0.0) -> DenseGraphs:
+        """Draw Bernoulli / Categorical graphs: R * n of them, those of one restart beside each other.
+
+        Args:
+            samples: Number of graphs for each restart.
+            streams: Source of randomness.
+            jitter: Standard deviation of noise on the latents of continuous features, for the
+                score-function gradient, which needs them to vary.
+        """
+        with torch.no_grad():
+            u = streams.uniform(samples, *self.edge_logits.shape[1:])
+            weight = (u < self.edge_probability.unsqueeze(1)).to(self.edge_logits.dtype)
+            nodes = [
+                _draw(block, logits, samples, streams, jitter)
+                for block, logits in zip(self.spec.nodes, self.node_logits, strict=True)
+            ]
+            edges = [
+                _draw(block, logits, samples, streams, jitter)
+                for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True)
+            ]
+            return self._assemble(weight, nodes, edges)
+
+    def mode(self) -> DenseGraphs:
+        """Return the most probable graph of each restart: R discrete graphs."""
+        with torch.no_grad():
+            weight = self.edge_logits.gt(0).to(self.edge_logits.dtype).unsqueeze(1)
+            nodes = [
+                _most_probable(block, logits).unsqueeze(1)
+                for block, logits in zip(self.spec.nodes, self.node_logits, strict=True)
+            ]
+            edges = [
+                _most_probable(block, logits).unsqueeze(1)
+                for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True)
+            ]
+            return self._assemble(weight, nodes, edges)
+
+    def log_probability(self, graphs: DenseGraphs, jitter: float = 0.0) -> Tensor:
+        """Log-probability of discrete graphs under their restart, differentiable in the latents.
+
+        Args:
+            graphs: R * K graphs, as `discrete` lays them out.
+            jitter: The jitter they were drawn with; without it continuous features have no density.
+
+        Returns:
+            Shape [R, K].
+        """
+        shape = (self.restarts, len(graphs) // self.restarts)
+        present = self.pairs(graphs.weight).view(*shape, -1)
+        total = (present * self.edge_logits.unsqueeze(1)).sum(-1)
+        total = total - torch.nn.functional.softplus(self.edge_logits).sum(-1, keepdim=True)
+        parts = [(self.spec.nodes, self.node_logits, graphs.nodes)]
+        if graphs.edges is not None:
+            parts.append((self.spec.edges, self.edge_feature_logits, self.pairs(graphs.edges)))
+        for blocks, latents, values in parts:
+            columns = split_blocks(values.view(*shape, *values.shape[1:]), blocks)
+            for block, latent, value in zip(blocks, latents, columns, strict=True):
+                if isinstance(block, Categorical):
+                    terms = value * latent.log_softmax(-1).unsqueeze(1)
+                elif jitter and not block.constant:
+                    distance = latent_of(block, value) - latent.unsqueeze(1)
+                    terms = -0.5 * (distance / jitter).square()
+                else:
+                    continue
+                total = total + terms.sum(dim=(-1, -2))
+        return total
+
+    def _assemble(self, weight: Tensor, nodes: list[Tensor], edges: list[Tensor]) -> DenseGraphs:
+        """Put values [R, K, M or N, ...] of the parts together into dense graphs."""
+        square = self._square(weight.flatten(0, 1))
+        features = torch.cat([part.flatten(0, 1) for part in nodes], dim=-1)
+        edge_features = None
+        if edges:
+            pairs = torch.cat([part.flatten(0, 1) for part in edges], dim=-1)
+            edge_features = self._square(pairs)
+        return DenseGraphs(self.spec, square, features, edge_features)
+
+    def _square(self, pairs: Tensor) -> Tensor:
+        """Spread values of candidate edges [B, M, ...] over both ends, [B, N, N, ...]."""
+        place = pair_places(self.num_candidates, self.spec.directed, pairs.device)
+        padded = torch.cat([pairs, pairs.new_zeros(pairs.size(0), 1, *pairs.shape[2:])], dim=1)
+        n = self.num_candidates
+        return padded.index_select(1, place.flatten()).view(pairs.size(0), n, n, *pairs.shape[2:])
+
+    def pairs(self, square: Tensor) -> Tensor:
+        """The inverse of spreading: values [B, N, N, ...] of the candidate edges as [B, M, ...]."""
+        place = pair_places(self.num_candidates, self.spec.directed, square.device)
+        n = self.num_candidates
+        keep = torch.ones(n, n, dtype=torch.bool, device=square.device)
+        keep = keep.fill_diagonal_(False) if self.spec.directed else keep.tril(-1)
+        target, source = keep.nonzero(as_tuple=True)
+        order = place[target, source].argsort()
+        return square[:, target[order], source[order]]
+
+
+@lru_cache(maxsize=64)
+def pair_places(size: int, directed: bool, device: torch.device) -> Tensor:
+    """Place of each pair (target, source) in the list of candidate edges; the diagonal's is the end."""
+    total = size * (size - 1) // (1 if directed else 2)
+    places = torch.full((size, size), total, dtype=torch.long, device=device)
+    if directed:
+        places[~torch.eye(size, dtype=torch.bool, device=device)] = torch.arange(total, device=device)
+        return places
+    row, column = torch.triu_indices(size, size, 1, device=device)
+    places[row, column] = torch.arange(total, device=device)
+    places[column, row] = torch.arange(total, device=device)
+    return places
+
+
+def _bernoulli_bits(p: Tensor) -> Tensor:
+    return torch.special.entr(p).add(torch.special.entr(1 - p)) / torch.log(torch.tensor(2.0))
+
+
+def _categorical_bits(logits: Tensor) -> Tensor:
+    return torch.special.entr(logits.softmax(-1)).sum(-1) / torch.log(torch.tensor(2.0))
+
+
+def _within_bounds(block: Block, latent: Tensor) -> Tensor:
+    assert not isinstance(block, Categorical)
+    low = latent.new_tensor(block.low)
+    high = latent.new_tensor(block.high)
+    return low + (high - low) * latent.sigmoid()
+
+
+def latent_of(block: Block, value: Tensor) -> Tensor:
+    """The latent number behind a continuous value; 0 where bounds are equal."""
+    assert not isinstance(block, Categorical)
+    low, high = value.new_tensor(block.low), value.new_tensor(block.high)
+    share = (value - low) / (high - low).clamp_min(torch.finfo(value.dtype).tiny)
+    return torch.where(high > low, torch.logit(share, eps=1e-4), torch.zeros_like(share))
+
+
+def _relax(block: Block, latent: Tensor, samples: int, temperature: float, streams: Streams) -> Tensor:
+    if not isinstance(block, Categorical):
+        return _within_bounds(block, latent).unsqueeze(1).expand(-1, samples, -1, -1)
+    noise = streams.gumbel(samples, *latent.shape[1:], dtype=latent.dtype)
+    return ((latent.unsqueeze(1) + noise) / temperature).softmax(dim=-1)
+
+
+def _draw(block: Block, latent: Tensor, samples: int, streams: Streams, jitter: float) -> Tensor:
+    if not isinstance(block, Categorical):
+        latent = latent.unsqueeze(1).expand(-1, samples, -1, -1)
+        if jitter:
+            latent = latent + jitter * streams.normal(*latent.shape[1:], dtype=latent.dtype)
+        return _within_bounds(block, latent)
+    noise = streams.gumbel(samples, *latent.shape[1:], dtype=latent.dtype)
+    choice = (latent.log_softmax(-1).unsqueeze(1) + noise).argmax(dim=-1)
+    return torch.nn.functional.one_hot(choice, block.size).to(latent.dtype)
+
+
+def _most_probable(block: Block, latent: Tensor) -> Tensor:
+    if not isinstance(block, Categorical):
+        return _within_bounds(block, latent)
+    return torch.nn.functional.one_hot(latent.argmax(dim=-1), block.size).to(latent.dtype)

@@ -1,0 +1,91 @@
+"""Where the search begins: the first values of the latent tensors."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.distribution.distribution import GraphDistribution, latent_of
+from gnninterpreter.distribution.streams import Streams
+from gnninterpreter.graphs import DenseGraphs, split_blocks
+from gnninterpreter.spec import Block, Categorical, GraphSpec
+
+__all__ = ["around_density", "from_graphs", "uniform_start"]
+
+
+def uniform_start(
+    spec: GraphSpec, num_candidates: int, streams: Streams, dtype: torch.dtype = torch.float32
+) -> GraphDistribution:
+    """The paper's start: edge probabilities uniform in (0, 1), categories uniform on the simplex."""
+    pairs = GraphDistribution.num_pairs(spec, num_candidates)
+    return GraphDistribution(
+        spec,
+        num_candidates,
+        streams.logistic(pairs, dtype=dtype),
+        _features(spec.nodes, num_candidates, streams, dtype),
+        _features(spec.edges, pairs, streams, dtype),
+    )
+
+
+def around_density(
+    spec: GraphSpec,
+    num_candidates: int,
+    density: Tensor,
+    streams: Streams,
+    spread: float = 1.0,
+    dtype: torch.dtype = torch.float32,
+) -> GraphDistribution:
+    """Edge probabilities around a density of its own for each restart, [R]."""
+    pairs = GraphDistribution.num_pairs(spec, num_candidates)
+    centre = torch.logit(density.to(dtype)).unsqueeze(1)
+    return GraphDistribution(
+        spec,
+        num_candidates,
+        centre + spread * streams.normal(pairs, dtype=dtype),
+        _features(spec.nodes, num_candidates, streams, dtype),
+        _features(spec.edges, pairs, streams, dtype),
+    )
+
+
+def from_graphs(graphs: DenseGraphs, certainty: float = 0.999) -> GraphDistribution:
+    """Distributions that have all but collapsed to the given discrete graphs, one for each."""
+    spec, n = graphs.spec, graphs.num_candidates
+    like = GraphDistribution.num_pairs(spec, n)
+    blank = GraphDistribution(spec, n, graphs.weight.new_zeros(len(graphs), like), ())
+    size = math.log(certainty / (1 - certainty))
+    edges = ()
+    if graphs.edges is not None:
+        edges = _certain(spec.edges, blank.pairs(graphs.edges), size)
+    return GraphDistribution(
+        spec,
+        n,
+        (2 * blank.pairs(graphs.weight) - 1) * size,
+        _certain(spec.nodes, graphs.nodes, size),
+        edges,
+    )
+
+
+def _features(
+    blocks: tuple[Block, ...], members: int, streams: Streams, dtype: torch.dtype
+) -> tuple[Tensor, ...]:
+    latents = []
+    for block in blocks:
+        if isinstance(block, Categorical):
+            # Normalised exponentials are Dirichlet(1): uniform on the simplex.
+            shares = -streams.uniform(members, block.size, dtype=dtype).log()
+            latents.append(shares.log() - shares.sum(-1, keepdim=True).log())
+        else:
+            latents.append(streams.logistic(members, block.dim, dtype=dtype))
+    return tuple(latents)
+
+
+def _certain(blocks: tuple[Block, ...], values: Tensor, size: float) -> tuple[Tensor, ...]:
+    latents = []
+    for block, part in zip(blocks, split_blocks(values, blocks), strict=True):
+        if isinstance(block, Categorical):
+            latents.append(part * (size + math.log(max(block.size - 1, 1))))
+        else:
+            latents.append(latent_of(block, part))
+    return tuple(latents)

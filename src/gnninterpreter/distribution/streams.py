@@ -1,0 +1,87 @@
+"""Random numbers by counting: one independent stream for each restart, on any device.
+
+A number depends on its stream's key and its place in the stream, and on nothing else. So restart r
+draws the same numbers whatever the number of restarts beside it, a thousand streams cost one call,
+and the same seed gives the same numbers on a CPU and on a GPU.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+__all__ = ["Streams"]
+
+# Constants of the SplitMix64 generator, as signed 64-bit integers.
+_GOLDEN = 0x9E3779B97F4A7C15 - (1 << 64)
+_MIX_1 = 0xBF58476D1CE4E5B9 - (1 << 64)
+_MIX_2 = 0x94D049BB133111EB - (1 << 64)
+# One bit fewer than a float32 holds, so that the largest number still rounds below 1.
+_BITS = 23
+
+
+def _shift_right(x: Tensor, bits: int) -> Tensor:
+    """Shift without the sign, which ``>>`` would copy in from the left."""
+    return (x >> bits) & ((1 << (64 - bits)) - 1)
+
+
+def _mix(x: Tensor) -> Tensor:
+    x = (x ^ _shift_right(x, 30)) * _MIX_1
+    x = (x ^ _shift_right(x, 27)) * _MIX_2
+    return x ^ _shift_right(x, 31)
+
+
+class Streams:
+    """R independent streams of random numbers.
+
+    Args:
+        seed: Seed common to all streams.
+        ids: Number of streams, or their identities: stream i of one object equals stream i of another
+            with the same seed and purpose.
+        purpose: Keeps draws for different ends (optimisation, evaluation) apart.
+        device: Where numbers are made.
+
+    Example:
+        >>> few, many = Streams(7, 2), Streams(7, 100)
+        >>> torch.equal(few.uniform(3), many.uniform(3)[:2])
+        True
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        ids: int | list[int],
+        purpose: int = 0,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        identities = torch.arange(ids) if isinstance(ids, int) else torch.tensor(ids)
+        base = _mix(torch.tensor(seed) + torch.tensor(purpose + 1) * _MIX_1)
+        self.keys = _mix(base + (identities.long() + 1) * _GOLDEN).to(device)
+        self.position = 0
+
+    def __len__(self) -> int:
+        return self.keys.numel()
+
+    def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Draw numbers strictly between 0 and 1, shape [R, *shape]."""
+        count = math.prod(shape)
+        place = torch.arange(self.position, self.position + count, device=self.keys.device)
+        self.position += count
+        bits = _mix(self.keys.unsqueeze(1) + (place + 1) * _GOLDEN)
+        fraction = (_shift_right(bits, 64 - _BITS).to(dtype) + 0.5) * 2.0**-_BITS
+        return fraction.view(-1, *shape)
+
+    def logistic(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Draw log(u / (1 - u)), the noise of a binary Concrete variable."""
+        u = self.uniform(*shape, dtype=dtype)
+        return u.log() - (-u).log1p()
+
+    def gumbel(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Draw -log(-log(u)), the noise of a Concrete variable."""
+        return -(-self.uniform(*shape, dtype=dtype).log()).log()
+
+    def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Draw standard normal numbers."""
+        return torch.special.ndtri(self.uniform(*shape, dtype=torch.float64)).to(dtype)

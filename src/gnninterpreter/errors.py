@@ -1,0 +1,58 @@
+"""Errors a user can cause, each saying what was expected, what came and what to do next.
+
+Every one is a ``ValueError`` under a common base, so that a command line can turn them into one
+sentence and exit code 2, and a caller can catch them all. Failing to converge is not among them: it
+is a result with a reason (see `gnninterpreter.optim.Reason`).
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CheckpointError",
+    "DataError",
+    "GNNInterpreterError",
+    "MissingExtraError",
+    "ModelError",
+    "OutputError",
+    "SpecError",
+    "TargetError",
+]
+
+
+class GNNInterpreterError(ValueError):
+    """Base of every error that a user can cause and mend."""
+
+
+class SpecError(GNNInterpreterError):
+    """A `GraphSpec` that is inconsistent, or that disagrees with the data or the model."""
+
+
+class DataError(GNNInterpreterError):
+    """A data set that is missing, empty, damaged or of the wrong kind."""
+
+
+class ModelError(GNNInterpreterError):
+    """A model that cannot be called, or whose output cannot be read as class scores."""
+
+
+class TargetError(GNNInterpreterError):
+    """A class that does not exist, or that the data has no example of."""
+
+
+class CheckpointError(GNNInterpreterError):
+    """A checkpoint or run folder that cannot be read, or was written by something else."""
+
+
+class OutputError(GNNInterpreterError):
+    """A place to write to that cannot be written, or already holds a run."""
+
+
+class MissingExtraError(GNNInterpreterError, ImportError):
+    """An optional dependency that a feature needs and that is not installed."""
+
+    def __init__(self, feature: str, package: str, extra: str) -> None:
+        """Name the feature, the package it needs and the extra that brings it."""
+        super().__init__(
+            f"{feature} needs the package '{package}', which is not installed; "
+            f"install it with: pip install 'gnninterpreter[{extra}]'"
+        )

@@ -1,0 +1,131 @@
+"""From what a search found to an explanation: the final numbers, all from the native model."""
+
+from __future__ import annotations
+
+import torch
+
+from gnninterpreter.distribution import Streams
+from gnninterpreter.explanation.explanation import (
+    SAMPLE_PURPOSE,
+    Curve,
+    Explanation,
+    Probability,
+    Restart,
+)
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.optim import History, SearchResult
+
+__all__ = ["explanation_of"]
+
+SAMPLES = 1000
+PROBABLE = 0.9
+TENTH = 10.0
+
+
+def explanation_of(
+    result: SearchResult,
+    classifier: GraphClassifier,
+    statistics: ClassStatistics | None,
+    target: int,
+    recipe: str,
+    seed: int,
+) -> Explanation:
+    """Score the restarts with the native model and choose the best."""
+    choice = result.ranking()[0]
+    chosen = result.distribution.select(torch.tensor([choice]))
+    streams = Streams(seed, 1, purpose=SAMPLE_PURPOSE, device=classifier.device)
+    sampled = classifier.probability(chosen.discrete(SAMPLES, streams), target).double()
+    probability = Probability(float(sampled.mean()), float(sampled.std()), SAMPLES)
+    modes = result.distribution.mode()
+    scores = classifier.score(modes)
+    probabilities = scores.probabilities.nan_to_num(nan=0.0)
+    similarities: list[float | None] = [None] * result.distribution.restarts
+    percentile = None
+    if statistics is not None and float(statistics.count[target]) > 0:
+        mean = statistics.mean_embedding[target].to(scores.embedding)
+        cosine = torch.cosine_similarity(scores.embedding, mean.unsqueeze(0)).nan_to_num(nan=-1.0)
+        similarities = [float(value) for value in cosine]
+        percentile = statistics.similarity_percentile(target, float(cosine[choice]))
+    undecided = result.distribution.undecided()
+    restarts = [
+        Restart(
+            probability=float(probabilities[r, target]),
+            mean_probability=float(result.mean_probability[r]),
+            nodes=int(modes.num_nodes[r]),
+            edges=int(modes.num_edges[r]),
+            similarity=similarities[r],
+            connected=bool(result.judgement.sound[r]),
+            undecided=float(undecided[r]),
+            reason=str(result.reasons[r]),
+            iterations=int(result.iterations[r]),
+        )
+        for r in range(result.distribution.restarts)
+    ]
+    explanation = Explanation(
+        spec=classifier.spec,
+        target=target,
+        distribution=result.distribution.detach(),
+        choice=choice,
+        probability=probability,
+        mode_probability=restarts[choice].probability,
+        class_probabilities=[float(p) for p in probabilities[choice]],
+        restarts=restarts,
+        similarity=similarities[choice],
+        similarity_percentile=percentile,
+        max_nodes=result.sizes.max_nodes,
+        max_edges=result.sizes.max_edges,
+        gradient=result.gradient,
+        recipe=recipe,
+        seed=seed,
+        seconds=result.seconds,
+        history=_curves(result.history),
+    )
+    explanation.notes.extend(_notes(explanation))
+    return explanation
+
+
+def _notes(explanation: Explanation) -> list[str]:
+    """Say what gave way, if anything did."""
+    notes = []
+    if explanation.num_edges == 0:
+        notes.append("no graph was found: the most probable one has no edges")
+    if explanation.probability.mean < PROBABLE:
+        notes.append(
+            f"the model gives samples only {explanation.probability.mean:.2f} on average: "
+            "do not read this as what the class looks like to it"
+        )
+    restart = explanation.restarts[explanation.choice]
+    if not restart.connected and explanation.num_edges:
+        notes.append("the graph is in pieces, too small or over the size limit")
+    percentile = explanation.similarity_percentile
+    if percentile is not None and percentile < TENTH:
+        notes.append(
+            "out of distribution: less like the class than "
+            f"{100 - percentile:.0f}% of its real graphs"
+        )
+    share = sum(r.mean_probability >= PROBABLE for r in explanation.restarts)
+    if share < len(explanation.restarts) / 2:
+        notes.append(f"only {share} of {len(explanation.restarts)} restarts reached the class")
+    return notes
+
+
+def _curves(history: History) -> list[Curve]:
+    curves = [
+        Curve(name, history.iteration, [[float(v) for v in row] for row in rows])
+        for name, rows in (
+            ("probability", history.probability),
+            ("expected edges", history.expected_edges),
+            ("similarity", history.similarity),
+        )
+    ]
+    names = dict.fromkeys(name for terms in history.terms for name in terms)
+    for name in names:
+        present = [
+            (i, terms[name])
+            for i, terms in zip(history.iteration, history.terms, strict=True)
+            if name in terms
+        ]
+        values = [[float(v) for v in row] for _, row in present]
+        curves.append(Curve(name, [i for i, _ in present], values))
+    return curves

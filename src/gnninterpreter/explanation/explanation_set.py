@@ -1,0 +1,83 @@
+"""All classes of one model together: a mapping from class, by name or index, to its explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gnninterpreter.explanation.explanation import Explanation
+from gnninterpreter.spec import GraphSpec
+
+__all__ = ["ExplanationSet"]
+
+
+@dataclass
+class ExplanationSet(Mapping[str, Explanation]):
+    """What `gnninterpreter.explain` returns.
+
+    Args:
+        spec: The graphs and classes.
+        explanations: One explanation for each class that was explained, by name.
+        model_name: What was explained.
+        inferred: What was found out about the model, in short lines.
+        metadata: Versions and settings, to repeat the run.
+    """
+
+    spec: GraphSpec
+    explanations: dict[str, Explanation]
+    model_name: str = "model"
+    inferred: list[str] = field(default_factory=list)
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, key: str | int) -> Explanation:
+        """Look a class up by name or index.
+
+        Raises:
+            TargetError: If there is no such class; the message lists those there are.
+        """
+        name = self.spec.class_names[self.spec.class_index(key)]
+        if name not in self.explanations:
+            raise KeyError(f"class {name!r} was not explained; these were: {', '.join(self)}")
+        return self.explanations[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.explanations)
+
+    def __len__(self) -> int:
+        return len(self.explanations)
+
+    @property
+    def converged(self) -> bool:
+        """Whether every class was explained as wanted."""
+        return all(explanation.converged for explanation in self.values())
+
+    def summary(self) -> dict[str, Any]:
+        """The numbers of all explanations as plain JSON values."""
+        return {
+            "model": self.model_name,
+            "classes": [explanation.summary() for explanation in self.values()],
+            "inferred": self.inferred,
+            **self.metadata,
+        }
+
+    def save(self, folder: str | Path, overwrite: bool = False) -> Path:
+        """Write a run folder (safetensors and JSON); `gnninterpreter.load` reads it.
+
+        Raises:
+            OutputError: If the folder already holds a run, or cannot be written.
+        """
+        from gnninterpreter.explanation.storage import save_run
+
+        return save_run(self, Path(folder), overwrite)
+
+    def report(self, path: str | Path) -> Path:
+        """Write the report: one self-contained HTML file that opens offline."""
+        from gnninterpreter.report import write_report
+
+        return write_report(self, Path(path))
+
+    def __repr__(self) -> str:
+        rows = "\n".join(f"  {explanation!r}" for explanation in self.values())
+        return f"ExplanationSet of {self.model_name}:\n{rows}"

@@ -1,0 +1,158 @@
+"""Run folders: numbers in JSON, tensors in safetensors, never a pickle.
+
+Every file is written beside its place and then renamed, the index last, so that a folder can be read
+while it is written and a killed run leaves no half file behind.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.distribution import GraphDistribution
+from gnninterpreter.errors import CheckpointError, OutputError
+from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
+from gnninterpreter.explanation.explanation_set import ExplanationSet
+from gnninterpreter.spec import GraphSpec
+
+__all__ = ["SCHEMA", "check_folder", "load_run", "save_run", "write_atomically"]
+
+SCHEMA = 1
+INDEX = "run.json"
+TENSORS = "latents.safetensors"
+
+
+def write_atomically(path: Path, content: bytes) -> Path:
+    """Write a file so that it is there whole or not at all."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.chmod(name, 0o644)
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {path}: {error.strerror or error}; choose another place"
+        ) from error
+    return path
+
+
+def check_folder(folder: Path, overwrite: bool) -> None:
+    """Check, before any work is done, that a run can be written to a folder.
+
+    Raises:
+        OutputError: If it already holds a run, is a file, or cannot be written.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise OutputError(f"{folder} is a file; give a folder")
+    if (folder / INDEX).exists() and not overwrite:
+        raise OutputError(f"{folder} already holds a run; pass overwrite (--overwrite) to replace it")
+    existing = next((p for p in (folder, *folder.absolute().parents) if p.exists()), Path("/"))
+    if not os.access(existing, os.W_OK):
+        raise OutputError(f"{folder} cannot be written; choose another place or change its permissions")
+
+
+def save_run(result: ExplanationSet, folder: Path, overwrite: bool = False) -> Path:
+    """Write a run folder."""
+    from safetensors.torch import save
+
+    check_folder(folder, overwrite)
+    tensors: dict[str, Tensor] = {}
+    classes: list[dict[str, Any]] = []
+    for explanation in result.values():
+        for i, latent in enumerate(explanation.distribution.latents()):
+            tensors[f"{explanation.target}.{i}"] = latent.cpu().contiguous()
+        classes.append(
+            {
+                **explanation.summary(),
+                "candidates": explanation.distribution.num_candidates,
+                "history": [vars(curve) for curve in explanation.history],
+            }
+        )
+    index = {
+        "schema": SCHEMA,
+        "kind": "gnninterpreter run",
+        "model": result.model_name,
+        "spec": result.spec.to_json(),
+        "classes": classes,
+        "inferred": result.inferred,
+        "metadata": result.metadata,
+    }
+    write_atomically(folder / TENSORS, save(tensors))
+    write_atomically(folder / INDEX, json.dumps(index, indent=1).encode())
+    return folder
+
+
+def load_run(folder: Path) -> ExplanationSet:
+    """Read a run folder.
+
+    Raises:
+        CheckpointError: If it is not one, is damaged, or was written by a newer version.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    if not (folder / INDEX).is_file():
+        raise CheckpointError(f"{folder} holds no run: there is no {INDEX} in it")
+    try:
+        index = json.loads((folder / INDEX).read_text())
+        tensors = load_file(folder / TENSORS)
+    except (OSError, json.JSONDecodeError, UnicodeDecodeError, SafetensorError) as error:
+        raise CheckpointError(f"the run in {folder} cannot be read: {error}") from error
+    if not isinstance(index, dict) or index.get("kind") != "gnninterpreter run":
+        raise CheckpointError(f"{folder / INDEX} was not written by gnninterpreter")
+    if index.get("schema") != SCHEMA:
+        raise CheckpointError(
+            f"the run in {folder} has schema {index.get('schema')}, this version reads {SCHEMA}; "
+            "use the version that wrote it"
+        )
+    try:
+        spec = GraphSpec.from_json(index["spec"])
+        explanations = [_explanation(entry, spec, tensors) for entry in index["classes"]]
+    except (KeyError, TypeError, IndexError) as error:
+        raise CheckpointError(f"the run in {folder} is incomplete: {error!r}") from error
+    return ExplanationSet(
+        spec,
+        {explanation.name: explanation for explanation in explanations},
+        index["model"],
+        index["inferred"],
+        index["metadata"],
+    )
+
+
+def _explanation(entry: dict[str, Any], spec: GraphSpec, tensors: dict[str, Tensor]) -> Explanation:
+    target = entry["target"]
+    count = 1 + len(spec.nodes) + len(spec.edges)
+    latents = [tensors[f"{target}.{i}"] for i in range(count)]
+    shape = GraphDistribution(spec, entry["candidates"], latents[0], tuple(latents[1:2]))
+    return Explanation(
+        spec=spec,
+        target=target,
+        distribution=shape.with_latents([latent.to(torch.get_default_dtype()) for latent in latents]),
+        choice=entry["choice"],
+        probability=Probability(**entry["probability"]),
+        mode_probability=entry["mode_probability"],
+        class_probabilities=entry["class_probabilities"],
+        restarts=[Restart(**restart) for restart in entry["restarts"]],
+        similarity=entry["similarity"],
+        similarity_percentile=entry["similarity_percentile"],
+        max_nodes=entry["max_nodes"],
+        max_edges=entry["max_edges"],
+        gradient=entry["gradient"],
+        recipe=entry["recipe"],
+        seed=entry["seed"],
+        seconds=entry["seconds"],
+        history=[Curve(**curve) for curve in entry["history"]],
+        notes=entry["notes"],
+    )

@@ -1,0 +1,249 @@
+"""A batch of graphs on the same N candidate nodes, with weights that may be soft.
+
+`DenseGraphs` is what the distribution draws, what the relaxation runs a model on and, where every
+weight is 0 or 1, what the native model is asked about. Both readings come from the same value, which
+is what makes them comparable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+
+from gnninterpreter.spec import Categorical, Continuous, GraphSpec
+
+__all__ = ["DenseGraphs", "dense_width", "encode", "random_graphs", "split_blocks", "to_networkx"]
+
+
+@dataclass(frozen=True)
+class DenseGraphs:
+    """B graphs on N candidate nodes.
+
+    Args:
+        spec: What the columns mean.
+        weight: Edge weights in [0, 1], shape [B, N, N]; ``weight[b, i, j]`` is the edge from j to i.
+            The diagonal is zero, and the matrix is symmetric unless the spec is directed.
+        nodes: Node features, shape [B, N, F]: a block's categories are always F columns of (soft)
+            one-hot values here, whatever encoding the model reads.
+        edges: Edge features, shape [B, N, N, D], or None where the spec has none.
+    """
+
+    spec: GraphSpec
+    weight: Tensor
+    nodes: Tensor
+    edges: Tensor | None = None
+
+    def __len__(self) -> int:
+        return self.weight.size(0)
+
+    @property
+    def num_candidates(self) -> int:
+        """Number of candidate nodes N."""
+        return self.weight.size(1)
+
+    def __getitem__(self, index: Any) -> DenseGraphs:
+        """Select graphs by anything that indexes the first dimension."""
+        if isinstance(index, int):
+            index = slice(index, index + 1 or None)
+        edges = None if self.edges is None else self.edges[index]
+        return DenseGraphs(self.spec, self.weight[index], self.nodes[index], edges)
+
+    @property
+    def presence(self) -> Tensor:
+        """How far each node is present, shape [B, N]: v_i = 1 - prod_j (1 - a_ij)."""
+        absent = (1 - self.weight).prod(dim=2)
+        if self.spec.directed:
+            absent = absent * (1 - self.weight).prod(dim=1)
+        return 1 - absent
+
+    @property
+    def num_nodes(self) -> Tensor:
+        """Number of present nodes of each graph (expected number where weights are soft)."""
+        return self.presence.sum(dim=1)
+
+    @property
+    def num_edges(self) -> Tensor:
+        """Number of edges of each graph, an undirected edge counted once."""
+        total = self.weight.sum(dim=(1, 2))
+        return total if self.spec.directed else total / 2
+
+    @property
+    def empty(self) -> Tensor:
+        """Which graphs have no edge at all, shape [B]."""
+        return ~self.weight.flatten(1).gt(0.5).any(dim=1)
+
+    def main_component(self) -> tuple[Tensor, Tensor]:
+        """Which nodes hang together with the node of highest degree, and which are present at all.
+
+        Returns:
+            Two masks of shape [B, N]. Weights above one half count as edges.
+        """
+        adjacent = self.weight.gt(0.5)
+        adjacent = adjacent | adjacent.transpose(1, 2)
+        reach = adjacent.to(torch.float32) + torch.eye(self.num_candidates, device=adjacent.device)
+        # Paths of length 2^k after k squarings: no loop that waits for the last graph.
+        for _ in range(max(self.num_candidates - 1, 1).bit_length()):
+            reach = (reach @ reach).clamp_max(1.0)
+        hub = adjacent.sum(dim=2).argmax(dim=1)
+        present = adjacent.any(dim=2)
+        reached = reach[torch.arange(len(self), device=hub.device), hub].gt(0)
+        return reached & present, present
+
+    def connected(self) -> Tensor:
+        """Which graphs hold together: every present node reaches every other, shape [B]."""
+        reached, present = self.main_component()
+        return (reached == present).all(dim=1) & present.any(dim=1)
+
+    def to_batch(self) -> Batch:
+        """Return the graphs as one PyG batch of present nodes and edges only.
+
+        A weight above one half is an edge. The batch is what the native model is called with.
+        """
+        present_edges = self.weight.gt(0.5)
+        present = present_edges.any(dim=2) | present_edges.any(dim=1)
+        position = present.flatten().cumsum(0).view_as(present) - 1
+        graph, target, source = present_edges.nonzero(as_tuple=True)
+        edge_index = torch.stack([position[graph, source], position[graph, target]])
+        counts = present.sum(dim=1)
+        batch = torch.arange(len(self), device=counts.device).repeat_interleave(counts)
+        edges = None if self.edges is None else self.edges[graph, target, source]
+        return _batch(self.spec, self.nodes[present], edge_index, edges, batch, len(self), counts)
+
+    def to_data_list(self) -> list[Data]:
+        """Return each graph as its own PyG `Data`, ready for the native model."""
+        return [self._single(b) for b in range(len(self))]
+
+    def _single(self, b: int) -> Data:
+        whole = self[b].to_batch()
+        fields = {
+            key: whole[key] for key in ("x", "edge_index", "edge_attr", "edge_type") if key in whole
+        }
+        return Data(**fields, num_nodes=int(whole.x.size(0)))
+
+
+def dense_width(blocks: Sequence[Categorical | Continuous]) -> int:
+    """Number of columns the blocks take in `DenseGraphs` (categories always one-hot)."""
+    return sum(b.size if isinstance(b, Categorical) else b.dim for b in blocks)
+
+
+def split_blocks(values: Tensor, blocks: Sequence[Categorical | Continuous]) -> tuple[Tensor, ...]:
+    """Cut the last dimension of dense features into one tensor for each block."""
+    return values.split([b.size if isinstance(b, Categorical) else b.dim for b in blocks], dim=-1)
+
+
+def encode(values: Tensor, blocks: Sequence[Categorical | Continuous]) -> Tensor:
+    """Turn dense features into the columns the model reads: one-hot as they are, or indices."""
+    if any(isinstance(b, Categorical) and b.encoding == "index" for b in blocks):
+        return torch.stack([part.argmax(dim=-1) for part in split_blocks(values, blocks)], dim=-1)
+    return values
+
+
+def _batch(
+    spec: GraphSpec,
+    nodes: Tensor,
+    edge_index: Tensor,
+    edges: Tensor | None,
+    batch: Tensor,
+    num_graphs: int,
+    counts: Tensor,
+) -> Batch:
+    """Assemble a PyG batch from flat features; shared by the native and the relaxed reading."""
+    x = encode(nodes, spec.nodes)
+    data = Batch(x=x.squeeze(-1) if spec.metadata.get("x") == "flat" else x, edge_index=edge_index)
+    if edges is not None:
+        attr = encode(edges, spec.edges)
+        data.edge_attr = attr.squeeze(-1) if spec.metadata.get("edge_attr") == "flat" else attr
+        if not attr.is_floating_point() and attr.size(-1) == 1:
+            data.edge_type = attr.squeeze(-1)
+    data.batch = batch
+    data.ptr = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    data._num_graphs = num_graphs
+    return data
+
+
+def random_graphs(
+    spec: GraphSpec,
+    count: int,
+    num_candidates: int,
+    generator: torch.Generator,
+    density: float | None = None,
+    dtype: torch.dtype = torch.float32,
+) -> DenseGraphs:
+    """Draw discrete graphs with independent edges and uniform features, none of them empty.
+
+    Args:
+        spec: What to draw.
+        count: How many.
+        num_candidates: Number of candidate nodes.
+        generator: Source of randomness.
+        density: Edge probability; drawn anew for each graph between sparse and dense when omitted.
+        dtype: Floating-point type of weights and features.
+    """
+    n = num_candidates
+    rate = (
+        torch.rand(count, 1, 1, generator=generator) if density is None else torch.tensor(density)
+    )
+    weight = (torch.rand(count, n, n, generator=generator) < rate).to(dtype)
+    weight[:, 0, 1] = 1.0
+    weight = weight * (1 - torch.eye(n, dtype=dtype))
+    if not spec.directed:
+        weight = weight.triu(1) + weight.triu(1).transpose(1, 2)
+    nodes = _random_features(spec.nodes, (count, n), generator, dtype)
+    edges = None
+    if spec.edges:
+        edges = _random_features(spec.edges, (count, n, n), generator, dtype)
+        if not spec.directed:
+            lower = torch.ones(n, n).tril(-1).bool().view(1, n, n, 1)
+            edges = torch.where(lower, edges, edges.transpose(1, 2))
+    return DenseGraphs(spec, weight, nodes, edges)
+
+
+def _random_features(
+    blocks: Sequence[Categorical | Continuous],
+    shape: tuple[int, ...],
+    generator: torch.Generator,
+    dtype: torch.dtype,
+) -> Tensor:
+    parts = []
+    for block in blocks:
+        if isinstance(block, Categorical):
+            choice = torch.randint(block.size, shape, generator=generator)
+            parts.append(torch.nn.functional.one_hot(choice, block.size).to(dtype))
+        else:
+            low, high = torch.tensor(block.low, dtype=dtype), torch.tensor(block.high, dtype=dtype)
+            unit = torch.rand(*shape, block.dim, generator=generator, dtype=dtype)
+            parts.append(low + (high - low) * unit)
+    return torch.cat(parts, dim=-1)
+
+
+def to_networkx(data: Data, spec: GraphSpec) -> nx.Graph:
+    """Return a discrete graph as networkx, with the names of its categories as attributes."""
+    graph: nx.Graph = nx.DiGraph() if spec.directed else nx.Graph()
+    for i, row in enumerate(data.x):
+        graph.add_node(i, **_describe(row, spec.nodes))
+    rows = data.edge_attr if spec.edges else None
+    for e, (i, j) in enumerate(data.edge_index.t().tolist()):
+        graph.add_edge(i, j, **({} if rows is None else _describe(rows[e], spec.edges)))
+    return graph
+
+
+def _describe(row: Tensor, blocks: Sequence[Categorical | Continuous]) -> dict[str, Any]:
+    """Name the features of one node or edge; constants say nothing and are left out."""
+    described: dict[str, Any] = {}
+    columns = row.reshape(-1)
+    start = 0
+    for block in blocks:
+        part = columns[start : start + block.width]
+        start += block.width
+        if isinstance(block, Categorical):
+            index = int(part[0]) if block.encoding == "index" else int(part.argmax())
+            described[block.name] = block.names[index]
+        elif not block.constant:
+            described.update({n: float(v) for n, v in zip(block.names, part, strict=True)})
+    return described

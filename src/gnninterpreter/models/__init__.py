@@ -1,0 +1,29 @@
+"""Classifiers: how any user's model is read, and those that ship with the package.
+
+>>> bundle = load("shape")  # doctest: +SKIP
+>>> bundle.model, bundle.spec, bundle.statistics, bundle.scores  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from gnninterpreter.models.architectures import GATClassifier, GCNClassifier, NNConvClassifier
+from gnninterpreter.models.bundle import Bundle, bundled_names, load, load_bundle
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.scores import ClassificationScores
+from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.models.training import TrainingConfig, train
+
+__all__ = [
+    "Bundle",
+    "ClassStatistics",
+    "ClassificationScores",
+    "GATClassifier",
+    "GCNClassifier",
+    "GraphClassifier",
+    "NNConvClassifier",
+    "TrainingConfig",
+    "bundled_names",
+    "load",
+    "load_bundle",
+    "train",
+]

@@ -1,0 +1,270 @@
+"""The paper's classifiers, as plain PyG modules that a stored ``config`` can build again.
+
+Each is a stack of message-passing layers with LeakyReLU, a global pooling and two dense layers
+(paper, appendix "Experimental Details of GNN Classifiers"). The input of ``dense``, the first of
+the two, is the pooled graph embedding that the explainer compares with the class means.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import math
+from collections.abc import Mapping
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn import GATConv, GCNConv, NNConv
+from torch_geometric.nn.aggr import MaxAggregation, MeanAggregation, SumAggregation
+
+from gnninterpreter.errors import ModelError
+
+__all__ = ["ARCHITECTURES", "GATClassifier", "GCNClassifier", "NNConvClassifier", "build"]
+
+SLOPE = 0.01  # of LeakyReLU, PyTorch's default
+
+POOLS: dict[str, type[nn.Module]] = {
+    "sum": SumAggregation,
+    "mean": MeanAggregation,
+    "max": MaxAggregation,
+}
+
+
+class _Classifier(nn.Module):
+    """Message-passing layers, pooling, two dense layers.
+
+    Args:
+        in_channels: Width of the node features.
+        num_classes: Number of outputs.
+        width: Width of every hidden layer.
+        layers: Number of message-passing layers.
+        pooling: ``"mean"``, ``"sum"``, ``"max"``, or several joined by ``+``, whose results lie
+            side by side.
+        edge_dim: Width of the edge features, 0 for layers that take none.
+
+    Attributes:
+        config: The constructor's arguments and the architecture's name, as plain JSON values.
+    """
+
+    architecture: str
+
+    def __init__(
+        self,
+        in_channels: int,
+        num_classes: int,
+        width: int,
+        layers: int,
+        pooling: str,
+        edge_dim: int,
+        **more: Any,
+    ) -> None:
+        super().__init__()
+        names = pooling.split("+")
+        if not set(names) <= set(POOLS):
+            raise ModelError(
+                f"pooling must be made of {', '.join(POOLS)}, joined by '+' (got {pooling!r})"
+            )
+        for label, value in (("width", width), ("layers", layers), ("num_classes", num_classes)):
+            if value < 1:
+                raise ModelError(f"{label} must be at least 1 (got {value})")
+        self.config: dict[str, Any] = {
+            "architecture": self.architecture,
+            "in_channels": in_channels,
+            "num_classes": num_classes,
+            "width": width,
+            "layers": layers,
+            "pooling": pooling,
+            **({"edge_dim": edge_dim} if edge_dim else {}),
+            **more,
+        }
+        widths = [in_channels] + [width] * layers
+        self.convs = nn.ModuleList(
+            self._layer(a, b, edge_dim) for a, b in itertools.pairwise(widths)
+        )
+        self.activation = nn.LeakyReLU(SLOPE)
+        self.pools = nn.ModuleList(POOLS[name]() for name in names)
+        self.dense = nn.Linear(width * len(names), width)
+        self.output = nn.Linear(width, num_classes)
+
+    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> nn.Module:
+        raise NotImplementedError
+
+    def initialize(self, generator: torch.Generator | None = None) -> None:
+        """Draw every weight by Kaiming's rule for LeakyReLU and set every bias to zero.
+
+        Args:
+            generator: The source of randomness; the same state gives the same weights.
+        """
+        with torch.no_grad():
+            for parameter in self.parameters():
+                if parameter.dim() < 2:
+                    parameter.zero_()
+                    continue
+                _kaiming(parameter, parameter[0].numel(), generator)
+            self._initialize_layers(generator)
+
+    def _initialize_layers(self, generator: torch.Generator | None) -> None:
+        """Redo the layers whose weights are laid out otherwise than [out, in]."""
+
+    def _head(self, hidden: Tensor, batch: Tensor | None) -> Tensor:
+        if batch is None:
+            batch = torch.zeros(hidden.size(0), dtype=torch.long, device=hidden.device)
+        embedding = torch.cat([pool(hidden, batch) for pool in self.pools], dim=-1)
+        return cast(Tensor, self.output(self.activation(self.dense(embedding))))
+
+
+class GCNClassifier(_Classifier):
+    """GCN layers for graphs without edge features: MUTAG, Motif, Shape, Is_Acyclic.
+
+    Example:
+        >>> model = GCNClassifier(in_channels=1, num_classes=5, layers=4)
+        >>> model(torch.ones(2, 1), torch.tensor([[0, 1], [1, 0]])).shape
+        torch.Size([1, 5])
+    """
+
+    architecture = "gcn"
+
+    def __init__(
+        self,
+        in_channels: int,
+        num_classes: int,
+        width: int = 64,
+        layers: int = 3,
+        pooling: str = "mean",
+    ) -> None:
+        """Build the layers."""
+        super().__init__(in_channels, num_classes, width, layers, pooling, edge_dim=0)
+        self.initialize()
+
+    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> nn.Module:
+        return cast(nn.Module, GCNConv(in_channels, out_channels))
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
+        """Return logits of shape [graphs, classes].
+
+        Args:
+            x: Node features, shape [nodes, in_channels].
+            edge_index: Edges in both directions, shape [2, edges].
+            batch: Graph of each node, shape [nodes]; one graph when omitted.
+        """
+        for conv in self.convs:
+            x = self.activation(conv(x, edge_index))
+        return self._head(x, batch)
+
+
+class _EdgeClassifier(_Classifier):
+    """What the two classifiers that read edge features share: the way they are called."""
+
+    def forward(
+        self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, batch: Tensor | None = None
+    ) -> Tensor:
+        """Return logits of shape [graphs, classes].
+
+        Args:
+            x: Node features, shape [nodes, in_channels].
+            edge_index: Edges in both directions, shape [2, edges].
+            edge_attr: Edge features, shape [edges, edge_dim].
+            batch: Graph of each node, shape [nodes]; one graph when omitted.
+        """
+        for conv in self.convs:
+            x = self.activation(conv(x, edge_index, edge_attr))
+        return self._head(x, batch)
+
+
+class NNConvClassifier(_EdgeClassifier):
+    """NNConv layers whose edge network is one dense layer: Cyclicity."""
+
+    architecture = "nnconv"
+
+    def __init__(
+        self,
+        in_channels: int,
+        num_classes: int,
+        edge_dim: int,
+        width: int = 32,
+        layers: int = 5,
+        pooling: str = "mean",
+        aggregation: str = "sum",
+    ) -> None:
+        """Build the layers; ``aggregation`` is how a node joins its messages."""
+        self.aggregation = aggregation
+        super().__init__(
+            in_channels, num_classes, width, layers, pooling, edge_dim, aggregation=aggregation
+        )
+        self.initialize()
+
+    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> nn.Module:
+        network = nn.Linear(edge_dim, in_channels * out_channels)
+        return cast(nn.Module, NNConv(in_channels, out_channels, network, aggr=self.aggregation))
+
+    def _initialize_layers(self, generator: torch.Generator | None) -> None:
+        # The edge network's outputs are matrices that a message of `in_channels` values meets, so
+        # that is their fan-in. Taken for an ordinary layer (fan-in 2) they would blow up the
+        # signal sixteenfold a layer.
+        for conv in self.convs:
+            layer = cast(Any, conv)
+            _kaiming(layer.nn.weight, 2 * layer.in_channels_l, generator)
+
+
+class GATClassifier(_EdgeClassifier):
+    """GAT layers whose attention reads the edge features too: ColorConsistency."""
+
+    architecture = "gat"
+
+    def __init__(
+        self,
+        in_channels: int,
+        num_classes: int,
+        edge_dim: int,
+        width: int = 16,
+        layers: int = 3,
+        pooling: str = "sum",
+        heads: int = 1,
+    ) -> None:
+        """Build the layers; ``heads`` attention heads share the width between them."""
+        if heads < 1 or width % heads:
+            raise ModelError(f"heads must divide width (got heads={heads}, width={width})")
+        self.heads = heads
+        super().__init__(in_channels, num_classes, width, layers, pooling, edge_dim, heads=heads)
+        self.initialize()
+
+    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> nn.Module:
+        return cast(
+            nn.Module,
+            GATConv(in_channels, out_channels // self.heads, heads=self.heads, edge_dim=edge_dim),
+        )
+
+
+ARCHITECTURES: dict[str, type[_Classifier]] = {
+    cls.architecture: cls for cls in (GCNClassifier, NNConvClassifier, GATClassifier)
+}
+
+
+def build(config: Mapping[str, Any], generator: torch.Generator | None = None) -> nn.Module:
+    """Build the classifier that a ``config`` describes.
+
+    Args:
+        config: What a classifier's ``config`` attribute holds.
+        generator: The source of the initial weights.
+
+    Raises:
+        ModelError: If the architecture or one of its settings is unknown or missing.
+    """
+    settings = dict(config)
+    name = settings.pop("architecture", None)
+    if name not in ARCHITECTURES:
+        raise ModelError(f"architecture must be one of {', '.join(ARCHITECTURES)} (got {name!r})")
+    cls = ARCHITECTURES[name]
+    try:
+        inspect.signature(cls).bind(**settings)
+    except TypeError as error:
+        raise ModelError(f"cannot build a '{name}' classifier: {error}") from error
+    model = cls(**settings)
+    model.initialize(generator)
+    return model
+
+
+def _kaiming(parameter: Tensor, fan_in: int, generator: torch.Generator | None) -> None:
+    gain = math.sqrt(2.0 / (1.0 + SLOPE**2))
+    parameter.normal_(0.0, gain / math.sqrt(fan_in), generator=generator)

@@ -1,0 +1,209 @@
+"""Trained classifiers with all that explaining them needs, so that no data has to be at hand.
+
+A bundle is two files: ``NAME.safetensors`` with the weights and class statistics, ``NAME.json``
+with how to build the model, what graphs it takes, how it was trained and how good it is. Nothing is
+ever pickled.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from gnninterpreter.datasets._storage import atomic_path, read_tensors, write_tensors
+from gnninterpreter.errors import CheckpointError, GNNInterpreterError, OutputError
+from gnninterpreter.models.architectures import build
+from gnninterpreter.models.scores import ClassificationScores
+from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.spec import GraphSpec
+
+__all__ = ["Bundle", "bundled_names", "load", "load_bundle"]
+
+FORMAT = "gnninterpreter-model"
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A trained classifier, the graphs it takes, and what it makes of its training data.
+
+    Args:
+        model: The classifier; its ``config`` says how to build it.
+        spec: The graphs it takes.
+        statistics: What each class looks like to the model.
+        scores: Scores by part of the data: ``"test"``, ``"all"``, ....
+        dataset_name: The data set it was trained on.
+        name: Name of the bundle.
+        training: How it was made (command, seed, settings, data fingerprint), as JSON values.
+
+    Example:
+        >>> bundle = load("shape")  # doctest: +SKIP
+        >>> bundle.scores["test"].accuracy  # doctest: +SKIP
+        0.98
+    """
+
+    model: nn.Module
+    spec: GraphSpec
+    statistics: ClassStatistics
+    scores: Mapping[str, ClassificationScores]
+    dataset_name: str
+    name: str = ""
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    def save(self, folder: str | Path, name: str | None = None) -> Path:
+        """Write the two files of the bundle.
+
+        Args:
+            folder: Where to; it is created.
+            name: Name of the files; the bundle's own when omitted.
+
+        Returns:
+            The path of the JSON file, which `load_bundle` takes.
+
+        Raises:
+            CheckpointError: If the model has no ``config`` to build it from again.
+            OutputError: If the folder cannot be written.
+        """
+        config = getattr(self.model, "config", None)
+        if not isinstance(config, Mapping):
+            raise CheckpointError(
+                f"a model of type {type(self.model).__name__} cannot be bundled, since it has no "
+                "'config' to build it from again; use one of gnninterpreter.models.architectures"
+            )
+        name = name or self.name or self.dataset_name
+        tensors = {f"model.{key}": value for key, value in self.model.state_dict().items()}
+        tensors |= {f"statistics.{key}": v for key, v in self.statistics.tensors().items()}
+        description = {
+            "format": FORMAT,
+            "schema": SCHEMA,
+            "name": name,
+            "dataset": self.dataset_name,
+            "model": dict(config),
+            "spec": self.spec.to_json(),
+            "scores": {part: scores.to_json() for part, scores in self.scores.items()},
+            "training": dict(self.training),
+        }
+        path = Path(folder) / f"{name}.json"
+        try:
+            # Weights first: a description is only there when what it describes is.
+            write_tensors(
+                path.with_suffix(".safetensors"), tensors, {"format": FORMAT, "name": name}
+            )
+            with atomic_path(path) as temporary:
+                temporary.write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise OutputError(
+                f"cannot write the model to {path.parent} ({error.strerror}); "
+                "choose a folder that can be written"
+            ) from error
+        return path
+
+
+def bundled_names() -> tuple[str, ...]:
+    """Return the names of the classifiers that ship with the package."""
+    found = (Path(entry.name) for entry in _package_data().iterdir())
+    return tuple(sorted(path.stem for path in found if path.suffix == ".json"))
+
+
+def load(name: str) -> Bundle:
+    """Load a classifier that ships with the package.
+
+    Args:
+        name: One of `bundled_names`.
+
+    Raises:
+        CheckpointError: If there is none of that name; the message lists those there are.
+    """
+    folded = str(name).strip().lower().replace("-", "_")
+    if folded not in bundled_names():
+        raise CheckpointError(
+            f"there is no bundled model {name!r}; the names are {', '.join(bundled_names())}"
+        )
+    with resources.as_file(_package_data()) as folder:
+        return load_bundle(folder / f"{folded}.json")
+
+
+def load_bundle(path: str | Path) -> Bundle:
+    """Load a classifier that `Bundle.save` wrote.
+
+    Args:
+        path: Either of its two files.
+
+    Raises:
+        CheckpointError: If a file is missing, damaged, or no bundle of this package.
+    """
+    described = Path(path).with_suffix(".json")
+    description = _read_description(described)
+    tensors = _read_weights(described.with_suffix(".safetensors"))
+    try:
+        model = build(description["model"])
+        model.load_state_dict(_part(tensors, "model."))
+        return Bundle(
+            model=model.eval(),
+            spec=GraphSpec.from_json(description["spec"]),
+            statistics=ClassStatistics.from_tensors(_part(tensors, "statistics.")),
+            scores={
+                part: ClassificationScores.from_json(values)
+                for part, values in description["scores"].items()
+            },
+            dataset_name=description["dataset"],
+            name=description["name"],
+            training=description["training"],
+        )
+    except GNNInterpreterError as error:
+        raise CheckpointError(f"cannot load the model {described}: {error}") from error
+    except KeyError as error:
+        raise CheckpointError(
+            f"cannot load the model {described}: it has no field {error}; train or fetch it again"
+        ) from error
+    except (RuntimeError, TypeError, AttributeError) as error:
+        raise CheckpointError(
+            f"cannot load the model {described}: its weights and its description do not belong "
+            "together; train or fetch it again"
+        ) from error
+
+
+def _read_description(path: Path) -> dict[str, Any]:
+    try:
+        description = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CheckpointError(f"cannot read the model {path} ({error.strerror})") from error
+    except ValueError as error:
+        raise CheckpointError(
+            f"{path} is truncated or no JSON; train or fetch the model again"
+        ) from error
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise CheckpointError(f"{path} does not describe a model of this package")
+    if description.get("schema") != SCHEMA:
+        raise CheckpointError(
+            f"{path} has schema {description.get('schema')!r}, but this version reads schema "
+            f"{SCHEMA}; install the version that wrote it, or train the model again"
+        )
+    return description
+
+
+def _read_weights(path: Path) -> dict[str, Tensor]:
+    try:
+        tensors, header = read_tensors(path)
+    except OSError as error:
+        reason = error.strerror or "no such file"
+        raise CheckpointError(f"cannot read the weights {path} ({reason})") from error
+    except ValueError as error:
+        raise CheckpointError(f"{error}; train or fetch the model again") from error
+    if header.get("format") != FORMAT:
+        raise CheckpointError(f"{path} does not hold a model of this package")
+    return tensors
+
+
+def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+
+def _package_data() -> Any:
+    return resources.files("gnninterpreter.models") / "checkpoints"

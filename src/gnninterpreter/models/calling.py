@@ -1,0 +1,126 @@
+"""How a model is called: which of its arguments are the graph's tensors.
+
+A `Convention` is inferred from the signature of ``model.forward``. Anything it cannot read is left to
+the user's own ``forward(model, data)``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Batch
+
+from gnninterpreter.errors import ModelError
+
+__all__ = ["Convention", "infer_convention"]
+
+# What people call the parts of a graph in a forward method.
+ALIASES = {
+    "x": "x", "feat": "x", "feats": "x", "features": "x", "h": "x", "node_attr": "x",
+    "node_feat": "x", "node_features": "x",
+    "edge_index": "edge_index", "edges": "edge_index", "adj": "edge_index", "edge_idx": "edge_index",
+    "edge_attr": "edge_attr", "edge_feat": "edge_attr", "edge_features": "edge_attr", "e": "edge_attr",
+    "edge_weight": "edge_weight", "edge_weights": "edge_weight",
+    "edge_type": "edge_type", "edge_types": "edge_type",
+    "batch": "batch", "batch_index": "batch", "batch_idx": "batch", "graph_ids": "batch",
+    "batch_size": "num_graphs", "num_graphs": "num_graphs", "size": "num_graphs",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Convention:
+    """The arguments a model takes, each with the field of the data that fills it.
+
+    Args:
+        arguments: Pairs (name of the argument, field of the batch); empty for ``forward(data)``.
+        function: The user's own ``forward(model, data)``, which overrides everything else.
+    """
+
+    arguments: tuple[tuple[str, str], ...] = ()
+    function: Callable[[nn.Module, Batch], Any] | None = field(default=None, compare=False)
+
+    def __call__(self, model: nn.Module, data: Batch) -> Any:
+        """Call the model on a batch."""
+        if self.function is not None:
+            return self.function(model, data)
+        if not self.arguments:
+            return model(data)
+        return model(**{name: _field(data, source) for name, source in self.arguments})
+
+    @property
+    def takes_batch(self) -> bool:
+        """Whether several graphs can be sent through the model at once."""
+        return not self.arguments or any(source == "batch" for _, source in self.arguments)
+
+    def __str__(self) -> str:
+        if self.function is not None:
+            return "your own forward(model, data)"
+        return f"forward({', '.join(name for name, _ in self.arguments) or 'data'})"
+
+
+def infer_convention(
+    model: nn.Module, forward: Callable[[nn.Module, Batch], Any] | None, has_edge_features: bool
+) -> Convention:
+    """Read the convention off the signature of ``model.forward``.
+
+    Args:
+        model: The model.
+        forward: The user's override, taken as it is when given.
+        has_edge_features: Whether the graphs carry edge features, so that optional edge arguments are
+            filled.
+
+    Raises:
+        ModelError: If an argument without a default is not known.
+    """
+    if forward is not None:
+        return Convention(function=forward)
+    parameters = [
+        p
+        for p in inspect.signature(model.forward).parameters.values()
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    required = [p for p in parameters if p.default is p.empty]
+    if not any(ALIASES.get(p.name) == "edge_index" for p in parameters):
+        if len(required) == 1 or (not required and parameters):
+            return Convention()
+        raise ModelError(
+            f"cannot tell how to call {type(model).__name__}.forward"
+            f"({', '.join(p.name for p in parameters)}): it names no edge_index; "
+            "pass forward=lambda model, data: model(...)"
+        )
+    optional = {"x", "edge_index", "batch", "num_graphs"}
+    optional |= {"edge_attr", "edge_type"} if has_edge_features else set()
+    arguments = []
+    for p in parameters:
+        source = ALIASES.get(p.name)
+        if source is None and p.default is p.empty:
+            raise ModelError(
+                f"{type(model).__name__}.forward needs an argument '{p.name}' that is not part of a "
+                "graph; pass forward=lambda model, data: model(data.x, data.edge_index, ...)"
+            )
+        if source is not None and (p.default is p.empty or source in optional):
+            arguments.append((p.name, source))
+    return Convention(tuple(arguments))
+
+
+def _field(data: Batch, source: str) -> Tensor | int | None:
+    if source == "num_graphs":
+        return int(data.num_graphs)
+    if source == "edge_weight":
+        # A present edge of an unweighted graph has weight one; how far a soft edge counts is the
+        # relaxation's business, which weighs every reduction over edges.
+        return data.x.new_ones(data.edge_index.size(1), dtype=torch.get_default_dtype()).to(
+            data.x.dtype if data.x.is_floating_point() else torch.get_default_dtype()
+        )
+    value: Tensor | None = data.get(source)
+    if value is None:
+        raise ModelError(
+            f"the model takes '{source}', which the graphs do not have; "
+            "describe it in the spec (GraphSpec(edges=...)) or pass forward="
+        )
+    return value

@@ -1,0 +1,167 @@
+"""Where the graph embedding is: the first graph-level tensor, or what the user names.
+
+The embedding psi of the paper is what the readout produced. It is found by watching one native run
+over several graphs: the first tensor with one row for each graph that a module outside the readout
+receives. Normalisation layers and aggregations work on such tensors inside themselves and are passed
+over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn import MessagePassing
+from torch_geometric.nn.aggr import Aggregation
+
+from gnninterpreter.errors import ModelError
+
+__all__ = ["EmbeddingPoint", "Tap", "find_embedding"]
+
+
+@dataclass(frozen=True)
+class EmbeddingPoint:
+    """A place in the model: the input or output of a submodule, at its n-th call.
+
+    Args:
+        module: Name of the submodule; empty for the model's own output.
+        side: ``"input"`` or ``"output"``.
+        call: Which call of the submodule, counted from 0, in one run of the model.
+    """
+
+    module: str
+    side: str = "output"
+    call: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.side} of `{self.module}`" if self.module else "the class scores themselves"
+
+
+class Tap:
+    """Collects the embedding while the model runs."""
+
+    def __init__(self, point: EmbeddingPoint) -> None:
+        """Collect at the given point."""
+        self.point = point
+        self.value: Tensor | None = None
+        self._calls = 0
+
+    def reset(self) -> None:
+        """Forget what was collected; call before each run."""
+        self.value, self._calls = None, 0
+
+    @contextmanager
+    def attached(self, model: nn.Module) -> Iterator[Tap]:
+        """Listen to a model while the context lasts."""
+        if not self.point.module:
+            yield self
+            return
+        module = model.get_submodule(self.point.module)
+
+        def collect(_: nn.Module, args: tuple[Any, ...], output: Any = None) -> None:
+            if self._calls == self.point.call:
+                self.value = args[0] if self.point.side == "input" else output
+            self._calls += 1
+
+        handle = (
+            module.register_forward_pre_hook(collect)
+            if self.point.side == "input"
+            else module.register_forward_hook(collect)
+        )
+        try:
+            yield self
+        finally:
+            handle.remove()
+
+
+def find_embedding(
+    model: nn.Module, run: Callable[[], Any], num_graphs: int, wanted: str | None = None
+) -> EmbeddingPoint:
+    """Find where the embedding of a graph appears.
+
+    Args:
+        model: The model.
+        run: Runs the model once on ``num_graphs`` graphs whose nodes are more in number.
+        num_graphs: Number of graphs, by which a graph-level tensor is recognised.
+        wanted: Name of a submodule whose output to take; ``"name:input"`` takes what it receives.
+
+    Raises:
+        ModelError: If the named submodule does not exist or has no graph-level tensor.
+    """
+    if wanted is not None:
+        return _named(model, run, num_graphs, wanted)
+    received: list[EmbeddingPoint] = []
+    produced: list[EmbeddingPoint] = []
+    calls: dict[str, int] = {}
+    handles = []
+
+    def watch(name: str) -> Callable[..., None]:
+        def hook(_: nn.Module, args: tuple[Any, ...]) -> None:
+            call = calls[name] = calls.get(name, -1) + 1
+            if args and _graph_level(args[0], num_graphs):
+                received.append(EmbeddingPoint(name, "input", call))
+
+        return hook
+
+    def watch_output(name: str) -> Callable[..., None]:
+        def hook(_: nn.Module, __: tuple[Any, ...], output: Any) -> None:
+            if _graph_level(output, num_graphs):
+                produced.append(EmbeddingPoint(name, "output", calls[name]))
+
+        return hook
+
+    for name, module in model.named_modules():
+        if name and not _inside_a_layer(model, name):
+            handles.append(module.register_forward_pre_hook(watch(name)))
+            handles.append(module.register_forward_hook(watch_output(name)))
+    try:
+        run()
+    finally:
+        for handle in handles:
+            handle.remove()
+    found = received or produced
+    return found[0] if found else EmbeddingPoint("")
+
+
+def _inside_a_layer(model: nn.Module, name: str) -> bool:
+    """Whether a module is part of an aggregation or convolution, and so sees partial results."""
+    parts = name.split(".")
+    owners = (model.get_submodule(".".join(parts[:i])) for i in range(1, len(parts)))
+    return any(isinstance(owner, (Aggregation, MessagePassing)) for owner in owners)
+
+
+def _graph_level(value: Any, num_graphs: int) -> bool:
+    return (
+        isinstance(value, Tensor)
+        and value.is_floating_point()
+        and value.dim() == 2
+        and value.size(0) == num_graphs
+    )
+
+
+def _named(
+    model: nn.Module, run: Callable[[], Any], num_graphs: int, wanted: str
+) -> EmbeddingPoint:
+    name, _, side = wanted.partition(":")
+    point = EmbeddingPoint(name, side or "output")
+    if side not in ("", "input", "output"):
+        raise ModelError(
+            f"embedding={wanted!r}: after ':' comes 'input' or 'output' (got {side!r})"
+        )
+    if name not in dict(model.named_modules()):
+        names = ", ".join(n for n, _ in model.named_modules() if n)
+        raise ModelError(f"embedding={wanted!r}: the model has no such module; it has {names}")
+    tap = Tap(point)
+    with tap.attached(model), torch.no_grad():
+        run()
+    if not _graph_level(tap.value, num_graphs):
+        shape = list(tap.value.shape) if isinstance(tap.value, Tensor) else tap.value
+        raise ModelError(
+            f"embedding={wanted!r} gives {shape} for {num_graphs} graphs, where one row for each "
+            "graph was expected; name a module after the readout"
+        )
+    return point

@@ -1,0 +1,87 @@
+"""The judge: how good discrete graphs are as explanations, in one number.
+
+The same judgement keeps the best state of the gradient search, guides the local search and chooses
+among restarts. It is lexicographic in spirit: class probability first, up to near certainty; then a
+graph that holds together within the size limit; then likeness to the class; then fewer edges.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.models.classifier import GraphClassifier, Scores
+from gnninterpreter.objective import Goal
+from gnninterpreter.relax import RelaxedModel
+
+__all__ = ["Judge", "Judgement"]
+
+CERTAIN = math.log(0.999)
+FEWEST_NODES = 3
+
+PROBABILITY_WEIGHT = 50.0
+STRUCTURE_WEIGHT = 20.0
+SIMILARITY_WEIGHT = 5.0
+SIZE_WEIGHT = 0.2
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What was found about B discrete graphs; every field has shape [B]."""
+
+    cost: Tensor
+    probability: Tensor
+    similarity: Tensor
+    edges: Tensor
+    nodes: Tensor
+    sound: Tensor
+    """Whether the graph is connected, has three nodes or more and keeps to the size limit."""
+
+
+class Judge:
+    """Scores discrete graphs against a goal.
+
+    Args:
+        classifier: The native model.
+        relaxed: The relaxed one where the probe has passed: on discrete graphs it says the same, and
+            faster. None asks the native model.
+    """
+
+    def __init__(self, classifier: GraphClassifier, relaxed: RelaxedModel | None) -> None:
+        self.classifier = classifier
+        self.relaxed = relaxed
+
+    @torch.no_grad()
+    def __call__(self, graphs: DenseGraphs, goal: Goal) -> Judgement:
+        """Judge B graphs, each against its own goal (fields of shape [B])."""
+        scores = self._score(graphs)
+        logs = scores.log_probabilities.gather(1, goal.target.unsqueeze(1)).squeeze(1)
+        logs = logs.nan_to_num(nan=-100.0).clamp_min(-100.0)
+        similarity = torch.ones_like(logs)
+        if goal.mean_embedding is not None:
+            similarity = torch.cosine_similarity(scores.embedding, goal.mean_embedding)
+            similarity = similarity.nan_to_num(nan=-1.0)
+        edges, nodes = graphs.num_edges, graphs.num_nodes
+        excess = (edges / goal.max_edges - 1).clamp_min(0) + (nodes / goal.max_nodes - 1).clamp_min(0)
+        reached, present = graphs.main_component()
+        loose = (present & ~reached).sum(dim=1)
+        small = (FEWEST_NODES - nodes).clamp_min(0)
+        # A constant for being in pieces at all, and something for every node to be brought in.
+        structure = excess + 0.2 * loose.gt(0) + 0.05 * loose + small
+        cost = (
+            PROBABILITY_WEIGHT * (CERTAIN - logs).clamp_min(0)
+            + STRUCTURE_WEIGHT * structure
+            + SIMILARITY_WEIGHT * (goal.similarity - similarity).clamp_min(0)
+            + SIZE_WEIGHT * edges / goal.max_edges
+        )
+        sound = (loose == 0) & (excess <= 0) & (small <= 0)
+        return Judgement(cost, logs.exp(), similarity, edges, nodes, sound)
+
+    def _score(self, graphs: DenseGraphs) -> Scores:
+        if self.relaxed is None:
+            return self.classifier.score(graphs)
+        return self.relaxed(graphs)

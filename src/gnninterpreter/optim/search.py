@@ -1,0 +1,196 @@
+"""One class from start to finish: gradient search, local search, settling, all restarts at once."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.distribution import GraphDistribution, Streams, around_density, uniform_start
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.objective import Goal
+from gnninterpreter.optim.gradient import Gradient, RelaxedGradient, ScoreFunctionGradient
+from gnninterpreter.optim.judge import Judge, Judgement
+from gnninterpreter.optim.loop import Callback, History, Look, Reason, gradient_search
+from gnninterpreter.optim.recipe import Recipe, Sizes
+from gnninterpreter.optim.refine import refine
+from gnninterpreter.optim.settle import settle
+from gnninterpreter.relax import RelaxedModel
+
+__all__ = ["SearchResult", "search"]
+
+# Purposes of random streams, kept apart so that one more draw here changes nothing there.
+START, SEARCH, SETTLE, EVALUATE = range(4)
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What R restarts came to.
+
+    Args:
+        distribution: The R learned distributions.
+        judgement: How the most probable graph of each was judged.
+        mean_probability: Mean class probability over samples of each, [R], native model.
+        reasons: Why each ended.
+        iterations: Gradient iterations each took.
+        history: What was seen along the way.
+        sizes: The limits.
+        gradient: Which gradient was used.
+        seconds: Time it took.
+    """
+
+    distribution: GraphDistribution
+    judgement: Judgement
+    mean_probability: Tensor
+    reasons: list[Reason]
+    iterations: list[int]
+    history: History
+    sizes: Sizes
+    gradient: str
+    seconds: float
+
+    def ranking(self) -> list[int]:
+        """Restarts from best to worst."""
+        shortfall = (0.99 - self.mean_probability).clamp_min(0) * 100
+        order: list[int] = (self.judgement.cost + shortfall).argsort().tolist()
+        return order
+
+
+def search(
+    classifier: GraphClassifier,
+    relaxed: RelaxedModel | None,
+    statistics: ClassStatistics | None,
+    target: int,
+    recipe: Recipe,
+    restarts: int,
+    seed: int,
+    callbacks: tuple[Callback, ...] = (),
+) -> SearchResult:
+    """Search for explanations of one class.
+
+    Args:
+        classifier: The model.
+        relaxed: The relaxed model where the probe has passed; None uses the score-function gradient.
+        statistics: What the classes look like, or None.
+        target: The class.
+        recipe: How to search.
+        restarts: Number of independent searches, run as one batch.
+        seed: Seed; restart r is the same whatever the number of restarts.
+        callbacks: Called at every look; one that returns True stops the search.
+    """
+    began = time.perf_counter()
+    sizes = recipe.sizes(classifier.spec, statistics, target)
+    goal = _goal(classifier, statistics, target, sizes, restarts)
+
+    def streams(purpose: int) -> Streams:
+        return Streams(seed, restarts, purpose=purpose + 10 * target, device=classifier.device)
+
+    start = _start(classifier, recipe, sizes, streams(START))
+    judge = Judge(classifier, relaxed)
+    gradient: Gradient = ScoreFunctionGradient(classifier)
+    if relaxed is not None:
+        gradient = RelaxedGradient(relaxed)
+    state = gradient_search(start, goal, recipe, gradient, judge, streams(SEARCH), callbacks)
+    distribution, judgement = state.distribution, state.judgement
+    if recipe.refine:
+        _tell(callbacks, "refine", recipe, judgement, distribution)
+        graphs, judgement = refine(distribution.mode(), goal, judge)
+        if recipe.settle:
+            _tell(callbacks, "settle", recipe, judgement, distribution)
+            distribution, _ = settle(
+                distribution, graphs, goal, judge, recipe.stop_probability, streams(SETTLE)
+            )
+    mean = _native_mean(classifier, distribution, target, streams(EVALUATE))
+    reasons = [
+        _final_reason(reason, float(p), recipe, bool(sound))
+        for reason, p, sound in zip(state.reasons, mean, judgement.sound, strict=True)
+    ]
+    return SearchResult(
+        distribution,
+        judgement,
+        mean,
+        reasons,
+        state.iterations,
+        state.history,
+        sizes,
+        gradient.name,
+        time.perf_counter() - began,
+    )
+
+
+def _goal(
+    classifier: GraphClassifier,
+    statistics: ClassStatistics | None,
+    target: int,
+    sizes: Sizes,
+    restarts: int,
+) -> Goal:
+    device, dtype = classifier.device, classifier.dtype
+
+    def each(value: float, kind: torch.dtype = dtype) -> Tensor:
+        return torch.full((restarts,), value, dtype=kind, device=device)
+
+    mean, similarity = None, -1.0
+    if statistics is not None and float(statistics.count[target]) > 0:
+        mean = statistics.mean_embedding[target].to(device, dtype).expand(restarts, -1)
+        similarity = float(statistics.similarity_quantiles[target, 10])
+    return Goal(
+        each(target, torch.long),
+        mean,
+        each(sizes.max_edges),
+        each(sizes.max_nodes),
+        each(similarity),
+    )
+
+
+def _start(
+    classifier: GraphClassifier, recipe: Recipe, sizes: Sizes, streams: Streams
+) -> GraphDistribution:
+    spec, dtype = classifier.spec, classifier.dtype
+    if recipe.start == "uniform":
+        return uniform_start(spec, sizes.candidates, streams, dtype)
+    # Some classes are found from sparse graphs and some from dense ones, so restarts differ in that.
+    pairs = GraphDistribution.num_pairs(spec, sizes.candidates)
+    share = 0.3 + 0.7 * streams.uniform(1, dtype=dtype).squeeze(1)
+    density = (share * sizes.max_edges / pairs).clamp(0.02, 0.6)
+    return around_density(spec, sizes.candidates, density, streams, dtype=dtype)
+
+
+def _native_mean(
+    classifier: GraphClassifier, distribution: GraphDistribution, target: int, streams: Streams
+) -> Tensor:
+    samples = 100
+    graphs: DenseGraphs = distribution.discrete(samples, streams)
+    return classifier.probability(graphs, target).view(-1, samples).mean(dim=1)
+
+
+def _final_reason(reason: Reason, mean: float, recipe: Recipe, sound: bool) -> Reason:
+    """A restart that local search and settling brought home has converged after all."""
+    if reason in (Reason.NON_FINITE, Reason.STOPPED) and mean < recipe.stop_probability:
+        return reason
+    if mean >= recipe.stop_probability and (sound or not recipe.refine):
+        return Reason.CONVERGED
+    return Reason.PLATEAU if reason is Reason.CONVERGED else reason
+
+
+def _tell(
+    callbacks: tuple[Callback, ...],
+    phase: str,
+    recipe: Recipe,
+    judgement: Judgement,
+    distribution: GraphDistribution,
+) -> None:
+    look = Look(
+        phase,
+        recipe.iterations,
+        recipe.iterations,
+        judgement.probability,
+        judgement.edges,
+        distribution,
+    )
+    for callback in callbacks:
+        callback(look)

@@ -1,0 +1,150 @@
+"""Soft graphs laid out as a model receives them: every candidate edge listed, every weight beside it.
+
+The candidate edges of a graph on N nodes are all N(N-1) ordered pairs, sorted by target, so that edge
+values also read as [B, N, N-1] blocks without any scatter. Self-loops are left to the layers that add
+them, which append one for each node behind the candidates.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+from torch_geometric.data import Batch
+
+from gnninterpreter.graphs import DenseGraphs, _batch, split_blocks
+from gnninterpreter.spec import Categorical
+
+__all__ = ["Candidates"]
+
+
+class Candidates:
+    """The candidate nodes and edges of B soft graphs, flattened.
+
+    Args:
+        graphs: The soft graphs. With fewer than three candidate nodes an absent one is added, since
+            nodes and edges are told apart by their number.
+    """
+
+    def __init__(self, graphs: DenseGraphs) -> None:
+        if graphs.num_candidates < 3:
+            graphs = _with_absent_node(graphs)
+        self.graphs = graphs
+        self.num_graphs, self.size = len(graphs), graphs.num_candidates
+        device = graphs.weight.device
+        self.target, self.source = _pairs(self.size, device)
+        self.edge_index, self.batch = _layout(self.num_graphs, self.size, device)
+        self.edge_weight = graphs.weight[:, self.target, self.source].flatten()
+        self.presence = graphs.presence.flatten()
+        self.cache: dict[object, Tensor] = {}
+        edges = None
+        if graphs.edges is not None:
+            edges = graphs.edges[:, self.target, self.source].flatten(0, 1)
+        self.edge_features = edges
+        counts = torch.full((self.num_graphs,), self.size, dtype=torch.long, device=device)
+        nodes = graphs.nodes.flatten(0, 1)
+        self.data: Batch = _batch(
+            graphs.spec, nodes, self.edge_index, edges, self.batch, self.num_graphs, counts
+        )
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of candidate nodes of all graphs together."""
+        return self.num_graphs * self.size
+
+    def weight_of(self, index: Tensor, length: int) -> Tensor | None:
+        """Return the weights of what a reduction runs over, told by its length.
+
+        Args:
+            index: Where each member goes.
+            length: Number of members.
+
+        Returns:
+            Weights of the edges, of the edges followed by one self-loop a node, or of the nodes; None
+            for anything else.
+        """
+        if length == self.edge_weight.numel():
+            return self.edge_weight
+        if length == self.edge_weight.numel() + self.num_nodes:
+            if "with loops" not in self.cache:
+                loops = self.edge_weight.new_ones(self.num_nodes)
+                self.cache["with loops"] = torch.cat([self.edge_weight, loops])
+            return self.cache["with loops"]
+        if length == self.num_nodes:
+            return self.presence
+        return None
+
+    def is_batch(self, index: Tensor) -> bool:
+        """Whether an index (possibly expanded) is the one that says which graph a node is in."""
+        return index.data_ptr() == self.batch.data_ptr() and index.size(0) == self.num_nodes
+
+    def soft_codes(self, codes: Tensor) -> Tensor | None:
+        """Return the soft one-hot rows behind integer codes that the model was given, if they are.
+
+        Codes are recognised as a view of the features, or by holding the same numbers.
+        """
+        if codes.is_floating_point():
+            return None
+        spec = self.graphs.spec
+        for blocks, values, field in (
+            (spec.nodes, self.graphs.nodes.flatten(0, 1), self.data.x),
+            (spec.edges, self.edge_features, self.data.get("edge_attr")),
+        ):
+            indexed = bool(blocks) and isinstance(blocks[0], Categorical)
+            indexed = indexed and getattr(blocks[0], "encoding", None) == "index"
+            if not indexed or values is None or field is None:
+                continue
+            if codes.numel() != values.size(0):
+                continue
+            parts = split_blocks(values, blocks)
+            if field.untyped_storage().data_ptr() == codes.untyped_storage().data_ptr():
+                return parts[codes.storage_offset() % len(parts)]
+            for part in parts:
+                if torch.equal(part.argmax(dim=-1), codes.flatten()):
+                    return part
+        return None
+
+    def adjacency(self) -> Tensor:
+        """Edge weights as [B, N, N], target first."""
+        return self.graphs.weight
+
+    def per_graph(self, nodes: Tensor) -> Tensor:
+        """View node values [B * N, ...] as [B, N, ...]."""
+        return nodes.view(self.num_graphs, self.size, *nodes.shape[1:])
+
+    def per_target(self, edges: Tensor) -> Tensor:
+        """View edge values [E, ...] as [B, N, N-1, ...]: for each target, its candidate sources."""
+        return edges.view(self.num_graphs, self.size, self.size - 1, *edges.shape[1:])
+
+    def from_sources(self, nodes: Tensor) -> Tensor:
+        """Return for each candidate edge the value of its source, [B, N, N-1, ...]."""
+        values = self.per_graph(nodes)[:, self.source]
+        return values.view(self.num_graphs, self.size, self.size - 1, *nodes.shape[1:])
+
+
+def _with_absent_node(graphs: DenseGraphs) -> DenseGraphs:
+    missing = 3 - graphs.num_candidates
+    weight = pad(graphs.weight, (0, missing, 0, missing))
+    nodes = torch.cat([graphs.nodes, graphs.nodes[:, :1].expand(-1, missing, -1)], dim=1)
+    edges = None if graphs.edges is None else pad(graphs.edges, (0, 0, 0, missing, 0, missing))
+    return DenseGraphs(graphs.spec, weight, nodes, edges)
+
+
+@lru_cache(maxsize=64)
+def _pairs(size: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Targets and sources of all ordered pairs, sorted by target."""
+    everything = ~torch.eye(size, dtype=torch.bool, device=device)
+    target, source = everything.nonzero(as_tuple=True)
+    return target, source
+
+
+@lru_cache(maxsize=64)
+def _layout(num_graphs: int, size: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """``edge_index`` and ``batch`` of the candidates; the same for every draw of one shape."""
+    target, source = _pairs(size, device)
+    offset = torch.arange(num_graphs, device=device).unsqueeze(1) * size
+    edge_index = torch.stack([(source + offset).flatten(), (target + offset).flatten()])
+    batch = torch.arange(num_graphs, device=device).repeat_interleave(size)
+    return edge_index, batch

@@ -1,0 +1,134 @@
+"""Dense kernels of the layers that sum, average or maximise over neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.nn import Linear as PyGLinear
+
+from gnninterpreter.relax.candidates import Candidates
+from gnninterpreter.relax.dense.kernel import (
+    aggregate,
+    aggregate_messages,
+    aggregation_name,
+    in_degree,
+    neighbour_sum,
+)
+
+__all__ = ["gcn", "gin", "gine", "graph_conv", "nn_conv", "sage"]
+
+
+def gcn(
+    layer: Any, candidates: Candidates, x: Tensor, edge_weight: Tensor | None = None
+) -> Tensor | None:
+    """`GCNConv`: D^-1/2 (A + I) D^-1/2 X W, with the degrees of the soft graph."""
+    if edge_weight is not None or aggregation_name(layer) != "add":
+        return None
+    hidden = layer.lin(x)
+    # `improved` only sets the weight of self-loops where edges come with weights of their own.
+    loop = 1.0 if layer.add_self_loops and layer.normalize else 0.0
+    if layer.normalize:
+        scale = _inverse_root_degree(candidates, loop)
+        hidden = hidden * scale
+        out = neighbour_sum(candidates, hidden)
+        out = (out + loop * hidden if loop else out) * scale
+    else:
+        out = neighbour_sum(candidates, hidden)
+    return out if layer.bias is None else out + layer.bias
+
+
+def _inverse_root_degree(candidates: Candidates, loop: float) -> Tensor:
+    key = ("inverse root degree", loop)
+    if key not in candidates.cache:
+        degree = in_degree(candidates) + loop
+        root = degree.clamp_min(torch.finfo(degree.dtype).tiny).rsqrt()
+        candidates.cache[key] = torch.where(degree > 0, root, torch.zeros_like(root))
+    return candidates.cache[key]
+
+
+def graph_conv(
+    layer: Any,
+    candidates: Candidates,
+    x: Tensor,
+    edge_weight: Tensor | None = None,
+    size: Any = None,
+) -> Tensor | None:
+    """`GraphConv`: W1 x_i + W2 aggr_j x_j."""
+    how = aggregation_name(layer)
+    if edge_weight is not None or size is not None or how is None:
+        return None
+    out: Tensor = layer.lin_rel(aggregate(candidates, x, how)) + layer.lin_root(x)
+    return out
+
+
+def sage(layer: Any, candidates: Candidates, x: Tensor, size: Any = None) -> Tensor | None:
+    """`SAGEConv` with mean, maximum or sum."""
+    how = aggregation_name(layer)
+    if size is not None or how is None:
+        return None
+    neighbours = layer.lin(x).relu() if getattr(layer, "project", False) else x
+    out: Tensor = layer.lin_l(aggregate(candidates, neighbours, how))
+    if layer.root_weight:
+        out = out + layer.lin_r(x)
+    return nn.functional.normalize(out, p=2.0, dim=-1) if layer.normalize else out
+
+
+def gin(layer: Any, candidates: Candidates, x: Tensor, size: Any = None) -> Tensor | None:
+    """`GINConv`: nn((1 + eps) x_i + sum_j x_j)."""
+    how = aggregation_name(layer)
+    if size is not None or how is None:
+        return None
+    out: Tensor = layer.nn(aggregate(candidates, x, how) + (1 + layer.eps) * x)
+    return out
+
+
+def gine(
+    layer: Any, candidates: Candidates, x: Tensor, edge_attr: Tensor | None = None, size: Any = None
+) -> Tensor | None:
+    """`GINEConv`: nn((1 + eps) x_i + sum_j relu(x_j + W e_ij))."""
+    how = aggregation_name(layer)
+    if size is not None or edge_attr is None or how is None:
+        return None
+    edges = edge_attr if layer.lin is None else layer.lin(edge_attr)
+    messages = (candidates.from_sources(x) + candidates.per_target(edges)).relu()
+    out: Tensor = layer.nn(aggregate_messages(candidates, messages, how) + (1 + layer.eps) * x)
+    return out
+
+
+def nn_conv(
+    layer: Any, candidates: Candidates, x: Tensor, edge_attr: Tensor | None = None, size: Any = None
+) -> Tensor | None:
+    """`NNConv` whose edge network is one linear layer.
+
+    Then the matrix of an edge is linear in its features, and the sum over neighbours is one product
+    with the weighted adjacency for each feature: sum_k (A * E_k) X W_k. Other edge networks and
+    aggregations take the generic path.
+    """
+    how = aggregation_name(layer)
+    network = _single_linear(layer.nn)
+    if size is not None or edge_attr is None or network is None or how not in ("add", "mean"):
+        return None
+    c_in, c_out = layer.in_channels, layer.out_channels
+    per_target = candidates.per_target(candidates.edge_weight.unsqueeze(-1) * edge_attr)
+    sources = candidates.from_sources(x)  # [B, N, N-1, in]
+    # [B, N, K, in]: what each target receives, split by the edge feature that carried it.
+    received = per_target.transpose(2, 3) @ sources
+    weights = network.weight.t().reshape(-1, c_in, c_out)
+    out = received.flatten(2) @ weights.reshape(-1, c_out)
+    out = out.flatten(0, 1)
+    if network.bias is not None:
+        out = out + neighbour_sum(candidates, x) @ network.bias.view(c_in, c_out)
+    if how == "mean":
+        out = out / in_degree(candidates).clamp_min(1)
+    if layer.root_weight:
+        out = out + layer.lin(x)
+    return out if layer.bias is None else out + layer.bias
+
+
+def _single_linear(network: nn.Module) -> nn.Linear | PyGLinear | None:
+    layers = [m for m in network.modules() if not isinstance(m, nn.Sequential)]
+    if len(layers) == 1 and isinstance(layers[0], (nn.Linear, PyGLinear)):
+        return layers[0]
+    return None

@@ -1,0 +1,126 @@
+"""Reductions over sets whose members are only partly there.
+
+A member with weight 1 counts fully, one with weight 0 not at all. The sum and the mean are
+weighted. The maximum is its expectation when each member is present independently with its weight:
+the multilinear extension of the maximum, exact where weights are 0 or 1, with a gradient for every
+member and not only for the largest.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+__all__ = ["expected_max", "grouped", "log_weight", "power", "weighted_softmax_shares"]
+
+EPS = 1e-20
+# The logarithm of "not there at all": below any score, yet far from the infinities that make NaN.
+LOG_ABSENT = -1e4
+LARGEST_EXPONENT = 40.0
+# Below this a degree has no slope: its inverse root would have one that overflows.
+STEEP = {torch.float32: 1e-18, torch.float64: 1e-120}
+
+
+def log_weight(weight: Tensor) -> Tensor:
+    """Logarithm of weights, with a large negative number where a weight is exactly zero."""
+    logs = weight.clamp_min(torch.finfo(weight.dtype).tiny).log()
+    return torch.where(weight > 0, logs, torch.full_like(logs, LOG_ABSENT))
+
+
+def power(base: Tensor, exponent: float) -> Tensor:
+    """Power with a negative exponent, such as the inverse root of a degree, and a finite slope.
+
+    The value is exact, infinite at zero included. The slope is zero where the base is so small that
+    the true one overflows: a node that is not there at all has degree zero, and layers that replace
+    the infinite inverse by zero would still send NaN back through it.
+
+    Example:
+        >>> power(torch.tensor([0.0, 4.0]), -0.5)
+        tensor([   inf, 0.5000])
+    """
+    if not base.requires_grad:
+        return base.pow(exponent)
+    gentle = base.abs() > STEEP.get(base.dtype, 0.0)
+    sloped = torch.where(gentle, base, torch.ones_like(base)).pow(exponent)
+    return torch.where(gentle, sloped, base.detach().pow(exponent))
+
+
+def expected_max(values: Tensor, weight: Tensor, dim: int, empty: float = 0.0) -> Tensor:
+    r"""Expected maximum of members present independently with probability ``weight``.
+
+    With members sorted in descending order, :math:`E[\max] = \sum_k m_k w_k \prod_{l<k} (1 - w_l)`,
+    plus ``empty`` times the probability that no member is present.
+
+    Args:
+        values: Members along ``dim``.
+        weight: Their weights, broadcastable to ``values``.
+        dim: Dimension to reduce.
+        empty: Value of the maximum over nothing; 0 as in PyG.
+
+    Example:
+        >>> float(expected_max(torch.tensor([1.0, 3.0]), torch.tensor([1.0, 0.5]), 0))
+        2.0
+    """
+    ordered, order = values.sort(dim=dim, descending=True)
+    share = weight.expand_as(values).gather(dim, order)
+    # Sums of logarithms rather than products: no zeros to divide by in the backward pass.
+    survive = (1 - share).clamp_min(EPS).log().cumsum(dim).exp()
+    length = values.size(dim)
+    before = torch.cat(
+        [torch.ones_like(survive.narrow(dim, 0, 1)), survive.narrow(dim, 0, length - 1)], dim
+    )
+    # A member whose weight is exactly zero may hold anything, even an infinity.
+    terms = torch.where(share > 0, ordered, torch.zeros_like(ordered)) * share * before
+    total = terms.sum(dim)
+    return total + empty * survive.narrow(dim, length - 1, 1).squeeze(dim) if empty else total
+
+
+def grouped(values: Tensor, index: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    """Lay out the rows of ``values`` by group: [rows, ...] to [size, most in a group, ...].
+
+    Returns:
+        The padded members and a mask [size, most in a group] of those that are real.
+    """
+    order = index.argsort(stable=True)
+    counts = torch.zeros(size, dtype=torch.long, device=index.device)
+    counts.scatter_add_(0, index, torch.ones_like(index))
+    first = counts.cumsum(0) - counts
+    group = index[order]
+    place = torch.arange(index.numel(), device=index.device) - first[group]
+    most = int(counts.max()) if index.numel() else 0
+    out = values.new_zeros((size, most, *values.shape[1:]))
+    out = out.index_put((group, place), values[order])
+    mask = torch.zeros(size, most, dtype=torch.bool, device=index.device)
+    mask[group, place] = True
+    return out, mask
+
+
+def weighted_softmax_shares(
+    scores: Tensor, weight: Tensor, index: Tensor, size: int, dim: int
+) -> Tensor:
+    r"""Attention of partly present members, *before* each is multiplied by its own weight.
+
+    Returns :math:`e_j / \sum_l w_l e_l` with :math:`e = \exp(scores)`. The reduction that follows
+    multiplies by :math:`w_j`, as every reduction does, which completes the weighted softmax. Where
+    all members of a group are absent the denominator is 1, so that the slope in their weights stays
+    finite.
+    """
+    shape = [1] * scores.dim()
+    shape[dim] = -1
+    weight = weight.view(shape)
+    target = index.view(shape).expand_as(scores)
+    sizes = list(scores.shape)
+    sizes[dim] = size
+    with torch.no_grad():
+        logs = log_weight(weight)
+        most = logs.new_full((size,), LOG_ABSENT).scatter_reduce_(0, index, logs.flatten(), "amax")
+        alive = (most > LOG_ABSENT).view(shape)
+        peak = scores.new_zeros(sizes).scatter_reduce_(
+            dim, target, scores + logs, "amax", include_self=False
+        )
+        peak = torch.where(alive, peak, peak - LOG_ABSENT)
+    # An absent member may have any score; the bound keeps it finite until its weight removes it.
+    grown = (scores - peak.index_select(dim, index)).clamp_max(LARGEST_EXPONENT).exp()
+    total = scores.new_zeros(sizes).scatter_add_(dim, target, grown * weight) + 1e-16
+    total = torch.where(alive, total, torch.ones_like(total))
+    return grown / total.index_select(dim, index)

@@ -1,0 +1,232 @@
+"""The generic relaxation: an unmodified model, run on soft graphs.
+
+One law covers every layer: *each reduction over edges counts an edge by its weight, each reduction
+over nodes counts a node by its presence*. A GCN's degrees, the mean of a SAGE layer, the normaliser
+of an attention, the statistics of a graph norm and the readout are all such reductions, and in
+PyTorch they are a handful of operations: ``scatter_add``, ``index_add``, ``scatter_reduce``,
+``bincount``. A `torch.overrides.TorchFunctionMode` sees them all, also those in a user's own code,
+so nothing needs to be known about the layers. Only PyG's `softmax` is replaced as a whole, since its
+steps taken one by one would overflow on absent edges.
+
+Differs from the design: it asks for hooks on message passing, aggregations, norms and pools. This
+needs none of these, leaves nothing on the model that would have to be taken off again, and also
+carries custom scatter code.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+from torch.overrides import TorchFunctionMode
+from torch_geometric.utils import softmax as pyg_softmax
+
+from gnninterpreter.relax.candidates import Candidates
+from gnninterpreter.relax.reductions import expected_max, grouped, power, weighted_softmax_shares
+
+__all__ = ["Relaxation", "active_relaxation", "softmax_replaced"]
+
+_ACTIVE: ContextVar[Relaxation | None] = ContextVar("active_relaxation", default=None)
+
+_LOCK = Lock()
+_REPLACED: list[None] = []
+_HOLDERS: list[dict[str, Any]] = []
+
+# Every spelling of the operations that are weighed, with the method that does it.
+_HANDLERS: dict[Callable[..., Any], str] = {
+    **dict.fromkeys((torch.Tensor.scatter_add_, torch.Tensor.scatter_add, torch.scatter_add), "_sum"),
+    **dict.fromkeys((torch.Tensor.index_add_, torch.Tensor.index_add, torch.index_add), "_sum"),
+    **dict.fromkeys(
+        (torch.Tensor.scatter_reduce_, torch.Tensor.scatter_reduce, torch.scatter_reduce), "_reduce"
+    ),
+    **dict.fromkeys((torch.bincount, torch.Tensor.bincount), "_count"),
+    **dict.fromkeys((torch.Tensor.pow_, torch.Tensor.pow, torch.pow), "_power"),
+    **dict.fromkeys((torch.Tensor.rsqrt_, torch.Tensor.rsqrt, torch.rsqrt), "_rsqrt"),
+    **dict.fromkeys(
+        (torch.Tensor.reciprocal_, torch.Tensor.reciprocal, torch.reciprocal), "_reciprocal"
+    ),
+    torch.Tensor.__rdiv__: "_divide",
+    torch.nn.functional.embedding: "_embed",
+    torch.nn.functional.one_hot: "_one_hot",
+}
+# The same argument goes by several names.
+_ARGUMENTS = {"input": "out", "source": "src"}
+
+
+def active_relaxation() -> Relaxation | None:
+    """Return the relaxation under which the current thread runs, if any."""
+    return _ACTIVE.get()
+
+
+class Relaxation(TorchFunctionMode):
+    """Weighs every reduction over the candidate edges and nodes of some soft graphs.
+
+    Args:
+        candidates: The soft graphs, flattened as the model receives them.
+        kernels: For each type of layer that is to be computed in another way, that way.
+    """
+
+    def __init__(
+        self, candidates: Candidates, kernels: Mapping[type, Callable[..., Tensor | None]] | None = None
+    ) -> None:
+        """Relax what runs within `running`."""
+        super().__init__()
+        self.candidates = candidates
+        self.kernels = kernels or {}
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Run models under this relaxation while the context lasts; needs `softmax_replaced`."""
+        token = _ACTIVE.set(self)
+        try:
+            with self:
+                yield
+        finally:
+            _ACTIVE.reset(token)
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Weigh the reductions and pass everything else on."""
+        handler = _HANDLERS.get(func)
+        if handler is None:
+            return func(*args, **(kwargs or {}))
+        named = {_ARGUMENTS.get(name, name): value for name, value in (kwargs or {}).items()}
+        return getattr(self, handler)(func, *args, **named)
+
+    def _sum(
+        self,
+        func: Callable[..., Tensor],
+        out: Tensor,
+        dim: int,
+        index: Tensor,
+        src: Tensor,
+        **kw: Any,
+    ) -> Tensor:
+        weight = self.candidates.weight_of(index, src.size(dim) if src.dim() else 0)
+        if weight is None or not src.is_floating_point():
+            return func(out, dim, index, src, **kw)
+        weighed = (src * _along(weight, src, dim)).to(out.dtype)
+        if dim in (0, -src.dim()) and not kw and self.candidates.is_batch(index):
+            # The readout: nodes lie graph by graph, so the sum needs no scatter.
+            total = self.candidates.per_graph(weighed).sum(dim=1)
+            if total.shape == out.shape:
+                return out.add_(total) if func.__name__.endswith("_") else out + total
+        return func(out, dim, index, weighed, **kw)
+
+    def _reduce(
+        self,
+        func: Callable[..., Tensor],
+        out: Tensor,
+        dim: int,
+        index: Tensor,
+        src: Tensor,
+        reduce: str = "sum",
+        include_self: bool = True,
+    ) -> Tensor:
+        weight = self.candidates.weight_of(index, src.size(dim) if src.dim() else 0)
+        if weight is None or not src.is_floating_point() or reduce == "prod" or include_self:
+            if reduce == "sum" and weight is not None:
+                src = src * _along(weight, src, dim)
+            return func(out, dim, index, src, reduce=reduce, include_self=include_self)
+        flat = index.movedim(dim, 0)
+        flat = flat.reshape(flat.size(0), -1)[:, 0]
+        size = out.size(dim)
+        if reduce in ("sum", "mean"):
+            scaled = src * _along(weight, src, dim)
+            total = torch.zeros_like(out).scatter_add_(dim, index, scaled)
+            if reduce == "mean":
+                count = weight.new_zeros(size).scatter_add_(0, flat, weight).clamp_min(1)
+                total = total / _along(count, total, dim)
+            result = total
+        else:
+            sign = 1.0 if reduce == "amax" else -1.0
+            members, real = grouped(sign * src.movedim(dim, 0), flat, size)
+            shares, _ = grouped(weight, flat, size)
+            shares = shares.view(*real.shape, *[1] * (members.dim() - 2))
+            result = (sign * expected_max(members, shares, dim=1)).movedim(0, dim)
+        return out.copy_(result) if func is torch.Tensor.scatter_reduce_ else result
+
+    def _count(
+        self,
+        func: Callable[..., Tensor],
+        index: Tensor,
+        weights: Tensor | None = None,
+        minlength: int = 0,
+    ) -> Tensor:
+        weight = self.candidates.weight_of(index, index.numel())
+        if weight is None or weights is not None:
+            return func(index, weights, minlength)
+        size = max(minlength, int(index.max()) + 1)
+        return weight.new_zeros(size).scatter_add_(0, index, weight)
+
+    def _embed(
+        self, func: Callable[..., Tensor], codes: Tensor, table: Tensor, *args: Any, **kw: Any
+    ) -> Tensor:
+        soft = self.candidates.soft_codes(codes)
+        if soft is None or soft.size(-1) > table.size(0):
+            return func(codes, table, *args, **kw)
+        return (soft @ table[: soft.size(-1)]).view(*codes.shape, table.size(1))
+
+
+def _along(weight: Tensor, like: Tensor, dim: int) -> Tensor:
+    shape = [1] * like.dim()
+    shape[dim] = -1
+    return weight.view(shape)
+
+
+def _softmax(
+    src: Tensor,
+    index: Tensor | None = None,
+    ptr: Tensor | None = None,
+    num_nodes: int | None = None,
+    dim: int = 0,
+) -> Tensor:
+    """PyG's softmax, with partly present members where a relaxation is active."""
+    relaxation = active_relaxation()
+    weight = None
+    if relaxation is not None and index is not None:
+        weight = relaxation.candidates.weight_of(index, src.size(dim))
+    if weight is None or index is None:
+        result: Tensor = pyg_softmax(src, index, ptr, num_nodes, dim)
+        return result
+    size = int(index.max()) + 1 if num_nodes is None else num_nodes
+    with torch._C.DisableTorchFunction():
+        return weighted_softmax_shares(src, weight, index, size, dim % src.dim())
+
+
+@contextmanager
+def softmax_replaced() -> Iterator[None]:
+    """Put `_softmax` wherever PyG's was imported by name, and take it out again.
+
+    Where no relaxation is active (another thread, say) the replacement behaves as the original, so
+    that the swap is never seen from outside. The last of several overlapping contexts restores.
+    """
+    with _LOCK:
+        if not _REPLACED:
+            for module in list(sys.modules.values()):
+                names = getattr(module, "__dict__", {})
+                if names.get("softmax") is pyg_softmax and names is not globals():
+                    _HOLDERS.append(names)
+                    names["softmax"] = _softmax
+        _REPLACED.append(None)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _REPLACED.pop()
+            if not _REPLACED:
+                for names in _HOLDERS:
+                    names["softmax"] = pyg_softmax
+                _HOLDERS.clear()
