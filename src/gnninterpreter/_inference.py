@@ -54,15 +54,25 @@ def infer_spec(dataset: Any) -> GraphSpec:
 def infer_blocks(values: Tensor) -> tuple[Block, ...]:
     """Cut the columns of a feature matrix into blocks.
 
-    Integers are index codes, one block for each column. Among real columns, neighbouring 0/1 columns
-    of which exactly one is set in every row are a one-hot block; what is left is continuous, between
-    the smallest and the largest value seen.
+    Integers are index codes, one block for each column. Among real columns, neighbouring 0/1
+    columns of which exactly one is set in every row are a one-hot block; what is left is
+    continuous, between the smallest and the largest value seen.
 
     Example:
         >>> infer_blocks(torch.tensor([[1.0, 0.0, 3.5], [0.0, 1.0, -1.0]]))[0].size
         2
+
+    Raises:
+        DataError: If there are no rows to look at, or values that no block can hold.
     """
+    if not values.size(0):
+        raise DataError("the dataset has no rows to read features off; give spec= instead")
     if not values.is_floating_point():
+        if bool((values < 0).any()):
+            raise DataError(
+                f"integer features are read as categories from 0 on (got {int(values.min())}); "
+                "turn them into floats if they are numbers"
+            )
         sizes = (int(column.max()) + 1 for column in values.t())
         return tuple(Categorical(size, encoding="index") for size in sizes)
     blocks: list[Block] = []
@@ -92,7 +102,7 @@ def infer_blocks(values: Tensor) -> tuple[Block, ...]:
 
 def _one_hot_end(values: Tensor, start: int) -> int:
     """Return the end of the one-hot block that begins at a column, or ``start`` if none does."""
-    total = torch.zeros(values.size(0))
+    total = values.new_zeros(values.size(0))
     for end in range(start, values.size(1)):
         column = values[:, end]
         if not bool(((column == 0) | (column == 1)).all()):
@@ -133,6 +143,6 @@ def _symmetric(edge_index: Tensor) -> bool:
     if edge_index.numel() == 0:
         return True
     size = int(edge_index.max()) + 1
-    forward = (edge_index[0] * size + edge_index[1]).unique()
-    backward = (edge_index[1] * size + edge_index[0]).unique()
-    return torch.equal(forward, backward)
+    adjacent = torch.zeros(size, size, dtype=torch.bool, device=edge_index.device)
+    adjacent[edge_index[0], edge_index[1]] = True
+    return torch.equal(adjacent, adjacent.t())

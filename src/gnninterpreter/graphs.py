@@ -1,8 +1,8 @@
 """A batch of graphs on the same N candidate nodes, with weights that may be soft.
 
 `DenseGraphs` is what the distribution draws, what the relaxation runs a model on and, where every
-weight is 0 or 1, what the native model is asked about. Both readings come from the same value, which
-is what makes them comparable.
+weight is 0 or 1, what the native model is asked about. Both readings come from the same value,
+which is what makes them comparable.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
 __all__ = ["DenseGraphs", "dense_width", "encode", "random_graphs", "split_blocks", "to_networkx"]
 
+TINY = 1e-20
+
 
 @dataclass(frozen=True)
 class DenseGraphs:
@@ -27,8 +29,8 @@ class DenseGraphs:
 
     Args:
         spec: What the columns mean.
-        weight: Edge weights in [0, 1], shape [B, N, N]; ``weight[b, i, j]`` is the edge from j to i.
-            The diagonal is zero, and the matrix is symmetric unless the spec is directed.
+        weight: Edge weights in [0, 1], shape [B, N, N]; ``weight[b, i, j]`` is the edge from j to
+            i. The diagonal is zero, and the matrix is symmetric unless the spec is directed.
         nodes: Node features, shape [B, N, F]: a block's categories are always F columns of (soft)
             one-hot values here, whatever encoding the model reads.
         edges: Edge features, shape [B, N, N, D], or None where the spec has none.
@@ -57,10 +59,12 @@ class DenseGraphs:
     @property
     def presence(self) -> Tensor:
         """How far each node is present, shape [B, N]: v_i = 1 - prod_j (1 - a_ij)."""
-        absent = (1 - self.weight).prod(dim=2)
+        # Sums of logarithms rather than products, whose gradient divides by zeros.
+        missing = (1 - self.weight).clamp_min(TINY).log()
+        absent = missing.sum(dim=2)
         if self.spec.directed:
-            absent = absent * (1 - self.weight).prod(dim=1)
-        return 1 - absent
+            absent = absent + missing.sum(dim=1)
+        return 1 - absent.exp()
 
     @property
     def num_nodes(self) -> Tensor:
@@ -134,7 +138,8 @@ def dense_width(blocks: Sequence[Categorical | Continuous]) -> int:
 
 def split_blocks(values: Tensor, blocks: Sequence[Categorical | Continuous]) -> tuple[Tensor, ...]:
     """Cut the last dimension of dense features into one tensor for each block."""
-    return values.split([b.size if isinstance(b, Categorical) else b.dim for b in blocks], dim=-1)
+    sizes = [b.size if isinstance(b, Categorical) else b.dim for b in blocks]
+    return torch.split(values, sizes, dim=-1)
 
 
 def encode(values: Tensor, blocks: Sequence[Categorical | Continuous]) -> Tensor:
@@ -174,6 +179,7 @@ def random_graphs(
     generator: torch.Generator,
     density: float | None = None,
     dtype: torch.dtype = torch.float32,
+    absent: int = 0,
 ) -> DenseGraphs:
     """Draw discrete graphs with independent edges and uniform features, none of them empty.
 
@@ -184,6 +190,8 @@ def random_graphs(
         generator: Source of randomness.
         density: Edge probability; drawn anew for each graph between sparse and dense when omitted.
         dtype: Floating-point type of weights and features.
+        absent: How many candidates no edge touches, at least, anywhere among the candidates; two
+            always stay.
     """
     n = num_candidates
     rate = (
@@ -194,6 +202,12 @@ def random_graphs(
     weight = weight * (1 - torch.eye(n, dtype=dtype))
     if not spec.directed:
         weight = weight.triu(1) + weight.triu(1).transpose(1, 2)
+    if absent:
+        weight[:, max(2, n - absent) :] = 0.0
+        weight[:, :, max(2, n - absent) :] = 0.0
+        order = torch.rand(count, n, generator=generator).argsort(dim=1)
+        graph = torch.arange(count).view(-1, 1, 1)
+        weight = weight[graph, order.unsqueeze(2), order.unsqueeze(1)]
     nodes = _random_features(spec.nodes, (count, n), generator, dtype)
     edges = None
     if spec.edges:

@@ -1,12 +1,12 @@
-"""What a graph may look like: the feature blocks of its nodes and edges, its direction, its classes.
+"""What a graph may look like: feature blocks of its nodes and edges, direction, classes.
 
-A `GraphSpec` is the first value in the flow. The distribution takes its shape from it, the relaxation
-its feature layout, the drawings their names and colours.
+A `GraphSpec` is the first value in the flow. The distribution takes its shape from it, the
+relaxation its feature layout, the drawings their names and colours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -192,6 +192,11 @@ class GraphSpec:
         return sum(block.width for block in self.edges)
 
     @property
+    def has_edge_types(self) -> bool:
+        """Whether an edge is described by one integer, as relation layers take it."""
+        return self.edge_width == 1 and getattr(self.edges[0], "encoding", None) == "index"
+
+    @property
     def num_classes(self) -> int:
         """Number of classes."""
         return len(self.class_names)
@@ -223,8 +228,8 @@ class GraphSpec:
     def from_dataset(cls, dataset: Any, **overrides: Any) -> GraphSpec:
         """Infer the spec from a data set or a list of `torch_geometric.data.Data`.
 
-        One-hot blocks, constant columns and value ranges are found by looking at every graph. A data
-        set that knows its own spec (an attribute ``spec``) is taken at its word.
+        One-hot blocks, constant columns and value ranges are found by looking at every graph. A
+        data set that knows its own spec (an attribute ``spec``) is taken at its word.
 
         Args:
             dataset: The graphs.
@@ -280,10 +285,7 @@ def _block_to_json(block: Block) -> dict[str, Any]:
 
 
 def _block_from_json(values: Mapping[str, Any]) -> Block:
-    kinds: dict[str, type[Categorical] | type[Continuous]] = {
-        "categorical": Categorical,
-        "continuous": Continuous,
-    }
+    kinds: dict[str, Callable[..., Block]] = {"categorical": Categorical, "continuous": Continuous}
     fields = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k != "kind"}
     try:
         return kinds[values["kind"]](**fields)

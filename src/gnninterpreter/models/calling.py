@@ -1,7 +1,7 @@
 """How a model is called: which of its arguments are the graph's tensors.
 
-A `Convention` is inferred from the signature of ``model.forward``. Anything it cannot read is left to
-the user's own ``forward(model, data)``.
+A `Convention` is inferred from the signature of ``model.forward``. Anything it cannot read is left
+to the user's own ``forward(model, data)``.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ __all__ = ["Convention", "infer_convention"]
 ALIASES = {
     "x": "x", "feat": "x", "feats": "x", "features": "x", "h": "x", "node_attr": "x",
     "node_feat": "x", "node_features": "x",
-    "edge_index": "edge_index", "edges": "edge_index", "adj": "edge_index", "edge_idx": "edge_index",
-    "edge_attr": "edge_attr", "edge_feat": "edge_attr", "edge_features": "edge_attr", "e": "edge_attr",
+    "edge_index": "edge_index", "edges": "edge_index", "adj": "edge_index",
+    "edge_idx": "edge_index",
+    "edge_attr": "edge_attr", "edge_feat": "edge_attr", "edge_features": "edge_attr",
+    "e": "edge_attr",
     "edge_weight": "edge_weight", "edge_weights": "edge_weight",
     "edge_type": "edge_type", "edge_types": "edge_type",
     "batch": "batch", "batch_index": "batch", "batch_idx": "batch", "graph_ids": "batch",
@@ -64,15 +66,19 @@ class Convention:
 
 
 def infer_convention(
-    model: nn.Module, forward: Callable[[nn.Module, Batch], Any] | None, has_edge_features: bool
+    model: nn.Module,
+    forward: Callable[[nn.Module, Batch], Any] | None,
+    has_edge_features: bool,
+    has_edge_types: bool = False,
 ) -> Convention:
     """Read the convention off the signature of ``model.forward``.
 
     Args:
         model: The model.
         forward: The user's override, taken as it is when given.
-        has_edge_features: Whether the graphs carry edge features, so that optional edge arguments are
-            filled.
+        has_edge_features: Whether the graphs carry edge features, so that optional edge arguments
+            are filled.
+        has_edge_types: Whether these are one integer for each edge.
 
     Raises:
         ModelError: If an argument without a default is not known.
@@ -94,30 +100,30 @@ def infer_convention(
             "pass forward=lambda model, data: model(...)"
         )
     optional = {"x", "edge_index", "batch", "num_graphs"}
-    optional |= {"edge_attr", "edge_type"} if has_edge_features else set()
+    optional |= {"edge_attr"} if has_edge_features else set()
+    optional |= {"edge_type"} if has_edge_types else set()
     arguments = []
     for p in parameters:
         source = ALIASES.get(p.name)
         if source is None and p.default is p.empty:
             raise ModelError(
-                f"{type(model).__name__}.forward needs an argument '{p.name}' that is not part of a "
-                "graph; pass forward=lambda model, data: model(data.x, data.edge_index, ...)"
+                f"{type(model).__name__}.forward needs an argument '{p.name}' that is not part of "
+                "a graph; pass forward=lambda model, data: model(data.x, data.edge_index, ...)"
             )
         if source is not None and (p.default is p.empty or source in optional):
             arguments.append((p.name, source))
     return Convention(tuple(arguments))
 
 
-def _field(data: Batch, source: str) -> Tensor | int | None:
+def _field(data: Batch, source: str) -> Tensor | int:
     if source == "num_graphs":
         return int(data.num_graphs)
-    if source == "edge_weight":
+    value: Tensor | None = data.get(source)
+    if value is None and source == "edge_weight":
         # A present edge of an unweighted graph has weight one; how far a soft edge counts is the
         # relaxation's business, which weighs every reduction over edges.
-        return data.x.new_ones(data.edge_index.size(1), dtype=torch.get_default_dtype()).to(
-            data.x.dtype if data.x.is_floating_point() else torch.get_default_dtype()
-        )
-    value: Tensor | None = data.get(source)
+        dtype = data.x.dtype if data.x.is_floating_point() else torch.get_default_dtype()
+        return torch.ones(data.edge_index.size(1), dtype=dtype, device=data.x.device)
     if value is None:
         raise ModelError(
             f"the model takes '{source}', which the graphs do not have; "

@@ -16,11 +16,11 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
-from gnninterpreter.errors import GNNInterpreterError, ModelError
+from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.borrowing import borrowed
 from gnninterpreter.models.calling import Convention, infer_convention
-from gnninterpreter.models.embedding import EmbeddingPoint, Tap, find_embedding
+from gnninterpreter.models.embedding import EmbeddingPoint, Tap, check_embedding, find_embedding
 from gnninterpreter.models.outputs import OutputReader, find_scores
 from gnninterpreter.spec import GraphSpec
 
@@ -60,6 +60,7 @@ class GraphClassifier:
 
     Raises:
         ModelError: If the model cannot be called or its output cannot be read.
+        SpecError: If the spec disagrees with the examples.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class GraphClassifier:
         embedding: str | Callable[[nn.Module, Batch], Tensor] | None = None,
         examples: list[Data] | None = None,
     ) -> None:
+        """Try the model and find out what it is."""
         if not isinstance(model, nn.Module):
             raise ModelError(
                 f"model must be a torch.nn.Module (got {type(model).__name__}); "
@@ -78,7 +80,14 @@ class GraphClassifier:
             )
         self.model = model
         self.dtype, self.device = _dtype_and_device(model)
-        self.convention: Convention = infer_convention(model, forward, bool(spec.edges))
+        self.convention: Convention = infer_convention(
+            model, forward, bool(spec.edges), spec.has_edge_types
+        )
+        if not (embedding is None or isinstance(embedding, str) or callable(embedding)):
+            raise ModelError(
+                "embedding must be the name of a module or a callable embedding(model, data) "
+                f"(got {type(embedding).__name__})"
+            )
         self._embedding_call = embedding if callable(embedding) else None
         batch = self._examples(spec, examples)
         with self.borrow(), torch.no_grad():
@@ -94,6 +103,8 @@ class GraphClassifier:
                     batch.num_graphs,
                     embedding if isinstance(embedding, str) else None,
                 )
+            else:
+                check_embedding("embedding=", self._embedding_call(model, batch), batch.num_graphs)
             self.batched = self._independent_of_batch(batch, logits)
 
     @contextmanager
@@ -110,7 +121,9 @@ class GraphClassifier:
             f"output: {self.reader}",
             f"embedding: {embedding}",
         ]
-        if not self.batched:
+        if not self.convention.takes_batch:
+            lines.append("takes no batch vector: graphs are scored one by one (slower)")
+        elif not self.batched:
             lines.append("graphs of one batch influence each other: scored one by one (slower)")
         return lines
 
@@ -153,11 +166,12 @@ class GraphClassifier:
 
     def score_data(self, graphs: list[Data], chunk: int = 512) -> Scores:
         """Score PyG graphs with the native model."""
-        parts = []
         step = chunk if self.batched else 1
         with self.borrow(), torch.no_grad():
-            for start in range(0, len(graphs), step):
-                parts.append(self.call(self._prepare(graphs[start : start + step])))
+            parts = [
+                self.call(self._prepare(graphs[start : start + step]))
+                for start in range(0, len(graphs), step)
+            ]
         return Scores(
             torch.cat([part.logits for part in parts]),
             torch.cat([part.embedding for part in parts]),
@@ -172,15 +186,15 @@ class GraphClassifier:
         return batch
 
     def _examples(self, spec: GraphSpec, examples: list[Data] | None) -> Batch:
-        if examples:
-            graphs = [graph for graph in examples if graph.num_nodes][:EXAMPLES]
-            if not self.convention.takes_batch:
-                graphs = graphs[:1]
-            return self._prepare(graphs)
         count = EXAMPLES if self.convention.takes_batch else 1
-        graphs = random_graphs(spec, count, 6, torch.Generator().manual_seed(0), dtype=self.dtype)
-        batch: Batch = graphs.to_batch().to(self.device)
-        return batch
+        given = [graph for graph in examples or () if graph.num_nodes][:count]
+        if given:
+            batch = self._prepare(given)
+            _check_columns(batch, spec)
+            return batch
+        generator = torch.Generator().manual_seed(0)
+        drawn: Batch = random_graphs(spec, count, 6, generator, dtype=self.dtype).to_batch()
+        return drawn.to(self.device)
 
     def _try(self, batch: Batch, spec: GraphSpec) -> Any:
         try:
@@ -189,8 +203,9 @@ class GraphClassifier:
             raise
         except Exception as error:
             raise ModelError(
-                f"the model failed on graphs with {spec.node_width} node and {spec.edge_width} edge "
-                f"feature columns, called as {self.convention}: {type(error).__name__}: {error}. "
+                f"the model failed on graphs with {spec.node_width} node and {spec.edge_width} "
+                f"edge feature columns, called as {self.convention}: "
+                f"{type(error).__name__}: {error}. "
                 "Check that the spec describes the data the model was trained on, or pass forward="
             ) from error
         find_scores(output, batch.num_graphs)
@@ -205,9 +220,14 @@ class GraphClassifier:
         last = batch.batch == batch.num_graphs - 1
         edges = last[batch.edge_index[1]]
         alone = Batch(x=batch.x[last], edge_index=batch.edge_index[:, edges] - last.nonzero()[0])
-        for key in ("edge_attr", "edge_type"):
+        for key, mine in (
+            ("pos", last),
+            ("edge_attr", edges),
+            ("edge_type", edges),
+            ("edge_weight", edges),
+        ):
             if batch.get(key) is not None:
-                alone[key] = batch[key][edges]
+                alone[key] = batch[key][mine]
         alone.batch = torch.zeros(int(last.sum()), dtype=torch.long, device=self.device)
         alone.ptr = torch.tensor([0, int(last.sum())], device=self.device)
         alone._num_graphs = 1
@@ -225,6 +245,23 @@ def _bare(graph: Data) -> Data:
     return Data(**fields, num_nodes=graph.num_nodes)
 
 
+def _check_columns(batch: Batch, spec: GraphSpec) -> None:
+    """Compare the columns of the data with those of the spec."""
+    attr = batch.get("edge_attr")
+    attr = batch.get("edge_type") if attr is None else attr
+    for field, value, width in (
+        ("x", batch.x, spec.node_width),
+        ("edge_attr", attr, spec.edge_width),
+    ):
+        columns = 0 if value is None else 1 if value.dim() == 1 else value.size(1)
+        # Edge features that the spec leaves out are ones the model does not read.
+        if columns != width and not (field == "edge_attr" and width == 0):
+            raise SpecError(
+                f"the spec describes {width} columns of '{field}' but the data has {columns}; "
+                "GraphSpec.from_dataset(dataset) reads them off the data"
+            )
+
+
 def _dtype_and_device(model: nn.Module) -> tuple[torch.dtype, torch.device]:
     floats = [p for p in (*model.parameters(), *model.buffers()) if p.is_floating_point()]
     dtypes = {p.dtype for p in floats}
@@ -236,7 +273,8 @@ def _dtype_and_device(model: nn.Module) -> tuple[torch.dtype, torch.device]:
     dtype = dtypes.pop() if dtypes else torch.get_default_dtype()
     if dtype not in (torch.float32, torch.float64):
         raise ModelError(
-            f"the model is in {dtype}, too coarse for a gradient through it; call model.float() first"
+            f"the model is in {dtype}, too coarse for a gradient through it; "
+            "call model.float() first"
         )
     return dtype, floats[0].device if floats else torch.device("cpu")
 

@@ -2,8 +2,8 @@
 
 The embedding psi of the paper is what the readout produced. It is found by watching one native run
 over several graphs: the first tensor with one row for each graph that a module outside the readout
-receives. Normalisation layers and aggregations work on such tensors inside themselves and are passed
-over.
+receives. Normalisation layers and aggregations work on such tensors inside themselves and are
+passed over.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torch_geometric.nn.aggr import Aggregation
 
 from gnninterpreter.errors import ModelError
 
-__all__ = ["EmbeddingPoint", "Tap", "find_embedding"]
+__all__ = ["EmbeddingPoint", "Tap", "check_embedding", "find_embedding"]
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,8 @@ class Tap:
 
         def collect(_: nn.Module, args: tuple[Any, ...], output: Any = None) -> None:
             if self._calls == self.point.call:
-                self.value = args[0] if self.point.side == "input" else output
+                value = output if self.point.side == "output" else args[0] if args else None
+                self.value = value
             self._calls += 1
 
         handle = (
@@ -158,10 +159,19 @@ def _named(
     tap = Tap(point)
     with tap.attached(model), torch.no_grad():
         run()
-    if not _graph_level(tap.value, num_graphs):
-        shape = list(tap.value.shape) if isinstance(tap.value, Tensor) else tap.value
-        raise ModelError(
-            f"embedding={wanted!r} gives {shape} for {num_graphs} graphs, where one row for each "
-            "graph was expected; name a module after the readout"
-        )
+    check_embedding(f"embedding={wanted!r}", tap.value, num_graphs)
     return point
+
+
+def check_embedding(label: str, value: Any, num_graphs: int) -> None:
+    """Check that there is one row for each graph.
+
+    Raises:
+        ModelError: If there is not.
+    """
+    if not _graph_level(value, num_graphs):
+        shape = f"shape {list(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
+        raise ModelError(
+            f"{label} gives {shape} for {num_graphs} graphs, where one row for each graph was "
+            "expected; name a module after the readout"
+        )

@@ -83,17 +83,24 @@ class OutputReader:
 
 
 def find_scores(output: Any, num_graphs: int) -> Tensor:
-    """Find the tensor of shape [B, C] in what a model returned: itself, or inside a tuple or dict."""
+    """Find the scores of shape [B, C] in what a model returned, itself or inside a tuple or dict.
+
+    Raises:
+        ModelError: If there are none.
+    """
     for candidate in _candidates(output):
         if not isinstance(candidate, Tensor) or not candidate.is_floating_point():
             continue
+        if num_graphs == 1 and candidate.dim() < 2:
+            # A model that squeezes its output also squeezes away a batch of one.
+            return candidate.reshape(1, -1)
         if candidate.dim() == 1 and candidate.size(0) == num_graphs:
             return candidate.unsqueeze(1)
         if candidate.dim() == 2 and candidate.size(0) == num_graphs:
             return candidate
     raise ModelError(
-        f"the model returned {_shape(output)} for {num_graphs} graphs, where one row of class scores "
-        f"for each graph was expected (shape [{num_graphs}, classes]); pass "
+        f"the model returned {_shape(output)} for {num_graphs} graphs, where one row of class "
+        f"scores for each graph was expected (shape [{num_graphs}, classes]); pass "
         "forward=lambda model, data: ... returning that"
     )
 

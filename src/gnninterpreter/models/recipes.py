@@ -24,18 +24,28 @@ __all__ = ["RECIPES", "TrainingRecipe", "train_bundle", "training_recipe"]
 
 @dataclass(frozen=True)
 class TrainingRecipe:
-    """What one bundled classifier is trained on, and how."""
+    """What one bundled classifier is trained on, and how.
+
+    Attributes:
+        dataset: Name of the data set; its seed is 0.
+        config: How to train.
+        variants: How many further draws of the training graphs to learn from, made with the data
+            seeds 1, 2, ....
+    """
 
     dataset: str
     config: TrainingConfig
+    variants: int = 0
 
 
-def _recipe(dataset: str, model: dict[str, Any], **settings: Any) -> TrainingRecipe:
+def _recipe(
+    dataset: str, model: dict[str, Any], variants: int = 0, **settings: Any
+) -> TrainingRecipe:
     spec = datasets.dataset_class(dataset).spec
     model |= {"in_channels": spec.node_width, "num_classes": spec.num_classes}
     if spec.edges:
         model["edge_dim"] = spec.edge_width
-    return TrainingRecipe(dataset, TrainingConfig(model=model, **settings))
+    return TrainingRecipe(dataset, TrainingConfig(model=model, **settings), variants)
 
 
 def _gcn(dataset: str, layers: int, pooling: str = "mean", **settings: Any) -> TrainingRecipe:
@@ -104,7 +114,18 @@ def train_bundle(
     recipe = training_recipe(name)
     config = recipe.config if seed is None else replace(recipe.config, seed=seed)
     dataset = datasets.load(recipe.dataset, root, progress=progress)
-    result = train(dataset, config, checkpoint=checkpoint, device=device, callback=callback)
+    variants = [
+        datasets.load(recipe.dataset, root, seed=1 + index, progress=progress)
+        for index in range(recipe.variants)
+    ]
+    result = train(
+        dataset,
+        config,
+        checkpoint=checkpoint,
+        device=device,
+        callback=callback,
+        variants=variants,
+    )
     command = f"gnninterpreter train {name} --seed {config.seed}"
     if torch.device(device).type != "cpu":
         command += f" --device {device}"
@@ -112,6 +133,7 @@ def train_bundle(
         "command": command,
         "seed": config.seed,
         "settings": config.to_json(),
+        "variants": recipe.variants,
         "epochs": result.epochs,
         "best_epoch": result.best_epoch,
         "seconds": round(result.seconds, 1),

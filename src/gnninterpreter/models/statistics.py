@@ -1,7 +1,7 @@
 """What a class looks like to the model: mean embedding, mean size, how alike its members are.
 
-`ClassStatistics` stands in for the training data. It is small, holds no graphs and is saved beside a
-checkpoint, so that a model can be explained where its data is not at hand.
+`ClassStatistics` stands in for the training data. It is small, holds no graphs and is saved beside
+a checkpoint, so that a model can be explained where its data is not at hand.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ClassStatistics:
         return self.count.size(0)
 
     def similarity_percentile(self, target: int, similarity: float) -> float:
-        """Share of the class's own graphs that are less similar to its mean than this, in percent."""
+        """Share of the class's own graphs less similar to its mean than this, in percent."""
         below = self.similarity_quantiles[target] < similarity
         return 100.0 * float(below.sum()) / QUANTILES
 
@@ -69,7 +69,7 @@ class ClassStatistics:
             spec: The graphs the model takes; inferred from the data set when omitted.
 
         Raises:
-            DataError: If the data set is empty or carries no labels.
+            DataError: If the data set is empty, or has no labels or other ones than the model.
         """
         from gnninterpreter.models.classifier import GraphClassifier
         from gnninterpreter.spec import GraphSpec
@@ -101,7 +101,7 @@ class ClassStatistics:
 
 
 def _measure(classifier: GraphClassifier, graphs: Sequence[Data]) -> ClassStatistics:
-    labels = torch.tensor([_label(graph) for graph in graphs])
+    labels = torch.tensor([_label(graph, classifier.spec.num_classes) for graph in graphs])
     scores = classifier.score_data(list(graphs))
     embedding, logits = scores.embedding.double().cpu(), scores.logits.cpu()
     nodes = torch.tensor([float(graph.num_nodes) for graph in graphs], dtype=torch.double)
@@ -131,12 +131,18 @@ def _measure(classifier: GraphClassifier, graphs: Sequence[Data]) -> ClassStatis
     return ClassStatistics(**{name: torch.stack(values).float() for name, values in rows.items()})
 
 
-def _label(graph: Data) -> int:
+def _label(graph: Data, num_classes: int) -> int:
     y = graph.get("y")
     if y is None or (torch.is_tensor(y) and y.numel() != 1):
+        got = "none" if y is None else f"a tensor of shape {list(y.shape)}"
         raise DataError(
-            "every graph of the dataset needs one class label in 'y' "
-            f"(got {None if y is None else list(y.shape)}); give class_statistics= instead if there "
-            "are no labels"
+            f"every graph of the dataset needs one class label in 'y' (got {got}); "
+            "give class_statistics= instead if there are no labels"
         )
-    return int(y)
+    label = float(y)
+    if label not in range(num_classes):
+        raise DataError(
+            f"labels in 'y' must be whole numbers from 0 to {num_classes - 1}, one for each class "
+            f"of the model (got {label:g}); renumber them"
+        )
+    return int(label)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -130,6 +130,7 @@ def train(
     device: str | torch.device = "cpu",
     callback: Callable[[EpochReport], None] | None = None,
     split: Split | None = None,
+    variants: Sequence[Any] = (),
 ) -> TrainingResult:
     """Train a classifier.
 
@@ -143,6 +144,9 @@ def train(
         device: ``"cpu"`` or a CUDA device.
         callback: Called after each epoch.
         split: Parts to use instead of the stratified 80/10/10 split that the seed gives.
+        variants: Data sets whose graph i is graph i of ``dataset`` drawn anew. Epochs take the
+            training part from each of them in turn, which keeps a classifier from learning the
+            training part by heart; validation and test use ``dataset`` alone.
 
     Returns:
         The model in its best state and its scores.
@@ -152,12 +156,18 @@ def train(
         ModelError: If the loss is not finite, or the device is not there.
     """
     device = _device(device)
-    store = GraphStore(dataset, use_edge_attr="edge_dim" in config.model, device=device)
+    stores = [
+        GraphStore(graphs, use_edge_attr="edge_dim" in config.model, device=device)
+        for graphs in (dataset, *variants)
+    ]
+    store = stores[0]
     num_classes = int(config.model["num_classes"])
     if int(store.y.max()) >= num_classes:
         raise DataError(
             f"the data has a label {int(store.y.max())}, but the model only {num_classes} classes"
         )
+    if any(len(other) != len(store) for other in stores):
+        raise DataError("every one of variants must have as many graphs as the data set itself")
     split = split or stratified_split(store.y.cpu(), config.seed)
     generator = torch.Generator().manual_seed(config.seed)
     model = build(config.model, generator).to(device)
@@ -171,7 +181,8 @@ def train(
     while state.epoch < config.max_epochs and state.epoch - state.best_epoch < config.patience:
         started = time.perf_counter()
         rate = config.rate(state.epoch)
-        loss = _epoch(model, optimizer, store, split.train, config, rate, generator)
+        drawn = stores[state.epoch % len(stores)]
+        loss = _epoch(model, optimizer, drawn, split.train, config, rate, generator)
         scores, validation_loss = evaluate(model, store, split.validation, num_classes)
         state.record(scores.accuracy, validation_loss, time.perf_counter() - started)
         if path is not None:

@@ -23,9 +23,9 @@ __all__ = ["Judge", "Judgement"]
 CERTAIN = math.log(0.999)
 FEWEST_NODES = 3
 
-PROBABILITY_WEIGHT = 50.0
+PROBABILITY_WEIGHT = 200.0
 STRUCTURE_WEIGHT = 20.0
-SIMILARITY_WEIGHT = 5.0
+SIMILARITY_WEIGHT = 2.0
 SIZE_WEIGHT = 0.2
 
 
@@ -59,12 +59,7 @@ class Judge:
     def __call__(self, graphs: DenseGraphs, goal: Goal) -> Judgement:
         """Judge B graphs, each against its own goal (fields of shape [B])."""
         scores = self._score(graphs)
-        logs = scores.log_probabilities.gather(1, goal.target.unsqueeze(1)).squeeze(1)
-        logs = logs.nan_to_num(nan=-100.0).clamp_min(-100.0)
-        similarity = torch.ones_like(logs)
-        if goal.mean_embedding is not None:
-            similarity = torch.cosine_similarity(scores.embedding, goal.mean_embedding)
-            similarity = similarity.nan_to_num(nan=-1.0)
+        logs, similarity, cost = _soft_parts(scores, goal)
         edges, nodes = graphs.num_edges, graphs.num_nodes
         excess = (edges / goal.max_edges - 1).clamp_min(0) + (nodes / goal.max_nodes - 1).clamp_min(0)
         reached, present = graphs.main_component()
@@ -72,16 +67,31 @@ class Judge:
         small = (FEWEST_NODES - nodes).clamp_min(0)
         # A constant for being in pieces at all, and something for every node to be brought in.
         structure = excess + 0.2 * loose.gt(0) + 0.05 * loose + small
-        cost = (
-            PROBABILITY_WEIGHT * (CERTAIN - logs).clamp_min(0)
-            + STRUCTURE_WEIGHT * structure
-            + SIMILARITY_WEIGHT * (goal.similarity - similarity).clamp_min(0)
-            + SIZE_WEIGHT * edges / goal.max_edges
-        )
+        cost = cost + STRUCTURE_WEIGHT * structure + SIZE_WEIGHT * edges / goal.max_edges
         sound = (loose == 0) & (excess <= 0) & (small <= 0)
         return Judgement(cost, logs.exp(), similarity, edges, nodes, sound)
+
+    def soft_cost(self, graphs: DenseGraphs, goal: Goal) -> Tensor:
+        """The differentiable part of the cost, from the relaxed model; [B]."""
+        assert self.relaxed is not None
+        return _soft_parts(self.relaxed(graphs), goal)[2]
 
     def _score(self, graphs: DenseGraphs) -> Scores:
         if self.relaxed is None:
             return self.classifier.score(graphs)
         return self.relaxed(graphs)
+
+
+def _soft_parts(scores: Scores, goal: Goal) -> tuple[Tensor, Tensor, Tensor]:
+    """Log-probability, similarity, and what they cost; [B] each."""
+    logs = scores.log_probabilities.gather(1, goal.target.unsqueeze(1)).squeeze(1)
+    logs = logs.nan_to_num(nan=-100.0).clamp_min(-100.0)
+    similarity = torch.ones_like(logs)
+    if goal.mean_embedding is not None:
+        similarity = torch.cosine_similarity(scores.embedding, goal.mean_embedding)
+        similarity = similarity.nan_to_num(nan=-1.0)
+    # In units of how far the class itself spreads, so that 0.02 counts where graphs are alike to 0.99
+    # and does not where they are alike to 0.5.
+    behind = (goal.similarity - similarity).clamp_min(0) / (1 - goal.similarity + 1e-3)
+    cost = PROBABILITY_WEIGHT * (CERTAIN - logs).clamp_min(0) + SIMILARITY_WEIGHT * behind.log1p()
+    return logs, similarity, cost

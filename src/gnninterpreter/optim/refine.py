@@ -1,198 +1,144 @@
 """Local search on discrete graphs: change one thing, keep what the judge likes best, repeat.
 
-The gradient finds the neighbourhood of a good graph; the last steps are discrete ones. All
-neighbours of all restarts are judged in one batch. The moves: add or remove an edge, bring in an
-absent node by an edge (in each of its categories), change a node's or an edge's category, take a node
-out.
+The gradient search finds the neighbourhood of a good graph; the last steps are discrete ones. A
+gradient at the discrete graph guesses what each move would change, the most promising are judged for
+real, all restarts in one batch, and the best are made, several at once where that is better still.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
-from gnninterpreter.graphs import DenseGraphs, split_blocks
+from gnninterpreter.distribution import Streams
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Goal
-from gnninterpreter.optim.judge import Judge, Judgement
-from gnninterpreter.spec import Block, Categorical
+from gnninterpreter.optim.judge import SIZE_WEIGHT, Judge, Judgement
+from gnninterpreter.optim.moves import MoveSpace
+from gnninterpreter.spec import Categorical
 
-__all__ = ["neighbours", "refine"]
+__all__ = ["compact", "refine"]
 
-CHUNK = 2048
+PROMISING = 48
+AT_RANDOM = 16
 PROGRESS = 1e-4
+JOINT = (2, 4, 8)
 
 
 def refine(
-    graphs: DenseGraphs, goal: Goal, judge: Judge, steps: int = 60
+    graphs: DenseGraphs, goal: Goal, judge: Judge, streams: Streams, steps: int = 100
 ) -> tuple[DenseGraphs, Judgement]:
-    """Improve R discrete graphs by steepest descent, each on its own.
+    """Improve R discrete graphs, each on its own, until no move that is tried helps.
 
     Args:
         graphs: One graph for each restart.
         goal: What each is after.
         judge: Says how good a graph is.
-        steps: Most changes made to a graph.
+        streams: Source of randomness, one stream for each restart.
+        steps: Most steps.
 
     Returns:
         The improved graphs, on the same candidate nodes, and their judgement.
     """
-    best = judge(graphs, goal)
-    open_ = list(range(len(graphs)))
+    space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
+    graphs = with_varied_absent_nodes(graphs)
+    cost = judge(compact(graphs), goal).cost
+    restarts = len(graphs)
+    fails = torch.zeros(restarts, dtype=torch.long)
     for _ in range(steps):
-        proposals = [neighbours(graphs[r]) for r in open_]
-        sizes = [len(p) for p in proposals]
-        owners = torch.repeat_interleave(torch.tensor(open_), torch.tensor(sizes))
-        everything = concatenate(proposals)
-        costs = _costs(everything, goal.select(owners.to(goal.target.device)), judge)
-        still, start = [], 0
-        for r, size in zip(open_, sizes, strict=True):
-            mine = costs[start : start + size]
-            place = int(mine.argmin())
-            if float(mine[place]) < float(best.cost[r]) - PROGRESS:
-                graphs = _replaced(graphs, r, everything[start + place])
-                best.cost[r] = mine[place]
-                still.append(r)
-            start += size
-        open_ = still
-        if not open_:
+        moves = _promising(graphs, goal, judge, space, streams)
+        tried = moves.size(1)
+        repeated = _repeat(graphs, tried)
+        proposals = space.apply(repeated, moves.flatten())
+        owners = torch.arange(restarts, device=cost.device)
+        found = _costs(proposals, owners.repeat_interleave(tried), goal, judge)
+        found = torch.where(moves < 0, torch.inf, found.view(restarts, tried))
+        ranked, order = found.sort(dim=1)
+        best_graphs = space.apply(graphs, moves.gather(1, order[:, :1]).squeeze(1))
+        best_cost = ranked[:, 0]
+        joint = graphs
+        for count in range(max(JOINT)):
+            helps = ranked[:, count] < cost - PROGRESS
+            move = moves.gather(1, order[:, count : count + 1]).squeeze(1)
+            joint = space.apply(joint, torch.where(helps, move, -1))
+            if count + 1 in JOINT:
+                together = _costs(joint, owners, goal, judge)
+                better = together < best_cost - PROGRESS
+                best_graphs = _choose(better, joint, best_graphs)
+                best_cost = torch.where(better, together, best_cost)
+        better = best_cost < cost - PROGRESS
+        graphs = with_varied_absent_nodes(_choose(better, best_graphs, graphs))
+        cost = torch.where(better, best_cost, cost)
+        # A restart gives up after a few draws of other moves have not helped either.
+        fails = torch.where(better.cpu(), 0, fails + 1)
+        if bool((fails >= 3).all()):
             break
     return graphs, judge(graphs, goal)
 
 
-def neighbours(graph: DenseGraphs) -> DenseGraphs:
-    """All graphs one move away from a single graph."""
-    reached, present = graph.main_component()
-    nodes = present[0].nonzero().flatten().tolist()
-    absent = (~present[0]).nonzero().flatten().tolist()[:1]
-    moves = _Moves(graph)
-    pairs = [
-        (i, j)
-        for a, i in enumerate(nodes)
-        for b, j in enumerate(nodes)
-        if (b > a if not graph.spec.directed else b != a)
+def _promising(
+    graphs: DenseGraphs, goal: Goal, judge: Judge, space: MoveSpace, streams: Streams
+) -> Tensor:
+    """Moves worth judging: the best by first-order guess and some at random, [R, k]; -1 is none."""
+    chance = streams.uniform(space.total, dtype=graphs.weight.dtype)
+    possible = space.possible(graphs)
+    guess = _predicted(graphs, goal, judge, space)
+    if guess is None:
+        ranking = torch.where(possible, chance, torch.inf)
+        count = min(PROMISING + AT_RANDOM, space.total)
+        values, moves = ranking.topk(count, dim=1, largest=False)
+        return torch.where(torch.isfinite(values), moves, -1)
+    ranking = torch.where(possible, guess, torch.inf)
+    values, moves = ranking.topk(min(PROMISING, space.total), dim=1, largest=False)
+    moves = torch.where(torch.isfinite(values), moves, -1)
+    chance = torch.where(possible, chance, torch.inf)
+    drawn, others = chance.topk(min(AT_RANDOM, space.total), dim=1, largest=False)
+    return torch.cat([moves, torch.where(torch.isfinite(drawn), others, -1)], dim=1)
+
+
+def _predicted(
+    graphs: DenseGraphs, goal: Goal, judge: Judge, space: MoveSpace
+) -> Tensor | None:
+    """First-order guess of each move's change in cost; None where the model cannot be relaxed."""
+    if judge.relaxed is None:
+        return None
+    with torch.enable_grad():
+        weight = graphs.weight.clone().requires_grad_()
+        nodes = graphs.nodes.clone().requires_grad_()
+        edges = None if graphs.edges is None else graphs.edges.clone().requires_grad_()
+        soft = judge.soft_cost(DenseGraphs(graphs.spec, weight, nodes, edges), goal)
+        inputs = [weight, nodes] if edges is None else [weight, nodes, edges]
+        gradients = torch.autograd.grad(soft.sum(), inputs, allow_unused=True)
+    filled = [
+        torch.zeros_like(x) if g is None else g.nan_to_num(0.0, 0.0, 0.0)
+        for x, g in zip(inputs, gradients, strict=True)
     ]
-    for i, j in pairs:
-        moves.flip(i, j)
-    for i in nodes:
-        moves.isolate(i)
-        for choice in _choices(graph.spec.nodes, graph.nodes[0, i]):
-            moves.set_node(i, choice)
-    for i, j in pairs:
-        if graph.weight[0, i, j] > 0.5 and graph.edges is not None:
-            for choice in _choices(graph.spec.edges, graph.edges[0, i, j]):
-                moves.set_edge(i, j, choice)
-    for new in absent:
-        options = [graph.nodes[0, new], *_choices(graph.spec.nodes, graph.nodes[0, new])]
-        for i in nodes:
-            for choice in options:
-                moves.attach(i, new, choice)
-    if not bool((reached == present).all()):
-        moves.keep_only(reached[0])
-    return moves.collect()
+    filled[0] = filled[0] + (SIZE_WEIGHT / 2 / goal.max_edges).view(-1, 1, 1)
+    return space.predicted(graphs, filled[0], filled[1], filled[2] if edges is not None else None)
 
 
-@dataclass
-class _Moves:
-    """Collects neighbours of one graph, then builds them all at once."""
-
-    origin: DenseGraphs
-
-    def __post_init__(self) -> None:
-        self.weights: list[tuple[int, list[tuple[int, int, float]]]] = []
-        self.nodes: list[tuple[int, int, Tensor]] = []
-        self.edges: list[tuple[int, int, int, Tensor]] = []
-        self.isolated: list[tuple[int, Tensor]] = []
-        self.count = 0
-
-    def _next(self) -> int:
-        self.count += 1
-        return self.count - 1
-
-    def _both(self, i: int, j: int, value: float) -> list[tuple[int, int, float]]:
-        one = [(i, j, value)]
-        return one if self.origin.spec.directed else [*one, (j, i, value)]
-
-    def flip(self, i: int, j: int) -> None:
-        value = 1.0 - float(self.origin.weight[0, i, j])
-        self.weights.append((self._next(), self._both(i, j, value)))
-
-    def attach(self, i: int, new: int, features: Tensor) -> None:
-        k = self._next()
-        self.weights.append((k, self._both(i, new, 1.0)))
-        self.nodes.append((k, new, features))
-
-    def isolate(self, i: int) -> None:
-        keep = torch.ones(self.origin.num_candidates, dtype=torch.bool)
-        keep[i] = False
-        self.isolated.append((self._next(), keep))
-
-    def keep_only(self, mask: Tensor) -> None:
-        self.isolated.append((self._next(), mask))
-
-    def set_node(self, i: int, features: Tensor) -> None:
-        self.nodes.append((self._next(), i, features))
-
-    def set_edge(self, i: int, j: int, features: Tensor) -> None:
-        k = self._next()
-        self.edges.append((k, i, j, features))
-        if not self.origin.spec.directed:
-            self.edges.append((k, j, i, features))
-
-    def collect(self) -> DenseGraphs:
-        origin = self.origin
-        weight = origin.weight.repeat(self.count, 1, 1)
-        changes = [(k, i, j, v) for k, cells in self.weights for i, j, v in cells]
-        if changes:
-            k, i, j, v = (torch.tensor(column) for column in zip(*changes, strict=True))
-            weight[k, i, j] = v.to(weight)
-        for k, keep in self.isolated:
-            mask = keep.to(weight)
-            weight[k] = weight[k] * mask.unsqueeze(0) * mask.unsqueeze(1)
-        nodes = origin.nodes.repeat(self.count, 1, 1)
-        for k, i, features in self.nodes:
-            nodes[k, i] = features
-        edges = None if origin.edges is None else origin.edges.repeat(self.count, 1, 1, 1)
-        for k, i, j, features in self.edges:
-            assert edges is not None
-            edges[k, i, j] = features
-        return DenseGraphs(origin.spec, weight, nodes, edges)
-
-
-def _choices(blocks: tuple[Block, ...], features: Tensor) -> list[Tensor]:
-    """The features with one category changed, in every way."""
-    parts = list(split_blocks(features, blocks))
-    changed = []
-    for b, block in enumerate(blocks):
-        if not isinstance(block, Categorical):
-            continue
-        now = int(parts[b].argmax())
-        for category in range(block.size):
-            if category != now:
-                one = torch.zeros_like(parts[b])
-                one[category] = 1.0
-                changed.append(torch.cat([*parts[:b], one, *parts[b + 1 :]]))
-    return changed
-
-
-def concatenate(batches: list[DenseGraphs]) -> DenseGraphs:
-    """Put several batches on the same candidates behind each other."""
-    first = batches[0]
-    edges = None
-    if first.edges is not None:
-        edges = torch.cat([b.edges for b in batches if b.edges is not None])
-    return DenseGraphs(
-        first.spec,
-        torch.cat([b.weight for b in batches]),
-        torch.cat([b.nodes for b in batches]),
-        edges,
-    )
+def with_varied_absent_nodes(graphs: DenseGraphs) -> DenseGraphs:
+    """Give absent nodes each category in turn, so that an edge to one can bring in any of them."""
+    present = graphs.weight.gt(0.5).any(dim=2) | graphs.weight.gt(0.5).any(dim=1)
+    turn = (~present).cumsum(dim=1)
+    nodes, start = graphs.nodes.clone(), 0
+    for block in graphs.spec.nodes:
+        if isinstance(block, Categorical):
+            stop = start + block.size
+            varied = torch.nn.functional.one_hot(turn % block.size, block.size).to(nodes.dtype)
+            nodes[..., start:stop] = torch.where(
+                present.unsqueeze(2), nodes[..., start:stop], varied
+            )
+            turn = turn // block.size
+            start = stop
+        else:
+            start += block.dim
+    return DenseGraphs(graphs.spec, graphs.weight, nodes, graphs.edges)
 
 
 def compact(graphs: DenseGraphs) -> DenseGraphs:
-    """The same graphs on as few candidate nodes as the largest of them needs."""
-    present = graphs.presence.gt(0.5)
+    """The same discrete graphs on as few candidate nodes as the largest of them needs."""
+    present = graphs.weight.gt(0.5).any(dim=2) | graphs.weight.gt(0.5).any(dim=1)
     most = max(int(present.sum(dim=1).max()), 3)
     if most >= graphs.num_candidates:
         return graphs
@@ -203,20 +149,25 @@ def compact(graphs: DenseGraphs) -> DenseGraphs:
     return DenseGraphs(graphs.spec, graphs.weight[pick], graphs.nodes[rows, order], edges)
 
 
-def _costs(graphs: DenseGraphs, goal: Goal, judge: Judge) -> Tensor:
-    costs = []
-    for start in range(0, len(graphs), CHUNK):
-        stop = min(start + CHUNK, len(graphs))
-        where = torch.arange(start, stop, device=goal.target.device)
-        costs.append(judge(compact(graphs[start:stop]), goal.select(where)).cost)
-    return torch.cat(costs)
+def _costs(graphs: DenseGraphs, owners: Tensor, goal: Goal, judge: Judge) -> Tensor:
+    return judge(compact(graphs), goal.select(owners)).cost
 
 
-def _replaced(graphs: DenseGraphs, place: int, other: DenseGraphs) -> DenseGraphs:
-    weight, nodes = graphs.weight.clone(), graphs.nodes.clone()
-    weight[place], nodes[place] = other.weight[0], other.nodes[0]
+def _repeat(graphs: DenseGraphs, times: int) -> DenseGraphs:
+    edges = None if graphs.edges is None else graphs.edges.repeat_interleave(times, 0)
+    return DenseGraphs(
+        graphs.spec,
+        graphs.weight.repeat_interleave(times, 0),
+        graphs.nodes.repeat_interleave(times, 0),
+        edges,
+    )
+
+
+def _choose(mask: Tensor, yes: DenseGraphs, no: DenseGraphs) -> DenseGraphs:
+    def pick(a: Tensor, b: Tensor) -> Tensor:
+        return torch.where(mask.view((-1,) + (1,) * (a.dim() - 1)), a, b)
+
     edges = None
-    if graphs.edges is not None and other.edges is not None:
-        edges = graphs.edges.clone()
-        edges[place] = other.edges[0]
-    return DenseGraphs(graphs.spec, weight, nodes, edges)
+    if yes.edges is not None and no.edges is not None:
+        edges = pick(yes.edges, no.edges)
+    return DenseGraphs(yes.spec, pick(yes.weight, no.weight), pick(yes.nodes, no.nodes), edges)

@@ -24,7 +24,7 @@ from gnninterpreter.relax import RelaxedModel
 __all__ = ["SearchResult", "search"]
 
 # Purposes of random streams, kept apart so that one more draw here changes nothing there.
-START, SEARCH, SETTLE, EVALUATE = range(4)
+START, SEARCH, REFINE, SETTLE, EVALUATE = range(5)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def search(
     distribution, judgement = state.distribution, state.judgement
     if recipe.refine:
         _tell(callbacks, "refine", recipe, judgement, distribution)
-        graphs, judgement = refine(distribution.mode(), goal, judge)
+        graphs, judgement = refine(distribution.mode(), goal, judge, streams(REFINE))
         if recipe.settle:
             _tell(callbacks, "settle", recipe, judgement, distribution)
             distribution, _ = settle(
@@ -106,8 +106,10 @@ def search(
             )
     mean = _native_mean(classifier, distribution, target, streams(EVALUATE))
     reasons = [
-        _final_reason(reason, float(p), recipe, bool(sound))
-        for reason, p, sound in zip(state.reasons, mean, judgement.sound, strict=True)
+        _final_reason(reason, float(p), bool(edges > sizes.max_edges), bool(sound), recipe)
+        for reason, p, edges, sound in zip(
+            state.reasons, mean, judgement.edges, judgement.sound, strict=True
+        )
     ]
     return SearchResult(
         distribution,
@@ -163,18 +165,18 @@ def _start(
 def _native_mean(
     classifier: GraphClassifier, distribution: GraphDistribution, target: int, streams: Streams
 ) -> Tensor:
-    samples = 100
+    samples = 200
     graphs: DenseGraphs = distribution.discrete(samples, streams)
     return classifier.probability(graphs, target).view(-1, samples).mean(dim=1)
 
 
-def _final_reason(reason: Reason, mean: float, recipe: Recipe, sound: bool) -> Reason:
+def _final_reason(reason: Reason, mean: float, over_limit: bool, sound: bool, recipe: Recipe) -> Reason:
     """A restart that local search and settling brought home has converged after all."""
-    if reason in (Reason.NON_FINITE, Reason.STOPPED) and mean < recipe.stop_probability:
-        return reason
     if mean >= recipe.stop_probability and (sound or not recipe.refine):
         return Reason.CONVERGED
-    return Reason.PLATEAU if reason is Reason.CONVERGED else reason
+    if reason in (Reason.NON_FINITE, Reason.STOPPED):
+        return reason
+    return Reason.BUDGET_NOT_MET if over_limit else Reason.PLATEAU
 
 
 def _tell(

@@ -1,13 +1,13 @@
-"""Soft graphs laid out as a model receives them: every candidate edge listed, every weight beside it.
+"""Soft graphs laid out as a model receives them: every candidate edge, its weight beside it.
 
-The candidate edges of a graph on N nodes are all N(N-1) ordered pairs, sorted by target, so that edge
-values also read as [B, N, N-1] blocks without any scatter. Self-loops are left to the layers that add
-them, which append one for each node behind the candidates.
+The candidate edges of a graph on N nodes are all N(N-1) ordered pairs, sorted by target, so that
+edge values also read as [B, N, N-1] blocks without any scatter. Self-loops are left to the layers
+that add them, which append one for each node behind the candidates.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import torch
 from torch import Tensor
@@ -29,6 +29,7 @@ class Candidates:
     """
 
     def __init__(self, graphs: DenseGraphs) -> None:
+        """Flatten the graphs."""
         if graphs.num_candidates < 3:
             graphs = _with_absent_node(graphs)
         self.graphs = graphs
@@ -36,8 +37,7 @@ class Candidates:
         device = graphs.weight.device
         self.target, self.source = _pairs(self.size, device)
         self.edge_index, self.batch = _layout(self.num_graphs, self.size, device)
-        self.edge_weight = graphs.weight[:, self.target, self.source].flatten()
-        self.presence = graphs.presence.flatten()
+        self.num_edges = self.num_graphs * self.target.numel()
         self.cache: dict[object, Tensor] = {}
         edges = None
         if graphs.edges is not None:
@@ -48,6 +48,16 @@ class Candidates:
         self.data: Batch = _batch(
             graphs.spec, nodes, self.edge_index, edges, self.batch, self.num_graphs, counts
         )
+
+    @cached_property
+    def edge_weight(self) -> Tensor:
+        """Weights of the candidate edges, [E]; not needed where every layer has a dense kernel."""
+        return self.graphs.weight[:, self.target, self.source].flatten()
+
+    @cached_property
+    def presence(self) -> Tensor:
+        """How far each candidate node is present, [B * N]."""
+        return self.graphs.presence.flatten()
 
     @property
     def num_nodes(self) -> int:
@@ -62,12 +72,12 @@ class Candidates:
             length: Number of members.
 
         Returns:
-            Weights of the edges, of the edges followed by one self-loop a node, or of the nodes; None
-            for anything else.
+            Weights of the edges, of the edges followed by one self-loop a node, or of the nodes;
+            None for anything else.
         """
-        if length == self.edge_weight.numel():
+        if length == self.num_edges:
             return self.edge_weight
-        if length == self.edge_weight.numel() + self.num_nodes:
+        if length == self.num_edges + self.num_nodes:
             if "with loops" not in self.cache:
                 loops = self.edge_weight.new_ones(self.num_nodes)
                 self.cache["with loops"] = torch.cat([self.edge_weight, loops])
@@ -75,6 +85,15 @@ class Candidates:
         if length == self.num_nodes:
             return self.presence
         return None
+
+    def are_all_edges(self, edge_index: object) -> bool:
+        """Whether a layer was given the candidate edges themselves, all and in their order."""
+        return (
+            isinstance(edge_index, Tensor)
+            and edge_index.data_ptr() == self.edge_index.data_ptr()
+            and edge_index.shape == self.edge_index.shape
+            and edge_index.stride() == self.edge_index.stride()
+        )
 
     def is_batch(self, index: Tensor) -> bool:
         """Whether an index (possibly expanded) is the one that says which graph a node is in."""

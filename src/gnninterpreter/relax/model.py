@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from threading import local
+
+import torch
 
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.relax.candidates import Candidates
-from gnninterpreter.relax.dense import KERNELS, REQUIRED, dense_forwards
+from gnninterpreter.relax.dense import KERNELS, REQUIRED, Kernel, dense_forwards
 from gnninterpreter.relax.relaxation import Relaxation, softmax_replaced
 
 __all__ = ["RelaxedModel"]
@@ -29,31 +32,44 @@ class RelaxedModel:
     """
 
     def __init__(self, classifier: GraphClassifier, dense: bool = True) -> None:
+        """Relax the given classifier."""
         self.classifier = classifier
         self.dense = dense
-        self._in_session = False
         self.fast_layers: list[str] = []
+        self._thread = local()
 
     @contextmanager
     def session(self) -> Iterator[RelaxedModel]:
         """Borrow the model for many calls; it comes back as it came, also after an error."""
-        if self._in_session:
+        if getattr(self._thread, "in_session", False):
             yield self
             return
-        kernels = {**REQUIRED, **KERNELS} if self.dense else REQUIRED
         with ExitStack() as stack:
             model = stack.enter_context(self.classifier.borrow())
-            self.fast_layers = stack.enter_context(dense_forwards(model, kernels))
+            self.fast_layers = stack.enter_context(dense_forwards(model, self._kernels()))
             stack.enter_context(softmax_replaced())
-            self._in_session = True
+            self._thread.in_session = True
             try:
                 yield self
             finally:
-                self._in_session = False
+                self._thread.in_session = False
 
     def __call__(self, graphs: DenseGraphs) -> Scores:
         """Return logits [B, C] and embeddings [B, D], differentiable in weights and features."""
         with self.session():
-            candidates = Candidates(graphs)
-            with Relaxation(candidates).running():
-                return self.classifier.call(candidates.data)
+            if self.classifier.batched or len(graphs) < 2:
+                return self._run(graphs)
+            # Graphs that would influence each other go through the model one by one.
+            parts = [self._run(graphs[b]) for b in range(len(graphs))]
+        return Scores(
+            torch.cat([part.logits for part in parts]),
+            torch.cat([part.embedding for part in parts]),
+        )
+
+    def _run(self, graphs: DenseGraphs) -> Scores:
+        candidates = Candidates(graphs)
+        with Relaxation(candidates, self._kernels()).running():
+            return self.classifier.call(candidates.data)
+
+    def _kernels(self) -> dict[type, Kernel]:
+        return {**REQUIRED, **KERNELS} if self.dense else REQUIRED

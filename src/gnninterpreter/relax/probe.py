@@ -1,26 +1,35 @@
 """The check at the start of every run: does the relaxed model agree with the native one?
 
-On random discrete graphs both must say the same (the first law). Where they do not, the first module
-whose output differs is named, and the model is explained by the score-function gradient instead.
+On random discrete graphs both must say the same (the first law), and what the native model looks at
+must carry a gradient (the second). Where they do not, the layer that is to blame is named, and the
+model is explained by the score-function gradient instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch_geometric.nn import MessagePassing
+from torch_geometric.nn.aggr import Aggregation
 
-from gnninterpreter.graphs import DenseGraphs, random_graphs
+from gnninterpreter.graphs import DenseGraphs, random_graphs, split_blocks
 from gnninterpreter.models.classifier import Scores
+from gnninterpreter.relax.candidates import Candidates
+from gnninterpreter.relax.dense import REQUIRED
 from gnninterpreter.relax.model import RelaxedModel
+from gnninterpreter.spec import Block
 
 __all__ = ["ProbeReport", "probe"]
 
-GRAPHS = 8
+GRAPHS = 12
 TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-7}
+# Where PyG keeps its layers: what is inside one of them is its business, not the user's.
+LAYERS = tuple(f"torch_geometric.nn.{part}." for part in ("conv", "aggr", "pool", "norm", "dense"))
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,7 @@ class ProbeReport:
         logits_error: Largest difference of logits, relative to their size.
         embedding_error: The same for embeddings.
         reason: Why it did not pass, in one clause; empty if it did.
-        module: Name of the first module whose output differs, where one was found.
+        module: Name of the layer that is to blame, where one was found.
     """
 
     passed: bool
@@ -49,44 +58,48 @@ def probe(
 
     Args:
         relaxed: The model.
-        num_candidates: Candidate nodes of the random graphs.
+        num_candidates: Candidate nodes of the random graphs, a third of which are absent.
         seed: Seed of the random graphs.
         count: Number of random graphs.
     """
     classifier = relaxed.classifier
-    generator = torch.Generator().manual_seed(seed)
-    graphs = random_graphs(
-        classifier.spec, count, num_candidates, generator, dtype=classifier.dtype
-    )
-    graphs = DenseGraphs(
-        graphs.spec,
-        graphs.weight.to(classifier.device),
-        graphs.nodes.to(classifier.device),
-        None if graphs.edges is None else graphs.edges.to(classifier.device),
-    )
-    if not classifier.convention.takes_batch:
-        return ProbeReport(False, torch.nan, torch.nan, "it takes one graph at a time")
+    graphs = _draw(relaxed, count, num_candidates, seed)
     native = classifier.score(graphs)
     try:
         with torch.no_grad():
             soft = relaxed(graphs)
     except Exception as error:
-        return ProbeReport(
-            False,
-            torch.nan,
-            torch.nan,
-            f"it fails on soft graphs ({type(error).__name__}: {error})",
-        )
+        blamed = _first_failure(relaxed, graphs)
+        cause = f"{type(error).__name__}: {error}"
+        reason = f"{blamed} fails on soft graphs ({cause})"
+        return ProbeReport(False, torch.nan, torch.nan, reason, blamed.name)
     logits = _difference(soft.logits, native.logits)
     embedding = _difference(soft.embedding, native.embedding)
     limit = TOLERANCE[classifier.dtype]
     if logits <= limit and embedding <= limit:
-        trouble = _gradient_trouble(relaxed, graphs)
+        trouble = _gradient_trouble(relaxed, graphs, native)
         return ProbeReport(not trouble, logits, embedding, trouble)
-    name, kind = _first_difference(relaxed, graphs, limit)
-    where = f"`{name}` ({kind})" if name else "something outside its modules"
-    reason = f"{where} does not see edge weights (logits differ by {logits:.2g})"
-    return ProbeReport(False, logits, embedding, reason, name)
+    blamed = _first_difference(relaxed, graphs, limit)
+    reason = f"{blamed} does not see edge weights (logits differ by {logits:.2g})"
+    return ProbeReport(False, logits, embedding, reason, blamed.name)
+
+
+def _draw(relaxed: RelaxedModel, count: int, num_candidates: int, seed: int) -> DenseGraphs:
+    classifier = relaxed.classifier
+    graphs = random_graphs(
+        classifier.spec,
+        count,
+        num_candidates,
+        torch.Generator().manual_seed(seed),
+        dtype=classifier.dtype,
+        absent=num_candidates // 3,
+    )
+    return DenseGraphs(
+        graphs.spec,
+        graphs.weight.to(classifier.device),
+        graphs.nodes.to(classifier.device),
+        None if graphs.edges is None else graphs.edges.to(classifier.device),
+    )
 
 
 def _difference(soft: Tensor, native: Tensor) -> float:
@@ -94,61 +107,211 @@ def _difference(soft: Tensor, native: Tensor) -> float:
         return torch.inf
     if native.numel() == 0:
         return 0.0
-    scale = native.abs().amax().clamp_min(1.0)
-    return float(((soft - native).abs().amax() / scale).nan_to_num(nan=torch.inf))
+    scale = native.detach().abs().amax().clamp_min(1.0)
+    return float(((soft - native).detach().abs().amax() / scale).nan_to_num(nan=torch.inf))
 
 
-def _gradient_trouble(relaxed: RelaxedModel, graphs: DenseGraphs) -> str:
-    """Say what is wrong with the gradient in the edge weights; empty if nothing is."""
-    weight = (0.25 + 0.5 * graphs.weight).requires_grad_()
-    weight = weight * (1 - torch.eye(weight.size(1), dtype=weight.dtype, device=weight.device))
-    weight.retain_grad()
-    scores: Scores = relaxed(DenseGraphs(graphs.spec, weight, graphs.nodes, graphs.edges))
+def _gradient_trouble(relaxed: RelaxedModel, graphs: DenseGraphs, native: Scores) -> str:
+    """Say what is wrong with the gradient in weights and features; empty if nothing is."""
+    apart = 1 - torch.eye(graphs.num_candidates, dtype=graphs.weight.dtype).to(graphs.weight)
+    weight = (0.25 + 0.5 * graphs.weight).mul(apart).requires_grad_()
+    leaves = [weight, graphs.nodes.clone().requires_grad_()]
+    if graphs.edges is not None:
+        leaves.append(graphs.edges.clone().requires_grad_())
+    scores: Scores = relaxed(DenseGraphs(graphs.spec, *leaves))
     if not scores.logits.requires_grad:
+        return "its output does not depend differentiably on the graph"
+    gradients: list[Tensor] = list(
+        torch.autograd.grad(
+            scores.logits.square().sum(), leaves, allow_unused=True, materialize_grads=True
+        )
+    )
+    if not gradients[0].any():
         return "its output does not depend differentiably on the edges"
-    scores.logits.square().sum().backward()
-    gradient = weight.grad
-    if gradient is None or not bool(torch.isfinite(gradient).all()):
-        return "its gradient in the edges is not finite"
+    if not all(bool(torch.isfinite(gradient).all()) for gradient in gradients):
+        return "its gradient is not finite"
+    other = _draw(relaxed, len(graphs), graphs.num_candidates, seed=1)
+    spec = graphs.spec
+    for kind, blocks, gradient in zip(
+        ("nodes", "edges"), (spec.nodes, spec.edges), gradients[1:], strict=False
+    ):
+        for changed, name in _flat_blocks(kind, graphs, other, blocks, gradient):
+            moved = _difference(relaxed.classifier.score(changed).logits, native.logits)
+            if moved > TOLERANCE[relaxed.classifier.dtype]:
+                return f"it reads '{name}' of the {kind} in a way that has no gradient"
     return ""
 
 
-def _first_difference(relaxed: RelaxedModel, graphs: DenseGraphs, limit: float) -> tuple[str, str]:
-    """Name and type of the first module whose output differs between the two readings."""
+def _flat_blocks(
+    kind: str, graphs: DenseGraphs, other: DenseGraphs, blocks: Sequence[Block], gradient: Tensor
+) -> list[tuple[DenseGraphs, str]]:
+    """For each block without gradient, the graphs with that block drawn anew."""
+    mine, theirs = (list(split_blocks(getattr(g, kind), blocks)) for g in (graphs, other))
+    found = []
+    for k, part in enumerate(split_blocks(gradient, blocks)):
+        if not part.any():
+            columns = torch.cat([*mine[:k], theirs[k], *mine[k + 1 :]], dim=-1)
+            changed: dict[str, Any] = {kind: columns}
+            found.append((replace(graphs, **changed), blocks[k].name))
+    return found
+
+
+@dataclass(frozen=True)
+class _Blamed:
+    """A layer, and the part of it where the trouble showed first."""
+
+    name: str = ""
+    kind: str = ""
+    inner: str = ""
+
+    def __str__(self) -> str:
+        if not self.name:
+            return f"the code of {self.kind}.forward" if self.kind else "something in the model"
+        inner = f", in its {self.inner}" if self.inner else ""
+        return f"`{self.name}` ({self.kind}{inner})"
+
+
+def _blame(model: nn.Module, name: str) -> _Blamed:
+    """Name the layer of which a module is part: that is what the user put into the model."""
+    modules = dict(model.named_modules())
+    kind = type(modules[name]).__name__
+    parts = name.split(".")
+    for i in range(1, len(parts)):
+        owner = ".".join(parts[:i])
+        layer = modules[owner]
+        library = f"{type(layer).__module__}.".startswith(LAYERS)
+        if library or isinstance(layer, (MessagePassing, Aggregation)):
+            return _Blamed(owner, type(layer).__name__, kind)
+    return _Blamed(name, kind)
+
+
+def _first_failure(relaxed: RelaxedModel, graphs: DenseGraphs) -> _Blamed:
+    """The layer inside which the relaxed model raises."""
+    model = relaxed.classifier.model
+    inside: list[str] = []
+    with torch.no_grad(), relaxed.session():
+        handles = []
+        for name, module in model.named_modules():
+            handles.append(module.register_forward_pre_hook(lambda *_, n=name: inside.append(n)))
+            handles.append(module.register_forward_hook(lambda *_: _leave(inside)))
+        try:
+            relaxed(graphs)
+        except Exception:
+            pass
+        finally:
+            for handle in handles:
+                handle.remove()
+    if not inside or not inside[-1]:
+        return _Blamed(kind=type(model).__name__ if inside else "")
+    return _blame(model, inside[-1])
+
+
+def _leave(inside: list[str]) -> None:
+    inside.pop()
+
+
+def _first_difference(relaxed: RelaxedModel, graphs: DenseGraphs, limit: float) -> _Blamed:
+    """The layer whose output is the first to differ between the two readings.
+
+    A module that already receives something different is not to blame; the code that calls it is.
+    """
     classifier = relaxed.classifier
     # On the generic path every submodule is really called, so that the two lists run in parallel.
     relaxed = RelaxedModel(classifier, dense=False)
-    native: list[tuple[str, Tensor]] = []
-    soft: list[tuple[str, Tensor]] = []
-    with torch.no_grad():
-        with classifier.borrow() as model:
-            _recording(model, native, lambda: classifier.call(graphs.to_batch()))
-        with relaxed.session():
-            _recording(classifier.model, soft, lambda: relaxed(graphs))
-    present = graphs.presence.gt(0.5).flatten()
-    modules = dict(classifier.model.named_modules())
-    for (name, expected), (other, found) in zip(native, soft, strict=False):
-        if name != other:
-            return name, type(modules[name]).__name__
-        if found.dim() and found.size(0) == present.numel() != expected.size(0):
-            found = found[present]
-        if found.is_floating_point() and _difference(found, expected) > limit:
-            return name, type(modules[name]).__name__
-    return "", ""
+    # Graphs are sent one by one where they would influence each other, and so are they here.
+    batches = [graphs] if classifier.batched else [graphs[b] for b in range(len(graphs))]
+    for part in batches:
+        native: list[_Record] = []
+        soft: list[_Record] = []
+        with torch.no_grad():
+            with classifier.borrow() as model:
+                batch = part.to_batch().to(classifier.device)
+                _record(model, native, partial(classifier.call, batch))
+            with relaxed.session():
+                _record(classifier.model, soft, partial(relaxed, part))
+        blamed = _compare(classifier.model, native, soft, Candidates(part), limit)
+        if blamed is not None:
+            return blamed
+    return _Blamed()
 
 
-def _recording(model: nn.Module, into: list[tuple[str, Tensor]], run: Callable[[], Any]) -> None:
-    def hook(name: str) -> Callable[..., None]:
-        def record(_: nn.Module, __: Any, output: Any) -> None:
-            value = output[0] if isinstance(output, (tuple, list)) and output else output
-            if isinstance(value, Tensor):
-                into.append((name, value))
+@dataclass(frozen=True)
+class _Record:
+    """The first tensor a module received or returned in one call."""
 
-        return record
+    module: str
+    returned: bool
+    value: Tensor | None
 
-    handles = [m.register_forward_hook(hook(name)) for name, m in model.named_modules() if name]
+
+def _compare(
+    model: nn.Module,
+    native: list[_Record],
+    soft: list[_Record],
+    candidates: Candidates,
+    limit: float,
+) -> _Blamed | None:
+    edges, nodes = candidates.edge_weight > 0.5, candidates.presence > 0.5
+    masks = {mask.numel(): mask for mask in (edges, nodes, torch.cat([edges, nodes]))}
+    for expected, found in zip(native, soft, strict=False):
+        same_place = (expected.module, expected.returned) == (found.module, found.returned)
+        if same_place and _agree(expected.value, found.value, masks, limit):
+            continue
+        if expected.module and expected.returned:
+            return _blame(model, expected.module)
+        caller = _caller(model, expected.module)
+        return _blame(model, caller) if caller else _Blamed(kind=type(model).__name__)
+    return None
+
+
+def _caller(model: nn.Module, name: str) -> str:
+    """The module whose code calls the named one: its nearest ancestor that is not just a list."""
+    name = name.rpartition(".")[0]
+    while isinstance(model.get_submodule(name), (nn.ModuleList, nn.ModuleDict)):
+        name = name.rpartition(".")[0]
+    return name
+
+
+def _agree(
+    expected: Tensor | None, found: Tensor | None, masks: dict[int, Tensor], limit: float
+) -> bool:
+    if expected is None or found is None:
+        return expected is None and found is None
+    if found.dim() and found.size(0) in masks and found.size(0) != expected.size(0):
+        # Candidates and what is present of them come in the same order.
+        found = found[masks[found.size(0)]]
+    return not found.is_floating_point() or _difference(found, expected) <= limit
+
+
+def _record(model: nn.Module, into: list[_Record], run: Callable[[], Any]) -> None:
+    """Run a model and write down what each of its modules receives and returns."""
+
+    def before(name: str) -> Callable[..., None]:
+        return lambda _, args: into.append(_Record(name, False, _first_tensor(args)))
+
+    def after(name: str) -> Callable[..., None]:
+        return lambda _, __, output: into.append(_Record(name, True, _first_tensor(output)))
+
+    handles = []
+    for name, module in model.named_modules():
+        if not _inside_a_kernel(model, name):
+            handles.append(module.register_forward_pre_hook(before(name)))
+            handles.append(module.register_forward_hook(after(name)))
     try:
         run()
     finally:
         for handle in handles:
             handle.remove()
+
+
+def _inside_a_kernel(model: nn.Module, name: str) -> bool:
+    """Whether a module is part of a layer that is always computed as a whole."""
+    parts = name.split(".")
+    owners = (model.get_submodule(".".join(parts[:i])) for i in range(1, len(parts)))
+    return any(type(owner) in REQUIRED for owner in owners)
+
+
+def _first_tensor(value: Any) -> Tensor | None:
+    if isinstance(value, (tuple, list)) and value:
+        value = value[0]
+    return value if isinstance(value, Tensor) else None

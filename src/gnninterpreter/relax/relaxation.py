@@ -5,8 +5,9 @@ over nodes counts a node by its presence*. A GCN's degrees, the mean of a SAGE l
 of an attention, the statistics of a graph norm and the readout are all such reductions, and in
 PyTorch they are a handful of operations: ``scatter_add``, ``index_add``, ``scatter_reduce``,
 ``bincount``. A `torch.overrides.TorchFunctionMode` sees them all, also those in a user's own code,
-so nothing needs to be known about the layers. Only PyG's `softmax` is replaced as a whole, since its
-steps taken one by one would overflow on absent edges.
+so nothing needs to be known about the layers. Only PyG's `softmax` is replaced as a whole, since
+its steps taken one by one would overflow on absent edges. Inverse powers keep their value and get a
+slope that is finite where a node is absent and its degree zero.
 
 Differs from the design: it asks for hooks on message passing, aggregations, norms and pools. This
 needs none of these, leaves nothing on the model that would have to be taken off again, and also
@@ -39,20 +40,20 @@ _LOCK = Lock()
 _REPLACED: list[None] = []
 _HOLDERS: list[dict[str, Any]] = []
 
+NOTHING = 1e9
+
 # Every spelling of the operations that are weighed, with the method that does it.
 _HANDLERS: dict[Callable[..., Any], str] = {
-    **dict.fromkeys((torch.Tensor.scatter_add_, torch.Tensor.scatter_add, torch.scatter_add), "_sum"),
-    **dict.fromkeys((torch.Tensor.index_add_, torch.Tensor.index_add, torch.index_add), "_sum"),
+    **dict.fromkeys((Tensor.scatter_add_, Tensor.scatter_add, torch.scatter_add), "_sum"),
+    **dict.fromkeys((Tensor.index_add_, Tensor.index_add, torch.index_add), "_sum"),
     **dict.fromkeys(
-        (torch.Tensor.scatter_reduce_, torch.Tensor.scatter_reduce, torch.scatter_reduce), "_reduce"
+        (Tensor.scatter_reduce_, Tensor.scatter_reduce, torch.scatter_reduce), "_reduce"
     ),
-    **dict.fromkeys((torch.bincount, torch.Tensor.bincount), "_count"),
-    **dict.fromkeys((torch.Tensor.pow_, torch.Tensor.pow, torch.pow), "_power"),
-    **dict.fromkeys((torch.Tensor.rsqrt_, torch.Tensor.rsqrt, torch.rsqrt), "_rsqrt"),
-    **dict.fromkeys(
-        (torch.Tensor.reciprocal_, torch.Tensor.reciprocal, torch.reciprocal), "_reciprocal"
-    ),
-    torch.Tensor.__rdiv__: "_divide",
+    **dict.fromkeys((torch.bincount, Tensor.bincount), "_count"),
+    **dict.fromkeys((Tensor.pow_, Tensor.pow, torch.pow), "_power"),
+    **dict.fromkeys((Tensor.rsqrt_, Tensor.rsqrt, torch.rsqrt), "_rsqrt"),
+    **dict.fromkeys((Tensor.reciprocal_, Tensor.reciprocal, torch.reciprocal), "_reciprocal"),
+    Tensor.__rdiv__: "_divide",
     torch.nn.functional.embedding: "_embed",
     torch.nn.functional.one_hot: "_one_hot",
 }
@@ -74,7 +75,9 @@ class Relaxation(TorchFunctionMode):
     """
 
     def __init__(
-        self, candidates: Candidates, kernels: Mapping[type, Callable[..., Tensor | None]] | None = None
+        self,
+        candidates: Candidates,
+        kernels: Mapping[type, Callable[..., Tensor | None]] | None = None,
     ) -> None:
         """Relax what runs within `running`."""
         super().__init__()
@@ -136,26 +139,23 @@ class Relaxation(TorchFunctionMode):
         include_self: bool = True,
     ) -> Tensor:
         weight = self.candidates.weight_of(index, src.size(dim) if src.dim() else 0)
-        if weight is None or not src.is_floating_point() or reduce == "prod" or include_self:
-            if reduce == "sum" and weight is not None:
-                src = src * _along(weight, src, dim)
+        if weight is None or not src.is_floating_point() or reduce == "prod":
             return func(out, dim, index, src, reduce=reduce, include_self=include_self)
         flat = index.movedim(dim, 0)
         flat = flat.reshape(flat.size(0), -1)[:, 0]
         size = out.size(dim)
         if reduce in ("sum", "mean"):
-            scaled = src * _along(weight, src, dim)
-            total = torch.zeros_like(out).scatter_add_(dim, index, scaled)
+            start = out if include_self else torch.zeros_like(out)
+            result = start.scatter_add(dim, index, src * _along(weight, src, dim))
             if reduce == "mean":
-                count = weight.new_zeros(size).scatter_add_(0, flat, weight).clamp_min(1)
-                total = total / _along(count, total, dim)
-            result = total
+                count = weight.new_full((size,), float(include_self)).scatter_add_(0, flat, weight)
+                result = result / _along(count.clamp_min(1), result, dim)
         else:
             sign = 1.0 if reduce == "amax" else -1.0
-            members, real = grouped(sign * src.movedim(dim, 0), flat, size)
+            members, _ = grouped(sign * src.movedim(dim, 0), flat, size)
             shares, _ = grouped(weight, flat, size)
-            shares = shares.view(*real.shape, *[1] * (members.dim() - 2))
-            result = (sign * expected_max(members, shares, dim=1)).movedim(0, dim)
+            before = sign * out.movedim(dim, 0) if include_self else None
+            result = (sign * _largest(members, shares, before)).movedim(0, dim)
         return out.copy_(result) if func is torch.Tensor.scatter_reduce_ else result
 
     def _count(
@@ -166,10 +166,29 @@ class Relaxation(TorchFunctionMode):
         minlength: int = 0,
     ) -> Tensor:
         weight = self.candidates.weight_of(index, index.numel())
-        if weight is None or weights is not None:
+        if weight is None:
             return func(index, weights, minlength)
         size = max(minlength, int(index.max()) + 1)
-        return weight.new_zeros(size).scatter_add_(0, index, weight)
+        values = weight if weights is None else weight * weights
+        return values.new_zeros(size).scatter_add_(0, index, values)
+
+    def _power(self, func: Callable[..., Tensor], out: Tensor, exponent: Any, **kw: Any) -> Tensor:
+        if kw or not isinstance(exponent, (int, float)) or exponent >= 0:
+            return func(out, exponent, **kw)
+        return _inverse(func, out, exponent, lambda: func(out, exponent))
+
+    def _rsqrt(self, func: Callable[..., Tensor], out: Tensor, **kw: Any) -> Tensor:
+        return _inverse(func, out, -0.5, lambda: func(out, **kw))
+
+    def _reciprocal(self, func: Callable[..., Tensor], out: Tensor, **kw: Any) -> Tensor:
+        return _inverse(func, out, -1.0, lambda: func(out, **kw))
+
+    def _divide(self, func: Callable[..., Tensor], out: Tensor, other: Any) -> Tensor:
+        # ``other / out``, as in the inverse of a degree.
+        if not isinstance(out, Tensor):
+            return func(out, other)
+        quotient: Tensor = _inverse(func, out, -1.0, out.reciprocal) * other
+        return quotient
 
     def _embed(
         self, func: Callable[..., Tensor], codes: Tensor, table: Tensor, *args: Any, **kw: Any
@@ -178,6 +197,35 @@ class Relaxation(TorchFunctionMode):
         if soft is None or soft.size(-1) > table.size(0):
             return func(codes, table, *args, **kw)
         return (soft @ table[: soft.size(-1)]).view(*codes.shape, table.size(1))
+
+    def _one_hot(self, func: Callable[..., Tensor], out: Tensor, num_classes: int = -1) -> Tensor:
+        soft = self.candidates.soft_codes(out)
+        if soft is None or num_classes < soft.size(-1):
+            return func(out, num_classes)
+        return pad(soft, (0, num_classes - soft.size(-1))).view(*out.shape, num_classes)
+
+
+def _inverse(
+    func: Callable[..., Tensor], base: Tensor, exponent: float, plain: Callable[[], Tensor]
+) -> Tensor:
+    """Negative power of what may be the degree of an absent node; see `power`."""
+    if not (base.requires_grad and torch.is_grad_enabled()):
+        return plain()
+    result = power(base, exponent)
+    return base.copy_(result) if func.__name__.endswith("_") else result
+
+
+def _largest(members: Tensor, shares: Tensor, start: Tensor | None) -> Tensor:
+    """Expected maximum of each group; ``start`` is one more member where it is a number at all."""
+    shape = (*shares.shape, *[1] * (members.dim() - 2))
+    if start is None:
+        return expected_max(members, shares.view(shape), dim=1)
+    # People start a maximum from minus infinity or the smallest float: nothing yet, not a value.
+    real = start.abs() < NOTHING
+    members = torch.cat([members, start.where(real, 0.0).unsqueeze(1)], dim=1)
+    weights = torch.cat([shares.view(shape).expand_as(members[:, :-1]), real.unsqueeze(1)], dim=1)
+    nobody = ~real & shares.eq(0).all(dim=1).view(-1, *[1] * (start.dim() - 1))
+    return torch.where(nobody, start, expected_max(members, weights, dim=1))
 
 
 def _along(weight: Tensor, like: Tensor, dim: int) -> Tensor:

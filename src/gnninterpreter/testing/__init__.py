@@ -7,7 +7,7 @@
 True
 """
 
-from gnninterpreter.testing.graphs import random_discrete_graphs, random_soft_graphs
+from gnninterpreter.testing.graphs import random_soft_graphs
 from gnninterpreter.testing.laws import (
     assert_absent_means_absent,
     assert_discrete_consistency,
@@ -22,6 +22,5 @@ __all__ = [
     "assert_discrete_consistency",
     "discrete_error",
     "path_error",
-    "random_discrete_graphs",
     "random_soft_graphs",
 ]

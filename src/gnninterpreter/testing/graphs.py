@@ -1,4 +1,4 @@
-"""Random graphs to test with: discrete ones with absent candidates, and soft ones."""
+"""Random soft graphs to test with; discrete ones come from `gnninterpreter.graphs`."""
 
 from __future__ import annotations
 
@@ -7,42 +7,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from gnninterpreter.graphs import DenseGraphs, random_graphs
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
-__all__ = ["random_discrete_graphs", "random_soft_graphs"]
-
-
-def random_discrete_graphs(
-    spec: GraphSpec,
-    count: int,
-    num_candidates: int,
-    generator: torch.Generator,
-    *,
-    absent: int | None = None,
-    dtype: torch.dtype = torch.float32,
-) -> DenseGraphs:
-    """Draw discrete graphs with nodes that are certainly absent, anywhere among the candidates.
-
-    Args:
-        spec: What to draw.
-        count: How many graphs.
-        num_candidates: Number of candidate nodes N.
-        generator: Source of randomness.
-        absent: How many candidates no edge touches, at least; a third when omitted. At least two
-            stay, so that no graph is empty.
-        dtype: Floating-point type of weights and features.
-    """
-    graphs = random_graphs(spec, count, num_candidates, generator, dtype=dtype)
-    gone = min(num_candidates // 3 if absent is None else absent, num_candidates - 2)
-    # `random_graphs` keeps the edge between the first two candidates, so the last may go.
-    kept = torch.arange(num_candidates) < num_candidates - gone
-    weight = graphs.weight * (kept.unsqueeze(0) & kept.unsqueeze(1)).to(dtype)
-    order = torch.rand(count, num_candidates, generator=generator).argsort(dim=1)
-    row = torch.arange(count).unsqueeze(1)
-    pair = (row.unsqueeze(2), order.unsqueeze(2), order.unsqueeze(1))
-    edges = None if graphs.edges is None else graphs.edges[pair]
-    return DenseGraphs(spec, weight[pair], graphs.nodes[row, order], edges)
+__all__ = ["random_soft_graphs"]
 
 
 def random_soft_graphs(

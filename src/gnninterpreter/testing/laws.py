@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch
 
-from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.spec import GraphSpec
-from gnninterpreter.testing.graphs import random_discrete_graphs, random_soft_graphs
+from gnninterpreter.testing.graphs import random_soft_graphs
 
 __all__ = [
     "assert_absent_means_absent",
@@ -57,8 +57,8 @@ def discrete_error(
     generator = torch.Generator().manual_seed(seed)
     worst = 0.0
     for size in sizes:
-        graphs = random_discrete_graphs(
-            spec, count, size, generator, dtype=relaxed.classifier.dtype
+        graphs = random_graphs(
+            spec, count, size, generator, dtype=relaxed.classifier.dtype, absent=size // 3
         )
         with torch.no_grad():
             worst = max(worst, _distance(relaxed(graphs), relaxed.classifier.score(graphs)))
@@ -137,15 +137,16 @@ def assert_absent_means_absent(
     allowed = LIMIT[classifier.dtype] if limit is None else limit
     generator = torch.Generator().manual_seed(seed)
     dtype = classifier.dtype
-    hard = random_discrete_graphs(spec, count, num_candidates, generator, dtype=dtype)
+    gone = num_candidates // 3
+    hard = random_graphs(spec, count, num_candidates, generator, dtype=dtype, absent=gone)
     soft = random_soft_graphs(spec, count, num_candidates, generator, dtype=dtype)
     other = random_soft_graphs(spec, count, num_candidates, generator, dtype=dtype)
     graphs = replace(soft, weight=hard.weight * soft.weight)
-    gone = hard.presence.eq(0).unsqueeze(-1)
+    absent = hard.presence.eq(0).unsqueeze(-1)
     edges = graphs.edges
     if edges is not None and other.edges is not None:
         edges = torch.where(hard.weight.eq(0).unsqueeze(-1), other.edges, edges)
-    changed = replace(graphs, nodes=torch.where(gone, other.nodes, graphs.nodes), edges=edges)
+    changed = replace(graphs, nodes=torch.where(absent, other.nodes, graphs.nodes), edges=edges)
     for name, dense in (("generic", False), ("dense", True)):
         relaxed = RelaxedModel(classifier, dense=dense)
         with torch.no_grad():

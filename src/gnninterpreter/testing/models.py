@@ -24,7 +24,8 @@ class TinyClassifier(nn.Module):
         edge: Keyword under which each convolution takes the edge features: ``"edge_attr"`` as they
             are, ``"edge_weight"`` as one number, ``"edge_type"`` as one integer; None for none.
         norm: Normalisation after the convolutions, called with the batch vector where it takes one.
-        pool: Readout, called as ``pool(x, batch)``; sum, mean and maximum side by side when omitted.
+        pool: Readout, called as ``pool(x, batch)``; sum, mean and maximum side by side when
+            omitted.
         pooled: Number of columns the readout returns; ``width`` where a pool is given.
         embed: Turns ``data.x`` into node features first; an `torch.nn.Embedding`, say.
         activation: Applied after each convolution.
@@ -50,6 +51,7 @@ class TinyClassifier(nn.Module):
         embed: nn.Module | None = None,
         activation: Callable[[Tensor], Tensor] = torch.tanh,
     ) -> None:
+        """Put the parts together."""
         super().__init__()
         self.embed = embed
         self.convs = nn.ModuleList([convs] if isinstance(convs, nn.Module) else convs)

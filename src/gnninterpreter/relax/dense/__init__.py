@@ -1,8 +1,9 @@
 """The fast path: common layers as batched matrix products instead of scatters over complete graphs.
 
-A kernel computes what its layer's ``forward`` computes under the generic relaxation, to rounding. It
-may decline a call it was not written for by returning None, and the generic path takes over. Which
-layers have one is `KERNELS`; a subclass that may have changed the layer never uses its parent's.
+A kernel computes what its layer's ``forward`` computes under the generic relaxation, to rounding.
+It may decline a call it was not written for by returning None, and the generic path takes over.
+Which layers have one is `KERNELS`; a subclass that may have changed the layer never uses its
+parent's.
 """
 
 from torch_geometric import nn as _layers
@@ -12,7 +13,7 @@ from gnninterpreter.relax.dense.convolution import gcn, gin, gine, graph_conv, n
 from gnninterpreter.relax.dense.kernel import Kernel, dense_forwards
 from gnninterpreter.relax.dense.relational import relational
 
-__all__ = ["KERNELS", "Kernel", "dense_forwards"]
+__all__ = ["KERNELS", "REQUIRED", "Kernel", "dense_forwards"]
 
 KERNELS: dict[type, Kernel] = {
     _layers.GCNConv: gcn,

@@ -1,4 +1,4 @@
-"""Dense kernels of the attention layers: softmax over each node's candidate neighbours, weighted."""
+"""Dense kernels of the attention layers: a weighted softmax over each node's candidates."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def gat(
             return None
 
         def edge_score(values: Tensor) -> Tensor:
-            return (layer.lin_edge(values).view(-1, heads, width) * layer.att_edge).sum(-1)
+            spread: Tensor = layer.lin_edge(values).view(-1, heads, width) * layer.att_edge
+            return spread.sum(-1)
 
         attr = _columns(edge_attr)
         scores = scores + candidates.per_target(edge_score(attr))
@@ -82,7 +83,8 @@ def gatv2(
             loops = loops + layer.lin_edge(features).view(-1, heads, width)
 
     def score(values: Tensor) -> Tensor:
-        return (nn.functional.leaky_relu(values, layer.negative_slope) * layer.att).sum(-1)
+        weighed: Tensor = nn.functional.leaky_relu(values, layer.negative_slope) * layer.att
+        return weighed.sum(-1)
 
     loop_scores = candidates.per_graph(score(loops)) if layer.add_self_loops else None
     out = _attend(candidates, score(mixed), loop_scores, left, None)
@@ -114,9 +116,9 @@ def transformer(
     out = _attend(candidates, scores, None, value, edges)
     out = out.flatten(1) if layer.concat else out.mean(dim=1)
     if layer.root_weight:
-        skip = layer.lin_skip(x)
+        skip: Tensor = layer.lin_skip(x)
         if layer.lin_beta is not None:
-            beta = layer.lin_beta(torch.cat([out, skip, out - skip], dim=-1)).sigmoid()
+            beta: Tensor = layer.lin_beta(torch.cat([out, skip, out - skip], dim=-1)).sigmoid()
             return beta * skip + (1 - beta) * out
         out = out + skip
     return out
@@ -145,7 +147,8 @@ def _attend(
     shifted = scores + log_weight(weight)
     if loop_scores is not None:
         shifted = torch.cat([shifted, loop_scores.unsqueeze(2)], dim=2)
-    # A node with no neighbours at all spreads its attention over absent ones; the factor removes that.
+    # A node with no neighbours at all spreads its attention over absent ones; the factor below
+    # removes that.
     attention = shifted.softmax(dim=2)
     sources = attention[:, :, : candidates.size - 1] * (weight > 0)
     messages = candidates.from_sources(values)

@@ -26,25 +26,25 @@ def gcn(
     """`GCNConv`: D^-1/2 (A + I) D^-1/2 X W, with the degrees of the soft graph."""
     if edge_weight is not None or aggregation_name(layer) != "add":
         return None
-    hidden = layer.lin(x)
     # `improved` only sets the weight of self-loops where edges come with weights of their own.
-    loop = 1.0 if layer.add_self_loops and layer.normalize else 0.0
-    if layer.normalize:
-        scale = _inverse_root_degree(candidates, loop)
-        hidden = hidden * scale
-        out = neighbour_sum(candidates, hidden)
-        out = (out + loop * hidden if loop else out) * scale
-    else:
-        out = neighbour_sum(candidates, hidden)
-    return out if layer.bias is None else out + layer.bias
+    loops = layer.add_self_loops and layer.normalize
+    matrix = _propagation(candidates, loops) if layer.normalize else candidates.adjacency()
+    # Neighbours first, then the weights: the first layer's features are few.
+    received = torch.bmm(matrix, candidates.per_graph(x)).flatten(0, 1)
+    return nn.functional.linear(received, layer.lin.weight, layer.bias)
 
 
-def _inverse_root_degree(candidates: Candidates, loop: float) -> Tensor:
-    key = ("inverse root degree", loop)
+def _propagation(candidates: Candidates, loops: bool) -> Tensor:
+    """D^-1/2 (A + I) D^-1/2 of each graph, [B, N, N]; the same for every layer of the model."""
+    key = ("propagation", loops)
     if key not in candidates.cache:
-        degree = in_degree(candidates) + loop
+        matrix = candidates.adjacency()
+        if loops:
+            matrix = matrix + torch.eye(candidates.size, dtype=matrix.dtype, device=matrix.device)
+        degree = matrix.sum(dim=2)
         root = degree.clamp_min(torch.finfo(degree.dtype).tiny).rsqrt()
-        candidates.cache[key] = torch.where(degree > 0, root, torch.zeros_like(root))
+        root = torch.where(degree > 0, root, torch.zeros_like(root))
+        candidates.cache[key] = root.unsqueeze(2) * matrix * root.unsqueeze(1)
     return candidates.cache[key]
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
@@ -18,39 +20,60 @@ __all__ = ["Kernel", "aggregate", "aggregation_name", "dense_forwards", "neighbo
 Kernel = Callable[..., Tensor | None]
 
 
+# A layer with hooks between its steps must take them; a kernel has no such steps.
+_STEP_HOOKS = ("propagate", "message", "aggregate", "message_and_aggregate", "edge_update")
+
+_LOCK = Lock()
+_STANDING: WeakKeyDictionary[nn.Module, int] = WeakKeyDictionary()
+
+
 @contextmanager
 def dense_forwards(model: nn.Module, kernels: Mapping[type, Kernel]) -> Iterator[list[str]]:
     """Let kernels stand in for the layers they know while the context lasts.
 
+    Which kernel computes a call is up to the relaxation that is active then; without one the layer
+    computes as ever. So contexts may overlap in any order, in one thread or several, and the last
+    to end leaves the layers as the first found them.
+
     Yields:
         The names of the layers that have a kernel.
     """
-    replaced: list[tuple[nn.Module, Any]] = []
-    names: list[str] = []
+    with _LOCK:
+        known = {
+            name: layer
+            for name, layer in model.named_modules()
+            if type(layer) in kernels and _may_stand_in(layer)
+        }
+        for layer in known.values():
+            if layer not in _STANDING:
+                layer.__dict__["forward"] = _standing_in(layer, layer.forward)
+            _STANDING[layer] = _STANDING.get(layer, 0) + 1
     try:
-        for name, layer in model.named_modules():
-            kernel = kernels.get(type(layer))
-            if kernel is not None:
-                replaced.append((layer, layer.__dict__.get("forward")))
-                layer.__dict__["forward"] = _standing_in(layer, layer.forward, kernel)
-                names.append(name)
-        yield names
+        yield list(known)
     finally:
-        for layer, own in replaced:
-            if own is None:
-                del layer.__dict__["forward"]
-            else:
-                layer.__dict__["forward"] = own
+        with _LOCK:
+            for layer in known.values():
+                _STANDING[layer] -= 1
+                if not _STANDING[layer]:
+                    del _STANDING[layer]
+                    del layer.__dict__["forward"]
 
 
-def _standing_in(
-    layer: nn.Module, original: Callable[..., Any], kernel: Kernel
-) -> Callable[..., Any]:
+def _may_stand_in(layer: nn.Module) -> bool:
+    """Whether a layer is as its class made it: no own forward, no hooks between its steps."""
+    if "forward" in layer.__dict__ and layer not in _STANDING:
+        return False
+    hooks = (f"_{step}_forward_{when}" for step in _STEP_HOOKS for when in ("pre_hooks", "hooks"))
+    return not any(layer.__dict__.get(name) for name in hooks)
+
+
+def _standing_in(layer: nn.Module, original: Callable[..., Any]) -> Callable[..., Any]:
     def forward(x: Any, edge_index: Any, *args: Any, **kwargs: Any) -> Any:
         relaxation = active_relaxation()
-        if relaxation is not None and isinstance(x, Tensor) and isinstance(edge_index, Tensor):
+        kernel = None if relaxation is None else relaxation.kernels.get(type(layer))
+        if relaxation is not None and kernel is not None and isinstance(x, Tensor):
             candidates = relaxation.candidates
-            if edge_index.data_ptr() == candidates.edge_index.data_ptr():
+            if candidates.are_all_edges(edge_index):
                 result = kernel(layer, candidates, x, *args, **kwargs)
                 if result is not None:
                     return result
@@ -63,12 +86,11 @@ def aggregation_name(layer: Any) -> str | None:
     """Return "add", "mean" or "max" where that is what the layer does, None for anything else."""
     if layer.flow != "source_to_target":
         return None
-    name = {"add": "add", "sum": "add", "mean": "mean", "max": "max"}.get(str(layer.aggr))
-    return name
+    return {"add": "add", "sum": "add", "mean": "mean", "max": "max"}.get(str(layer.aggr))
 
 
 def neighbour_sum(candidates: Candidates, nodes: Tensor) -> Tensor:
-    """Sum over the neighbours of each node, [B * N, F] to [B * N, F]: one batched matrix product."""
+    """Sum over the neighbours of each node, [B * N, F] to the same: one batched matrix product."""
     return torch.bmm(candidates.adjacency(), candidates.per_graph(nodes)).flatten(0, 1)
 
 

@@ -1,0 +1,155 @@
+"""``gnninterpreter explain``: explain the classes of a model."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gnninterpreter.errors import SpecError
+
+if TYPE_CHECKING:
+    from gnninterpreter.optim import Recipe
+
+__all__ = ["RecipeName", "explain"]
+
+
+class RecipeName(str, Enum):
+    """The recipes that go by name."""
+
+    AUTO = "auto"
+    PAPER = "paper"
+
+
+def explain(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="A bundled model (see: gnninterpreter models), the file of a saved one, or "
+            "package.module:name of your own: a model, or a function that returns one.",
+            show_default=False,
+        ),
+    ],
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="The labelled graphs: package.module:name of a data set, a list, or a function "
+            "that returns one; or the name of a data set of this package. A bundled model "
+            "needs none.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target",
+            "-t",
+            metavar="CLASS",
+            help="A class to explain, by name or index; give it again for more. All by default.",
+            show_default=False,
+        ),
+    ] = None,
+    restarts: Annotated[int, typer.Option(help="Independent searches for each class.")] = 8,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same explanations.")] = 0,
+    device: Annotated[str, typer.Option(help="Where to run: cpu, cuda or cuda:1.")] = "cpu",
+    recipe: Annotated[
+        RecipeName,
+        typer.Option(help="auto needs no tuning; paper repeats the paper on its own data sets."),
+    ] = RecipeName.AUTO,
+    max_nodes: Annotated[
+        int | None,
+        typer.Option(help="Most nodes of an explanation.", show_default="from the class"),
+    ] = None,
+    iterations: Annotated[
+        int | None,
+        typer.Option(help="Most gradient steps of a search.", show_default="the recipe's"),
+    ] = None,
+    forward: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FUNCTION",
+            help="package.module:name of a function forward(model, data), where the signature of "
+            "the model does not say how it is called.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder for the run and its report.html.", show_default=False
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the run that DIR holds.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the results as one JSON document.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> None:
+    """Explain the classes of a graph classifier.
+
+    For each class, find graphs that the model assigns to it with near certainty. All figures come
+    from the model itself on discrete graphs. A class that cannot be reached is a result: the table
+    says so, and the exit code is 0. It is 2 when an argument has to be mended.
+
+    For example:
+
+    - `gnninterpreter explain shape --target wheel`
+    - `gnninterpreter explain mylab.models:trained --data mylab.data:graphs --out run`
+    - `gnninterpreter explain is_acyclic --json --quiet > result.json`
+    """
+    from gnninterpreter.cli.output import (
+        check_output,
+        echo_json,
+        echo_table,
+        only_results,
+        write_output,
+    )
+
+    chosen = _recipe(recipe, max_nodes, iterations)
+    if out is not None:
+        check_output(out, overwrite)
+    with only_results(as_json):
+        from gnninterpreter import api
+        from gnninterpreter.cli.progress import LiveProgress
+        from gnninterpreter.cli.references import load_data, load_forward, load_model
+
+        result = api.explain(
+            load_model(model),
+            None if data is None else load_data(data),
+            targets=target or None,
+            restarts=restarts,
+            seed=seed,
+            recipe=chosen,
+            forward=None if forward is None else load_forward(forward),
+            device=device,
+            progress=False if quiet else LiveProgress(transient=True),
+        )
+        report = None if out is None else write_output(result, out, overwrite)
+    if as_json:
+        echo_json(result.summary())
+    else:
+        echo_table(result)
+    if report is not None:
+        typer.echo(f"report: {report.resolve()}", err=as_json)
+
+
+def _recipe(name: RecipeName, max_nodes: int | None, iterations: int | None) -> str | Recipe:
+    given = {"max_nodes": max_nodes, "iterations": iterations}
+    overrides = {key: value for key, value in given.items() if value is not None}
+    if not overrides:
+        return name.value
+    if name is RecipeName.PAPER:
+        options = " and ".join("--" + key.replace("_", "-") for key in overrides)
+        raise SpecError(
+            f"--recipe paper has settings of its own, so {options} cannot be given with it; "
+            "leave it out, or use --recipe auto"
+        )
+    from gnninterpreter.optim import Recipe
+
+    return Recipe.auto(**overrides)

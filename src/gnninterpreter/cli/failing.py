@@ -1,0 +1,53 @@
+"""How a command fails: one sentence on standard error and an exit code, never a traceback.
+
+Only errors that a user can mend are treated so. Anything else is a fault of the library, and its
+traceback is what a bug report needs.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+import typer
+
+from gnninterpreter.errors import GNNInterpreterError
+
+__all__ = ["INTERRUPTED", "USER_ERROR", "plainly"]
+
+USER_ERROR = 2
+# What a shell reports for a process that SIGINT ended: 128 + 2.
+INTERRUPTED = 130
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def plainly(command: Callable[P, T]) -> Callable[P, T]:
+    """Make a command report user errors in one sentence.
+
+    Args:
+        command: The command; its signature stays as it is.
+
+    Returns:
+        The same command; it ends with exit code 2 for a `GNNInterpreterError`, 130 for Ctrl-C.
+    """
+
+    @functools.wraps(command)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return command(*args, **kwargs)
+        except GNNInterpreterError as error:
+            typer.echo(f"error: {_one_line(error)}", err=True)
+            raise typer.Exit(USER_ERROR) from error
+        except KeyboardInterrupt as interrupt:
+            typer.echo("interrupted", err=True)
+            raise typer.Exit(INTERRUPTED) from interrupt
+
+    return guarded
+
+
+def _one_line(error: Exception) -> str:
+    """Messages of torch and the like come with line breaks inside."""
+    return " ".join(str(error).split())

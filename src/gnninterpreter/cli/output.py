@@ -1,0 +1,116 @@
+"""What a command hands over: a table or one JSON document on standard output, files in a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from gnninterpreter.errors import OutputError
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import ExplanationSet
+
+__all__ = ["REPORT", "check_output", "echo_json", "echo_table", "only_results", "write_output"]
+
+REPORT = "report.html"
+
+
+def check_output(folder: Path, overwrite: bool) -> None:
+    """Check, before any work is done, that a run can be written to a folder; nothing is left there.
+
+    Raises:
+        OutputError: If it already holds a run, is a file, or cannot be written.
+    """
+    from gnninterpreter.explanation.storage import check_folder
+
+    check_folder(folder, overwrite)
+    existing = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
+    try:
+        # Permissions alone do not tell: disks are mounted read-only, and parents may be files.
+        with tempfile.TemporaryFile(dir=existing):
+            pass
+    except OSError as error:
+        raise OutputError(
+            f"--out {folder} cannot be written ({error.strerror}); choose another folder"
+        ) from error
+
+
+def write_output(result: ExplanationSet, folder: Path, overwrite: bool) -> Path:
+    """Write the report and then the run, whose index is what makes the folder a run.
+
+    Returns:
+        The path of the report.
+    """
+    check_output(folder, overwrite)
+    report = result.report(folder / REPORT)
+    result.save(folder, overwrite=overwrite)
+    return report
+
+
+@contextlib.contextmanager
+def only_results(wanted: bool) -> Iterator[None]:
+    """Send what anything else prints to standard error, so that standard output is one document."""
+    if not wanted:
+        yield
+        return
+    with contextlib.redirect_stdout(sys.stderr):
+        yield
+
+
+def echo_json(values: Any) -> None:
+    """Print one JSON document on standard output."""
+    typer.echo(json.dumps(_finite(values), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def echo_table(result: ExplanationSet) -> None:
+    """Print what every class came to, and what gave way."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        title=f"What {result.model_name} has learned",
+        caption="restarts: how many of them converged",
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("class", overflow="fold")
+    table.add_column("probability", justify="right", no_wrap=True)
+    for name in ("nodes", "edges", "restarts"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("ended")
+    for explanation in result.values():
+        probability = explanation.probability
+        reached = sum(restart.reason == "converged" for restart in explanation.restarts)
+        table.add_row(
+            Text(explanation.name),
+            f"{probability.mean:.3f} ± {probability.std:.3f}",
+            str(explanation.num_nodes),
+            str(explanation.num_edges),
+            f"{reached} of {len(explanation.restarts)}",
+            Text(explanation.reason, style="green" if explanation.converged else "yellow"),
+        )
+    console = Console(file=sys.stdout)
+    console.print(table)
+    for explanation in result.values():
+        for note in explanation.notes:
+            typer.echo(f"note: {explanation.name}: {note}")
+
+
+def _finite(values: Any) -> Any:
+    """JSON knows no NaN and no infinity; both become null."""
+    if isinstance(values, dict):
+        return {str(key): _finite(value) for key, value in values.items()}
+    if isinstance(values, (list, tuple)):
+        return [_finite(value) for value in values]
+    if isinstance(values, float) and not math.isfinite(values):
+        return None
+    return values

@@ -1,0 +1,207 @@
+"""A run as it goes: a live table on a terminal, one plain line a class anywhere else.
+
+`LiveProgress` is what ``gnninterpreter.explain(progress=True)`` uses, in scripts and notebooks as
+well as on the command line. It writes to standard error, and if that fails it falls silent: a
+display never costs a result.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import Explanation
+    from gnninterpreter.optim import Look
+
+__all__ = ["LiveProgress"]
+
+WAITING = "waiting"
+PHASES = {"search": "searching", "refine": "refining", "settle": "settling"}
+REFRESHES_PER_SECOND = 8
+# Columns that the table takes beside the bar and the names, and how wide these may be.
+REST_WIDTH = 58
+BAR_WIDTHS = (6, 24)
+NAME_WIDTH = 30
+# Lines of a terminal that the lines above and below the rows take.
+FRAME = 4
+
+
+@dataclass
+class Row:
+    """One class of the table.
+
+    Args:
+        name: Name of the class.
+        state: What is going on, or why it ended.
+        iteration: Iterations done.
+        iterations: Iterations at the most.
+        probability: Class probability, of the best restart while the search goes.
+        nodes: Nodes of that graph.
+        edges: Edges of that graph.
+        done: Whether the class is finished.
+        converged: Whether it got what it was after.
+    """
+
+    name: str
+    state: str = WAITING
+    iteration: int = 0
+    iterations: int = 1
+    probability: str = ""
+    nodes: str = ""
+    edges: str = ""
+    done: bool = False
+    converged: bool = False
+
+    @property
+    def style(self) -> str:
+        """How its state is coloured."""
+        if self.done:
+            return "green" if self.converged else "yellow"
+        return "dim" if self.state == WAITING else "cyan"
+
+
+class LiveProgress:
+    """Shows a run; one row a class with iterations, probability, size and state.
+
+    Args:
+        console: Where to; standard error when omitted (standard output in a notebook, where
+            standard error looks like a failure).
+        transient: Whether the table goes away at the end, for callers that print their own.
+
+    Example:
+        >>> progress = LiveProgress(Console(stderr=True, width=120))
+        >>> gi.explain(model, dataset, progress=progress)  # doctest: +SKIP
+    """
+
+    def __init__(self, console: Console | None = None, transient: bool = False) -> None:
+        """Choose where to show the run; nothing is shown before `begin`."""
+        self._console = _default_console() if console is None else console
+        self._transient = transient
+        self._rows: dict[str, Row] = {}
+        self._current = ""
+        self._live: Live | None = None
+        self._broken = self._console is None
+
+    def begin(self, model: str, inferred: list[str], classes: list[str]) -> None:
+        """Print what was found out about the model, once, and open the table."""
+        self._rows = {name: Row(name) for name in classes}
+        with self._harmless() as console:
+            console.print(f"explaining {model}", style="bold", markup=False, highlight=False)
+            for line in inferred:
+                console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+            if console.is_terminal and not console.is_jupyter and not console.is_dumb_terminal:
+                self._live = Live(
+                    get_renderable=self.table,
+                    console=console,
+                    refresh_per_second=REFRESHES_PER_SECOND,
+                    transient=self._transient,
+                    # Whatever a model prints goes where it would go without us.
+                    redirect_stdout=False,
+                    redirect_stderr=False,
+                )
+                self._live.start()
+
+    def begin_class(self, name: str) -> None:
+        """Mark a class as the one being explained."""
+        self._current = name
+        self._rows.setdefault(name, Row(name)).state = PHASES["search"]
+
+    def look(self, look: Look) -> bool | None:
+        """Take in how the restarts stand; the best of them is shown."""
+        row = self._rows.get(self._current)
+        if row is not None and not self._broken:
+            best = int(look.probability.nan_to_num(nan=-1.0).argmax())
+            row.state = PHASES.get(look.phase, look.phase)
+            row.iteration, row.iterations = look.iteration, max(look.iterations, 1)
+            row.probability = f"{float(look.probability[best]):.3f}"
+            row.edges = f"{int(look.edges[best])}"
+        return None
+
+    def end_class(self, explanation: Explanation) -> None:
+        """Show what a class came to."""
+        row = self._rows.setdefault(explanation.name, Row(explanation.name))
+        row.iteration = max(restart.iterations for restart in explanation.restarts)
+        row.probability = f"{explanation.probability.mean:.3f}"
+        row.nodes, row.edges = str(explanation.num_nodes), str(explanation.num_edges)
+        row.state, row.done, row.converged = explanation.reason, True, explanation.converged
+        if self._live is None:
+            with self._harmless() as console:
+                console.print(
+                    f"{explanation.name}: probability {explanation.probability}, {row.nodes} nodes, "
+                    f"{row.edges} edges, {explanation.reason}, {explanation.seconds:.1f} s",
+                    markup=False,
+                    highlight=False,
+                    soft_wrap=True,
+                )
+
+    def end(self) -> None:
+        """Close the table."""
+        live, self._live = self._live, None
+        if live is not None:
+            with self._harmless():
+                live.stop()
+
+    def table(self) -> Table:
+        """The table as it stands; on a small screen only the rows around the current class."""
+        rows = self._visible()
+        longest = min(NAME_WIDTH, max((len(row.name) for row in rows), default=0))
+        width = 80 if self._console is None else self._console.width
+        bar = min(max(width - REST_WIDTH - longest, BAR_WIDTHS[0]), BAR_WIDTHS[1])
+        table = Table(box=None, pad_edge=False)
+        table.add_column("class", no_wrap=True, max_width=NAME_WIDTH)
+        table.add_column("", no_wrap=True)
+        for name in ("iteration", "probability", "nodes", "edges"):
+            table.add_column(name, justify="right", no_wrap=True)
+        table.add_column("state", no_wrap=True)
+        for row in rows:
+            table.add_row(
+                Text(row.name),
+                ProgressBar(
+                    total=row.iterations,
+                    completed=row.iterations if row.done else row.iteration,
+                    width=bar,
+                ),
+                "" if row.state == WAITING else f"{row.iteration}/{row.iterations}",
+                row.probability,
+                row.nodes,
+                row.edges,
+                Text(row.state, style=row.style),
+            )
+        return table
+
+    def _visible(self) -> list[Row]:
+        rows = list(self._rows.values())
+        room = max(1, (25 if self._console is None else self._console.height) - FRAME)
+        if len(rows) <= room or self._live is None:
+            return rows
+        current = next((i for i, row in enumerate(rows) if row.name == self._current), 0)
+        first = min(max(0, current - room // 2), len(rows) - room)
+        return rows[first : first + room]
+
+    @contextmanager
+    def _harmless(self) -> Iterator[Console]:
+        """Give the console; a stream that is closed or full ends the display, not the run."""
+        if self._broken or self._console is None:
+            yield Console(quiet=True)
+            return
+        try:
+            yield self._console
+        except (OSError, ValueError):
+            self._broken = True
+
+
+def _default_console() -> Console | None:
+    """Standard error, or standard output in a notebook; None where a process has neither."""
+    if Console(stderr=True).is_jupyter:
+        return None if sys.stdout is None else Console()
+    return None if sys.stderr is None else Console(stderr=True)

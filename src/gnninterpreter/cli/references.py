@@ -1,0 +1,161 @@
+"""From what a user types to the object meant: ``package.module:attribute``, a name or a file."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from gnninterpreter.models import Bundle
+
+__all__ = ["load_data", "load_forward", "load_model"]
+
+BUNDLE_ENDINGS = (".json", ".safetensors")
+FORM = "package.module:name"
+
+
+def load_model(reference: str) -> nn.Module | Bundle:
+    """Load the model that a reference names.
+
+    Args:
+        reference: A bundled name, a file that `Bundle.save` wrote, or ``package.module:name`` of a
+            model or of a callable without arguments that returns one.
+
+    Raises:
+        ModelError: If there is nothing of that kind there.
+        CheckpointError: If it is a file that holds no model of this package.
+    """
+    from torch import nn
+
+    from gnninterpreter.models import Bundle, bundled_names, load, load_bundle
+
+    if Path(reference).suffix in BUNDLE_ENDINGS:
+        return load_bundle(reference)
+    if Path(reference).is_file():
+        raise ModelError(
+            f"MODEL {reference} is a file that holds no model of this package; write a function "
+            f"that builds your model and loads the weights, and name it as {FORM}"
+        )
+    if ":" not in reference:
+        if reference.strip().lower().replace("-", "_") in bundled_names():
+            return load(reference)
+        raise ModelError(
+            f"MODEL {reference!r} is not a bundled model ({', '.join(bundled_names())}); "
+            f"for one of your own give {FORM}"
+        )
+    found = _attribute(reference, "MODEL", ModelError)
+    if not isinstance(found, (nn.Module, Bundle)) and callable(found):
+        found = _called(found, reference, "MODEL", ModelError)
+    if not isinstance(found, (nn.Module, Bundle)):
+        raise ModelError(
+            f"MODEL {reference!r} gives a {type(found).__name__} where a torch.nn.Module was "
+            "expected; load the weights into the class they were trained with"
+        )
+    return found
+
+
+def load_data(reference: str) -> Any:
+    """Load the data set that a reference names.
+
+    Args:
+        reference: The name of a data set of this package, or ``package.module:name`` of a data set,
+            a list of graphs, or a callable without arguments that returns one.
+
+    Raises:
+        DataError: If there is no data set there.
+    """
+    from torch_geometric.data import Data
+
+    from gnninterpreter import datasets
+
+    if ":" not in reference:
+        if reference.strip().lower().replace("-", "_") in datasets.NAMES:
+            return datasets.load(reference)
+        raise DataError(
+            f"--data {reference!r} is not a data set of this package "
+            f"({', '.join(datasets.NAMES)}); for your own give {FORM}"
+        )
+    found = _attribute(reference, "--data", DataError)
+    if callable(found) and not hasattr(found, "__getitem__"):
+        found = _called(found, reference, "--data", DataError)
+    try:
+        first = next(iter(found), None)
+    except TypeError:
+        first = found
+    if first is not None and not isinstance(first, Data):
+        what = type(found).__name__ + ("" if first is found else f" of {type(first).__name__}")
+        raise DataError(
+            f"--data {reference!r} gives a {what} where a data set or a list of "
+            "torch_geometric.data.Data was expected"
+        )
+    return found
+
+
+def load_forward(reference: str) -> Callable[..., Any]:
+    """Load the callable ``forward(model, data)`` that a reference names.
+
+    Raises:
+        ModelError: If there is no callable there.
+    """
+    found = _attribute(reference, "--forward", ModelError)
+    if not callable(found):
+        raise ModelError(
+            f"--forward {reference!r} is a {type(found).__name__} where a callable "
+            "forward(model, data) was expected"
+        )
+    checked: Callable[..., Any] = found
+    return checked
+
+
+def _attribute(reference: str, argument: str, kind: type[GNNInterpreterError]) -> Any:
+    """Import a module, with the current folder importable, and look an attribute up in it."""
+    module_name, _, path = reference.partition(":")
+    if not module_name or not path:
+        raise kind(f"{argument} must look like {FORM} (got {reference!r})")
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        found: Any = importlib.import_module(module_name)
+    except GNNInterpreterError:
+        raise
+    except Exception as error:  # whatever a user's module does while it is imported
+        raise kind(
+            f"{argument} {reference!r}: the module {module_name!r} cannot be imported "
+            f"({_said(error)}); run from the folder that holds it, or install it"
+        ) from error
+    for name in path.split("."):
+        if not hasattr(found, name):
+            raise kind(f"{argument} {reference!r}: {module_name!r} has no {path!r}{_offer(found)}")
+        found = getattr(found, name)
+    return found
+
+
+def _called(
+    function: Callable[[], Any], reference: str, argument: str, kind: type[GNNInterpreterError]
+) -> Any:
+    try:
+        return function()
+    except GNNInterpreterError:
+        raise
+    except Exception as error:  # whatever a user's function does
+        raise kind(
+            f"{argument} {reference!r} failed when it was called without arguments ({_said(error)})"
+        ) from error
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _offer(module: Any) -> str:
+    names = [name for name in vars(module) if not name.startswith("_")]
+    own = [n for n in names if getattr(getattr(module, n), "__module__", None) == module.__name__]
+    return f"; it has {', '.join(own[:8])}" if own else ""

@@ -1,0 +1,178 @@
+"""Small changes to discrete graphs, all numbered, so that many can be ranked and made at once.
+
+The moves on a graph with N candidate nodes, in this order: flip one of the M candidate edges; set a
+node's category to one of F; set an edge's category to one of D; take one of the N nodes out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.distribution.distribution import GraphDistribution, pair_places
+from gnninterpreter.graphs import DenseGraphs, dense_width
+from gnninterpreter.spec import Block, Categorical, GraphSpec
+
+__all__ = ["MoveSpace"]
+
+
+@dataclass(frozen=True)
+class MoveSpace:
+    """All moves on graphs of one shape.
+
+    Args:
+        spec: What the features mean.
+        num_candidates: Number of candidate nodes N.
+        device: Where the graphs are.
+    """
+
+    spec: GraphSpec
+    num_candidates: int
+    device: torch.device
+
+    @cached_property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """Number of edge flips, node changes, edge changes and removals."""
+        pairs, n = GraphDistribution.num_pairs(self.spec, self.num_candidates), self.num_candidates
+        node_columns = dense_width(self.spec.nodes)
+        edge_columns = dense_width(self.spec.edges)
+        return pairs, n * node_columns, pairs * edge_columns, n
+
+    @property
+    def total(self) -> int:
+        """Number of moves."""
+        return sum(self.sizes)
+
+    @cached_property
+    def _ends(self) -> tuple[Tensor, Tensor]:
+        """Target and source of each candidate edge."""
+        n = self.num_candidates
+        places = pair_places(n, self.spec.directed, self.device)
+        keep = ~torch.eye(n, dtype=torch.bool, device=self.device)
+        keep = keep if self.spec.directed else keep.triu(1)
+        target, source = keep.nonzero(as_tuple=True)
+        order = places[target, source].argsort()
+        return target[order], source[order]
+
+    def possible(self, graphs: DenseGraphs) -> Tensor:
+        """Which moves change a graph in a way that matters, [B, moves].
+
+        An edge between two absent nodes, a feature of an absent node or edge, and a category that is
+        already set are not worth a try. Neither are continuous features, which the gradient sets.
+        """
+        target, source = self._ends
+        weight = graphs.weight[:, target, source].gt(0.5)
+        present = graphs.weight.gt(0.5).any(dim=2) | graphs.weight.gt(0.5).any(dim=1)
+        flips = present[:, target] | present[:, source]
+        nodes = (
+            present.unsqueeze(2)
+            & _categorical_columns(self.spec.nodes, self.device)
+            & graphs.nodes.lt(0.5)
+        )
+        parts = [flips, nodes.flatten(1)]
+        if graphs.edges is not None:
+            now = graphs.edges[:, target, source]
+            edges = weight.unsqueeze(2) & _categorical_columns(self.spec.edges, self.device) & now.lt(0.5)
+            parts.append(edges.flatten(1))
+        return torch.cat([*parts, present], dim=1)
+
+    def predicted(
+        self,
+        graphs: DenseGraphs,
+        weight_gradient: Tensor,
+        node_gradient: Tensor,
+        edge_gradient: Tensor | None,
+    ) -> Tensor:
+        """First-order guess of the change of a loss by each move, [B, moves].
+
+        Args:
+            graphs: Discrete graphs.
+            weight_gradient: Gradient of the loss in the edge weights, [B, N, N].
+            node_gradient: In the node features, [B, N, F].
+            edge_gradient: In the edge features, [B, N, N, D], where there are any.
+        """
+        target, source = self._ends
+        both = weight_gradient if self.spec.directed else weight_gradient + weight_gradient.mT
+        weight = graphs.weight[:, target, source]
+        flips = (1 - 2 * weight) * both[:, target, source]
+        parts = [flips, _category_changes(self.spec.nodes, graphs.nodes, node_gradient).flatten(1)]
+        if graphs.edges is not None and edge_gradient is not None:
+            whole = edge_gradient
+            if not self.spec.directed:
+                whole = whole + whole.transpose(1, 2)
+            now = graphs.edges[:, target, source]
+            changes = _category_changes(self.spec.edges, now, whole[:, target, source])
+            parts.append(changes.flatten(1))
+        removal = -(graphs.weight * both).sum(dim=2)
+        return torch.cat([*parts, removal], dim=1)
+
+    def apply(self, graphs: DenseGraphs, moves: Tensor) -> DenseGraphs:
+        """Make one move on each of B graphs; ``moves`` holds their numbers, [B]; -1 makes none."""
+        pairs, node_changes, edge_changes, _ = self.sizes
+        weight, nodes = graphs.weight.clone(), graphs.nodes.clone()
+        edges = None if graphs.edges is None else graphs.edges.clone()
+        target, source = self._ends
+
+        def chosen(first: int, count: int) -> tuple[Tensor, Tensor]:
+            rows = ((moves >= first) & (moves < first + count)).nonzero().flatten()
+            return rows, moves[rows] - first
+
+        rows, pair = chosen(0, pairs)
+        i, j = target[pair], source[pair]
+        weight[rows, i, j] = 1 - weight[rows, i, j]
+        if not self.spec.directed:
+            weight[rows, j, i] = weight[rows, i, j]
+        rows, change = chosen(pairs, node_changes)
+        columns = max(nodes.size(2), 1)
+        nodes[rows, change // columns] = _with_category(
+            self.spec.nodes, nodes[rows, change // columns], change % columns
+        )
+        if edges is not None:
+            rows, change = chosen(pairs + node_changes, edge_changes)
+            columns = edges.size(3)
+            i, j = target[change // columns], source[change // columns]
+            changed = _with_category(self.spec.edges, edges[rows, i, j], change % columns)
+            edges[rows, i, j] = changed
+            if not self.spec.directed:
+                edges[rows, j, i] = changed
+        rows, node = chosen(self.total - self.num_candidates, self.num_candidates)
+        weight[rows, node] = 0.0
+        weight[rows, :, node] = 0.0
+        return DenseGraphs(graphs.spec, weight, nodes, edges)
+
+
+def _block_of_column(blocks: tuple[Block, ...], device: torch.device) -> Tensor:
+    """Which block each dense column belongs to; -1 for continuous ones."""
+    owners: list[int] = []
+    for b, block in enumerate(blocks):
+        if isinstance(block, Categorical):
+            owners += [b] * block.size
+        else:
+            owners += [-1] * block.dim
+    return torch.tensor(owners, dtype=torch.long, device=device)
+
+
+def _categorical_columns(blocks: tuple[Block, ...], device: torch.device) -> Tensor:
+    return _block_of_column(blocks, device) >= 0
+
+
+def _same_block(blocks: tuple[Block, ...], device: torch.device) -> Tensor:
+    owner = _block_of_column(blocks, device)
+    return (owner.unsqueeze(0) == owner.unsqueeze(1)) & (owner >= 0).unsqueeze(0)
+
+
+def _category_changes(blocks: tuple[Block, ...], values: Tensor, gradient: Tensor) -> Tensor:
+    """Gradient at each category less that at the category now set in its block."""
+    same = _same_block(blocks, values.device).to(values.dtype)
+    now = (values * gradient) @ same
+    return gradient - now
+
+
+def _with_category(blocks: tuple[Block, ...], values: Tensor, column: Tensor) -> Tensor:
+    """Rows of dense features with one category set, the others of its block cleared."""
+    same = _same_block(blocks, values.device)[column]
+    one = torch.nn.functional.one_hot(column, values.size(-1)).to(values.dtype)
+    return torch.where(same, one, values)

@@ -1,0 +1,162 @@
+"""How features look: colour, dash pattern and short name of a node or edge, and the legend.
+
+Colour never carries a meaning alone: nodes show a short name, edge categories differ in their
+dashes, and fills are light enough for dark text. So a drawing reads the same in print and with any
+form of colour blindness.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gnninterpreter.spec import PALETTE, Block, Categorical, Continuous, GraphSpec
+
+__all__ = ["EdgeLook", "LegendEntry", "NodeLook", "edge_look", "legend", "node_look", "short_names"]
+
+INK = "#16202c"
+NODE_FILL, NODE_STROKE = "#dbe6f3", "#3f5773"
+EDGE_STROKE = "#66727f"
+LOW_FILL, HIGH_FILL = "#f3f6fa", "#7fb0d6"
+DASHES = ("", "7 4", "2 4", "10 4 2 4", "14 5", "4 2")
+SHORT = 3
+LONGEST_LEGEND = 10
+
+
+@dataclass(frozen=True)
+class NodeLook:
+    """How one node is drawn."""
+
+    fill: str
+    stroke: str
+    label: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class EdgeLook:
+    """How one edge is drawn; ``plain`` where no feature colours it."""
+
+    stroke: str
+    dash: str
+    hint: str
+    plain: bool = True
+
+
+@dataclass(frozen=True)
+class LegendEntry:
+    """One line of the legend: what it is about, a sample of it, and its name."""
+
+    kind: str
+    topic: str
+    name: str
+    look: NodeLook | EdgeLook
+
+
+def node_look(attributes: Mapping[str, Any], spec: GraphSpec) -> NodeLook:
+    """Look of a node whose features `gnninterpreter.graphs.to_networkx` has named."""
+    hint = _hint(attributes)
+    for block in spec.nodes:
+        if isinstance(block, Categorical) and attributes.get(block.name) in block.names:
+            return _category(block, block.names.index(attributes[block.name]), hint)
+    for block in spec.nodes:
+        if isinstance(block, Continuous) and not block.constant and block.names[0] in attributes:
+            value, (low, high) = float(attributes[block.names[0]]), _bounds(block)
+            share = (value - low) / (high - low) if high > low else 0.5
+            fill = _mixed(LOW_FILL, HIGH_FILL, min(max(share, 0.0), 1.0))
+            return NodeLook(fill, NODE_STROKE, f"{value:.2g}"[:5], hint)
+    return NodeLook(NODE_FILL, NODE_STROKE, "", hint)
+
+
+def edge_look(attributes: Mapping[str, Any], spec: GraphSpec) -> EdgeLook:
+    """Look of an edge, likewise."""
+    hint = _hint(attributes)
+    for block in spec.edges:
+        if isinstance(block, Categorical) and attributes.get(block.name) in block.names:
+            i = block.names.index(attributes[block.name])
+            return EdgeLook(_colour(block, i), DASHES[i % len(DASHES)], hint, plain=False)
+    return EdgeLook(EDGE_STROKE, "", hint)
+
+
+def legend(spec: GraphSpec, present: set[tuple[str, str]] | None = None) -> list[LegendEntry]:
+    """Lines of the legend: the categories that colour nodes and edges.
+
+    Args:
+        spec: The feature blocks.
+        present: Pairs of "node" or "edge" and category to keep where there are too many for all.
+    """
+    entries = []
+    node_block, edge_block = _first_category(spec.nodes), _first_category(spec.edges)
+    if node_block is not None:
+        entries += [
+            LegendEntry("node", node_block.name, name, _category(node_block, i, name))
+            for i, name in enumerate(node_block.names)
+        ]
+    if edge_block is not None:
+        entries += [
+            LegendEntry("edge", edge_block.name, name, edge_look({edge_block.name: name}, spec))
+            for name in edge_block.names
+        ]
+    if present is not None and len(entries) > LONGEST_LEGEND:
+        entries = [entry for entry in entries if (entry.kind, entry.name) in present]
+    return entries
+
+
+def short_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names that fit inside a node: as they are, as unique beginnings, or as numbers.
+
+    >>> short_names(("red", "orange", "green"))
+    ('R', 'O', 'G')
+    >>> short_names(("C", "Cl", "Br"))
+    ('C', 'Cl', 'Br')
+    """
+    if all(len(name) <= 2 for name in names):
+        return names
+    for length in range(1, SHORT + 1):
+        short = tuple(name[:length].capitalize() for name in names)
+        if len(set(short)) == len(names):
+            return short
+    return tuple(str(i) for i in range(len(names)))
+
+
+def _first_category(blocks: tuple[Block, ...]) -> Categorical | None:
+    return next((block for block in blocks if isinstance(block, Categorical)), None)
+
+
+def _category(block: Categorical, i: int, hint: str) -> NodeLook:
+    colour = _colour(block, i)
+    return NodeLook(
+        _mixed("#ffffff", colour, 0.34),
+        _mixed("#000000", colour, 0.85),
+        short_names(block.names)[i],
+        hint,
+    )
+
+
+def _colour(block: Categorical, i: int) -> str:
+    """The category's own colour where it can be read, since it comes from outside."""
+    colour = block.colors[i].strip()
+    if re.fullmatch(r"#[0-9a-fA-F]{3}", colour):
+        return "#" + "".join(2 * digit for digit in colour[1:])
+    return colour if re.fullmatch(r"#[0-9a-fA-F]{6}", colour) else PALETTE[i % len(PALETTE)]
+
+
+def _mixed(one: str, other: str, share: float) -> str:
+    pairs = [(int(one[k : k + 2], 16), int(other[k : k + 2], 16)) for k in (1, 3, 5)]
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
+
+
+def _bounds(block: Continuous) -> tuple[float, float]:
+    low, high = block.low, block.high
+    assert isinstance(low, tuple)
+    assert isinstance(high, tuple)
+    return low[0], high[0]
+
+
+def _hint(attributes: Mapping[str, Any]) -> str:
+    return ", ".join(
+        f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in attributes.items()
+    )

@@ -1,0 +1,157 @@
+"""One graph as a picture: SVG for pages and files, matplotlib for notebooks and papers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+
+from gnninterpreter.report.appearance import (
+    INK,
+    EdgeLook,
+    LegendEntry,
+    NodeLook,
+    edge_look,
+    legend,
+    node_look,
+)
+from gnninterpreter.report.layout import Positions, fit, layout
+from gnninterpreter.spec import GraphSpec
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import Explanation
+
+__all__ = ["Drawing", "draw", "graph_svg"]
+
+LARGEST_RADIUS, SMALLEST_RADIUS = 15.0, 3.0
+LEGEND_ROW = 22
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A graph with everything decided that a picture of it needs.
+
+    Args:
+        graph: The graph, its features named.
+        spec: What they mean.
+        positions: Places of the nodes inside the box.
+        size: Width and height of the box.
+        radius: Radius of the nodes.
+    """
+
+    graph: nx.Graph
+    spec: GraphSpec
+    positions: Positions
+    size: tuple[int, int]
+    radius: float
+
+    @classmethod
+    def of(
+        cls,
+        graph: nx.Graph,
+        spec: GraphSpec,
+        size: tuple[int, int],
+        start: Positions | None = None,
+    ) -> Drawing:
+        """Lay a graph out in a box."""
+        width, height = size
+        placed = layout(graph, width / height, start)
+        margin = min(24.0, 0.09 * min(size))
+        positions = fit(placed, width, height, margin)
+        return cls(graph, spec, positions, size, _radius(positions, min(size)))
+
+    def nodes(self) -> Iterator[tuple[Hashable, float, float, NodeLook]]:
+        """Each node with its place and look."""
+        for node, attributes in self.graph.nodes(data=True):
+            yield (node, *self.positions[node], node_look(attributes, self.spec))
+
+    def edges(self) -> Iterator[tuple[Hashable, Hashable, EdgeLook, dict[str, Any]]]:
+        """Each edge with its look and its attributes."""
+        for u, v, attributes in self.graph.edges(data=True):
+            shown = {k: a for k, a in attributes.items() if not k.startswith("_")}
+            yield u, v, edge_look(shown, self.spec), attributes
+
+    def ends(self, u: Hashable, v: Hashable) -> tuple[float, float, float, float]:
+        """Where the line from u to v begins and ends.
+
+        Undirected lines run from centre to centre below the nodes. Directed ones stop where the
+        head of the arrow begins, and step aside where another runs the other way.
+        """
+        (x1, y1), (x2, y2) = self.positions[u], self.positions[v]
+        if not self.spec.directed:
+            return x1, y1, x2, y2
+        length = max(float(np.hypot(x2 - x1, y2 - y1)), 1e-6)
+        dx, dy = (x2 - x1) / length, (y2 - y1) / length
+        aside = 0.35 * self.radius if self.graph.has_edge(v, u) else 0.0
+        short = self.radius + 0.6 * self.radius
+        x1, y1, x2, y2 = x1 - dy * aside, y1 + dx * aside, x2 - dy * aside, y2 + dx * aside
+        return x1, y1, x2 - dx * short, y2 - dy * short
+
+    def legend(self) -> list[LegendEntry]:
+        """Legend of the features in it."""
+        present = {
+            (kind, str(value))
+            for kind, items in (("node", self.graph.nodes), ("edge", self.graph.edges))
+            for *_, attributes in items(data=True)
+            for value in attributes.values()
+        }
+        return legend(self.spec, present)
+
+
+def graph_svg(
+    graph: nx.Graph,
+    spec: GraphSpec,
+    *,
+    size: tuple[int, int] = (480, 340),
+    title: str | None = None,
+    show_legend: bool = True,
+    start: Positions | None = None,
+) -> str:
+    """Draw a graph as a self-contained SVG element.
+
+    Every node is one ``circle``, every edge one ``line``; the same graph gives the same text.
+
+    Args:
+        graph: The graph, as `Explanation.graph` gives it.
+        spec: What its features mean.
+        size: Width and height of the drawing; the legend comes below it.
+        title: What it shows, for people who cannot see it; its size when omitted.
+        show_legend: Whether to add the legend; there is none where there are no features.
+        start: Known places of some nodes (in units of an edge), to make drawings comparable.
+    """
+    return render(Drawing.of(graph, spec, size, start), title, show_legend)
+
+
+def draw(explanation: Explanation, ax: Any = None) -> Any:
+    """Draw the most probable graph of an explanation on matplotlib axes.
+
+    Args:
+        explanation: What to draw.
+        ax: The axes; new ones when omitted.
+
+    Returns:
+        The axes.
+
+    Raises:
+        ImportError: If matplotlib is missing.
+    """
+    from gnninterpreter.report._matplotlib import draw_on
+
+    drawing = Drawing.of(explanation.graph, explanation.spec, (480, 340))
+    mean = explanation.probability
+    return draw_on(drawing, ax, f"{explanation.name}   p = {mean.mean:.3f} ± {mean.std:.3f}")
+
+
+def _radius(positions: Positions, box: int) -> float:
+    """As large as the closest pair of nodes allows."""
+    largest = min(LARGEST_RADIUS, 0.06 * box)
+    if len(positions) < 2:
+        return largest
+    at = np.array(list(positions.values()))
+    apart = np.linalg.norm(at[:, None] - at[None], axis=-1) + np.diag(np.full(len(at), np.inf))
+    return round(float(np.clip(0.34 * apart.min(), SMALLEST_RADIUS, largest)), 2)

@@ -1,0 +1,53 @@
+"""The report: one self-contained HTML file that opens offline, from disk, in any browser."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gnninterpreter.explanation.storage import write_atomically
+from gnninterpreter.report.content import class_view, repeat_command
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import ExplanationSet
+
+__all__ = ["render_page", "write_report"]
+
+
+def write_report(result: ExplanationSet, path: str | Path) -> Path:
+    """Write the report of a run.
+
+    Args:
+        result: What was explained.
+        path: Where to; an existing file is replaced.
+
+    Returns:
+        The path.
+
+    Raises:
+        OutputError: If the place cannot be written.
+    """
+    return write_atomically(Path(path), render_page(result).encode())
+
+
+def render_page(result: ExplanationSet) -> str:
+    """The text of the report; the same result gives the same text."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    template = environment.from_string(_asset("page.html.jinja"))
+    return template.render(
+        result=result,
+        classes=[class_view(explanation) for explanation in result.values()],
+        command=repeat_command(result),
+        style=Markup(_asset("page.css")),
+        script=Markup(_asset("page.js")),
+    )
+
+
+def _asset(name: str) -> str:
+    return (resources.files(__package__) / "assets" / name).read_text(encoding="utf-8")
