@@ -8,6 +8,7 @@ which is what makes them comparable.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,6 +150,10 @@ def encode(values: Tensor, blocks: Sequence[Categorical | Continuous]) -> Tensor
     return values
 
 
+# PyG derives a class anew for every batch it constructs; a copy does not.
+_EMPTY_BATCH = Batch()
+
+
 def _batch(
     spec: GraphSpec,
     nodes: Tensor,
@@ -160,7 +165,9 @@ def _batch(
 ) -> Batch:
     """Assemble a PyG batch from flat features; shared by the native and the relaxed reading."""
     x = encode(nodes, spec.nodes)
-    data = Batch(x=x.squeeze(-1) if spec.metadata.get("x") == "flat" else x, edge_index=edge_index)
+    data: Batch = copy(_EMPTY_BATCH)
+    data.x = x.squeeze(-1) if spec.metadata.get("x") == "flat" else x
+    data.edge_index = edge_index
     if edges is not None:
         attr = encode(edges, spec.edges)
         data.edge_attr = attr.squeeze(-1) if spec.metadata.get("edge_attr") == "flat" else attr

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric import nn as gnn
 from torch_geometric.data import Batch
-from torch_geometric.utils import degree, scatter, softmax
+from torch_geometric.utils import degree, scatter, softmax, to_dense_adj, to_dense_batch
 
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from gnninterpreter.testing import TinyClassifier
@@ -33,6 +33,8 @@ EDGES = {
     "weight": (Continuous(1, 0.5, 2.0),),
     "type": (Categorical(RELATIONS, encoding="index"),),
 }
+ARGUMENTS = {"none": None, "features": "edge_attr", "weight": "edge_weight", "type": "edge_type"}
+EDGE_NAMES = {"none": "", "features": "features", "weight": "weight", "type": "type"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,12 @@ class Case:
     fast: bool = False
 
     def __str__(self) -> str:
-        return self.layer if self.edges == "none" else f"{self.layer} {self.edges}"
+        return self.layer if self.edges == "none" else f"{self.layer} with {self.edges}"
+
+    @property
+    def row(self) -> str:
+        """The row of the table, up to the columns that are measured."""
+        return f"| {self.layer} | {EDGE_NAMES[self.edges]} | {'yes' if self.fast else 'no'} |"
 
     def spec(self, directed: bool = False) -> GraphSpec:
         """The graphs the model takes."""
@@ -71,7 +78,7 @@ class Case:
                 for parameter in model.parameters():
                     parameter.add_(0.1 * torch.randn_like(parameter))
                 for module in model.modules():
-                    if isinstance(module, nn.BatchNorm1d):
+                    if isinstance(module, nn.BatchNorm1d) and module.track_running_stats:
                         module.running_mean.normal_(std=0.3)
                         module.running_var.uniform_(0.5, 1.5)
         return model.to(dtype)
@@ -89,26 +96,20 @@ def _convolution(
     edges: str = "none",
     argument: str | None = None,
     fast: bool = False,
-    section: str = "Convolutions",
 ) -> Case:
     """Two convolutions of one kind, the second one ``width`` columns wide going in."""
-    argument = argument or {
-        "none": None,
-        "features": "edge_attr",
-        "weight": "edge_weight",
-        "type": "edge_type",
-    }.get(edges)
+    argument = argument or ARGUMENTS[edges]
 
     def build() -> nn.Module:
         return TinyClassifier([make(IN), make(width)], width, edge=argument)
 
-    return Case(section, layer, build, edges=edges, fast=fast)
+    return Case("Convolutions", layer, build, edges=edges, fast=fast)
 
 
 class KeepsInitial(nn.Module):
     """Convolutions that mix in their first input; all of one width."""
 
-    def __init__(self, make: Callable[[], nn.Module], edge_weight: bool = False) -> None:
+    def __init__(self, make: Callable[[], nn.Module]) -> None:
         super().__init__()
         self.first = nn.Linear(IN, HIDDEN)
         self.convs = nn.ModuleList([make(), make()])
@@ -250,16 +251,6 @@ class VirtualNode(nn.Module):
         return self.head(gnn.global_max_pool(self.conv2(x, edge_index), batch))
 
 
-def _relational(name: str, **options: object) -> Callable[[int], nn.Module]:
-    # Blocks must divide both widths.
-    def make(width: int) -> nn.Module:
-        if options.get("num_blocks") and width == IN:
-            return nn.ModuleList()
-        return getattr(gnn, name)(width, HIDDEN, RELATIONS, **options)
-
-    return make
-
-
 class Blocks(nn.Module):
     """Relation layers with block-diagonal matrices, which need a width that the blocks divide."""
 
@@ -389,6 +380,31 @@ CONVOLUTIONS = [
              fast=True)
         for name, how in (("RGCNConv", "mean"), ("RGCNConv", "add"), ("FastRGCNConv", "mean"))
     ],
+    _c("SAGEConv(softmax)", _layer("SAGEConv", aggr="softmax")),
+    _c("SAGEConv(mean, max, std)", _layer("SAGEConv", aggr=["mean", "max", "std"])),
+    _c("GCNConv(target to source)", _layer("GCNConv", flow="target_to_source")),
+    _c("ChebConv(not normalised)", _layer("ChebConv", K=3, normalization=None)),
+    _c("CGConv", lambda width: gnn.CGConv(width), width=IN),
+    _c("CGConv", lambda width: gnn.CGConv(width, dim=EDGE), edges="features", width=IN),
+    _c("GENConv", _layer("GENConv")),
+    _c("GENConv", _layer("GENConv", edge_dim=EDGE), edges="features"),
+    _c("GatedGraphConv", lambda width: gnn.GatedGraphConv(HIDDEN, 2)),
+    _c("FiLMConv", _layer("FiLMConv")),
+    _c("LGConv", lambda width: gnn.LGConv(), width=IN),
+    _c("MixHopConv", lambda width: gnn.MixHopConv(width, HIDDEN // 3)),
+    _c("SSGConv", _layer("SSGConv", alpha=0.3, K=2)),
+    _c("APPNP", lambda width: gnn.APPNP(2, 0.1), width=IN),
+    _c("ClusterGCNConv", _layer("ClusterGCNConv")),
+    _c("SuperGATConv", _layer("SuperGATConv")),
+    _c("FeaStConv", _layer("FeaStConv", heads=2)),
+    _c("AGNNConv", lambda width: gnn.AGNNConv(), width=IN),
+    _c("PDNConv", _layer("PDNConv", edge_dim=EDGE, hidden_channels=4), edges="features"),
+    _c("AntiSymmetricConv", lambda width: gnn.AntiSymmetricConv(width), width=IN, fast=True),
+    _c("DirGNNConv", lambda width: gnn.DirGNNConv(gnn.GCNConv(width, HIDDEN)), fast=True),
+    _c("SimpleConv(mean)", lambda width: gnn.SimpleConv("mean", combine_root="sum"), width=IN),
+    _c("WLConvContinuous", lambda width: gnn.WLConvContinuous(), width=IN),
+    _c("GMMConv", _layer("GMMConv", dim=EDGE, kernel_size=2), edges="features"),
+    _c("HypergraphConv", _layer("HypergraphConv")),
 ]  # fmt: skip
 
 MODELS = [
@@ -432,6 +448,7 @@ READOUTS = [
         "AttentionalAggregation",
         lambda: gnn.AttentionalAggregation(mlp(HIDDEN, 1), nn.Linear(HIDDEN, HIDDEN)),
     ),
+    _readout("VariancePreservingAggregation", gnn.VariancePreservingAggregation),
     _readout("DeepSetsAggregation", lambda: gnn.DeepSetsAggregation(mlp(HIDDEN, HIDDEN))),
     _readout("Set2Set", partial(gnn.Set2Set, HIDDEN, processing_steps=3), 2 * HIDDEN),
     _readout(
@@ -494,3 +511,195 @@ CUSTOM = [
 ]
 
 CASES = [*CONVOLUTIONS, *MODELS, *READOUTS, *NORMS, *CODES, *CUSTOM]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A model that cannot be relaxed, and what the probe must say of it.
+
+    Args:
+        case: The model.
+        module: Name of the layer that is to blame; empty where the model's own code is.
+        named: What the reason must say of it.
+    """
+
+    case: Case
+    module: str
+    named: str
+
+    def __str__(self) -> str:
+        return str(self.case)
+
+
+class Pooled(nn.Module):
+    """Convolution, hierarchical pooling, readout."""
+
+    def __init__(self, pool: nn.Module) -> None:
+        super().__init__()
+        self.conv, self.pool, self.head = gnn.GraphConv(IN, HIDDEN), pool, nn.Linear(HIDDEN, 3)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        x = self.conv(x, edge_index).tanh()
+        pooled = self.pool(x, edge_index, batch=batch)
+        batch = pooled[2] if isinstance(self.pool, gnn.EdgePooling) else pooled[3]
+        return self.head(gnn.global_mean_pool(pooled[0], batch))
+
+
+class DiffPooled(nn.Module):
+    """Dense differentiable pooling."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.assign = gnn.GraphConv(IN, HIDDEN), nn.Linear(HIDDEN, 2)
+        self.head = nn.Linear(HIDDEN, 3)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        x, mask = to_dense_batch(self.conv(x, edge_index).tanh(), batch)
+        adjacency = to_dense_adj(edge_index, batch).to(x.dtype)
+        x, *_ = gnn.dense_diff_pool(x, adjacency, self.assign(x), mask)
+        return self.head(x.mean(dim=1))
+
+
+class PythonLoop(nn.Module):
+    """A readout written as a loop over the graphs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.head = gnn.GraphConv(IN, HIDDEN), nn.Linear(HIDDEN, 3)
+
+    def forward(self, data: Batch) -> Tensor:
+        x = self.conv(data.x, data.edge_index).tanh()
+        rows = [x[data.batch == graph].mean(dim=0) for graph in range(data.num_graphs)]
+        return self.head(torch.stack(rows))
+
+
+class LoopLayer(nn.Module):
+    """A user's layer that loops over nodes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lin = nn.Linear(IN, HIDDEN)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        x = self.lin(x)
+        sums = [x[edge_index[0, edge_index[1] == i]].sum(dim=0) for i in range(x.size(0))]
+        return x + torch.stack(sums)
+
+
+class NoBatch(nn.Module):
+    """Takes one graph at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.head = gnn.GraphConv(IN, HIDDEN), nn.Linear(HIDDEN, 3)
+
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        return self.head(self.conv(x, edge_index).tanh().mean(dim=0, keepdim=True))
+
+
+class Fails(nn.Module):
+    """Refuses isolated nodes, which an absent candidate is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.check, self.conv = NoCompleteGraphs(), gnn.GraphConv(IN, HIDDEN)
+        self.head = nn.Linear(HIDDEN, 3)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        x = self.conv(self.check(x, edge_index), edge_index)
+        return self.head(gnn.global_add_pool(x, batch))
+
+
+class NoCompleteGraphs(nn.Module):
+    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+        if edge_index.size(1) > 5 * x.size(0):
+            raise RuntimeError("too many edges")
+        return x
+
+
+def _refusal(case: Case, module: str, named: str) -> Refusal:
+    return Refusal(replace(case, section="Not relaxed"), module, named)
+
+
+def _custom(layer: str, build: Callable[[], nn.Module], module: str, named: str) -> Refusal:
+    return Refusal(Case("Not relaxed", layer, build), module, named)
+
+
+REFUSALS = [
+    _custom("TopKPooling", lambda: Pooled(gnn.TopKPooling(HIDDEN)), "pool", "(TopKPooling)"),
+    _custom("SAGPooling", lambda: Pooled(gnn.SAGPooling(HIDDEN)), "pool", "(SAGPooling)"),
+    _custom("EdgePooling", lambda: Pooled(gnn.EdgePooling(HIDDEN)), "pool", "(EdgePooling)"),
+    _custom("dense_diff_pool", DiffPooled, "", "the code of DiffPooled.forward"),
+    _refusal(_c("MFConv", _layer("MFConv")), "convs.0", "(MFConv)"),
+    _refusal(
+        _c("GPSConv", lambda width: gnn.GPSConv(IN, gnn.GCNConv(IN, IN)), width=IN),
+        "convs.0",
+        "(GPSConv)",
+    ),
+    _refusal(
+        _c("FiLMConv", _layer("FiLMConv", num_relations=RELATIONS), edges="type"),
+        "convs.0",
+        "(FiLMConv)",
+    ),
+    _refusal(
+        _c("RGCNConv(max)", _layer("RGCNConv", num_relations=RELATIONS, aggr="max"), edges="type"),
+        "convs.0",
+        "(RGCNConv)",
+    ),
+    _refusal(
+        _c("RGATConv", _layer("RGATConv", num_relations=RELATIONS), edges="type"),
+        "",
+        "'type' of the edges in a way that has no gradient",
+    ),
+    _refusal(
+        _c("SAGEConv(lstm)", _layer("SAGEConv", aggr="lstm")),
+        "convs.0",
+        "(SAGEConv, in its LSTMAggregation)",
+    ),
+    _refusal(
+        _c("SAGEConv(median)", _layer("SAGEConv", aggr="median")),
+        "convs.0",
+        "(SAGEConv, in its MedianAggregation)",
+    ),
+    _refusal(_readout("MedianAggregation", gnn.MedianAggregation), "pool", "(MedianAggregation)"),
+    _refusal(
+        _readout("QuantileAggregation", lambda: gnn.QuantileAggregation(0.3)),
+        "pool",
+        "(QuantileAggregation)",
+    ),
+    _refusal(_readout("MulAggregation", gnn.MulAggregation), "pool", "(MulAggregation)"),
+    _refusal(
+        _readout("LSTMAggregation", lambda: gnn.LSTMAggregation(HIDDEN, HIDDEN)),
+        "pool",
+        "(LSTMAggregation)",
+    ),
+    _refusal(
+        _readout("GRUAggregation", lambda: gnn.GRUAggregation(HIDDEN, HIDDEN)),
+        "pool",
+        "(GRUAggregation)",
+    ),
+    _refusal(
+        _readout("SortAggregation", lambda: gnn.SortAggregation(2), 2 * HIDDEN),
+        "pool",
+        "(SortAggregation)",
+    ),
+    _refusal(
+        _readout("SetTransformerAggregation", lambda: gnn.SetTransformerAggregation(HIDDEN)),
+        "pool",
+        "(SetTransformerAggregation)",
+    ),
+    _refusal(
+        _norm("BatchNorm1d without statistics", partial(nn.BatchNorm1d, HIDDEN, track_running_stats=False)),
+        "norm",
+        "(BatchNorm1d)",
+    ),
+    _custom("Python loop over graphs", PythonLoop, "", "the code of PythonLoop.forward"),
+    _custom(
+        "Python loop over nodes",
+        lambda: TinyClassifier(LoopLayer(), HIDDEN),
+        "convs.0",
+        "(LoopLayer)",
+    ),
+    _custom("readout without a batch vector", NoBatch, "", "the code of NoBatch.forward"),
+    _custom("code that raises on soft graphs", Fails, "check", "too many edges"),
+]

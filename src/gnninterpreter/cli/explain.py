@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnninterpreter.errors import SpecError
+from gnninterpreter.errors import DataError, SpecError
 
 if TYPE_CHECKING:
     from gnninterpreter.optim import Recipe
@@ -118,9 +118,16 @@ def explain(
         from gnninterpreter import api
         from gnninterpreter.cli.progress import LiveProgress
         from gnninterpreter.cli.references import load_data, load_forward, load_model
+        from gnninterpreter.models import Bundle
 
+        found = load_model(model)
+        if data is None and not isinstance(found, Bundle):
+            raise DataError(
+                f"MODEL {model!r} comes without the graphs it was trained on; name them with "
+                "--data package.module:name"
+            )
         result = api.explain(
-            load_model(model),
+            found,
             None if data is None else load_data(data),
             targets=target or None,
             restarts=restarts,

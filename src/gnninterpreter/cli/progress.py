@@ -7,7 +7,6 @@ display never costs a result.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -90,7 +89,7 @@ class LiveProgress:
         self._rows: dict[str, Row] = {}
         self._current = ""
         self._live: Live | None = None
-        self._broken = self._console is None
+        self._broken = False
 
     def begin(self, model: str, inferred: list[str], classes: list[str]) -> None:
         """Print what was found out about the model, once, and open the table."""
@@ -155,8 +154,7 @@ class LiveProgress:
         """The table as it stands; on a small screen only the rows around the current class."""
         rows = self._visible()
         longest = min(NAME_WIDTH, max((len(row.name) for row in rows), default=0))
-        width = 80 if self._console is None else self._console.width
-        bar = min(max(width - REST_WIDTH - longest, BAR_WIDTHS[0]), BAR_WIDTHS[1])
+        bar = min(max(self._console.width - REST_WIDTH - longest, BAR_WIDTHS[0]), BAR_WIDTHS[1])
         table = Table(box=None, pad_edge=False)
         table.add_column("class", no_wrap=True, max_width=NAME_WIDTH)
         table.add_column("", no_wrap=True)
@@ -181,7 +179,7 @@ class LiveProgress:
 
     def _visible(self) -> list[Row]:
         rows = list(self._rows.values())
-        room = max(1, (25 if self._console is None else self._console.height) - FRAME)
+        room = max(1, self._console.height - FRAME)
         if len(rows) <= room or self._live is None:
             return rows
         current = next((i for i, row in enumerate(rows) if row.name == self._current), 0)
@@ -191,7 +189,7 @@ class LiveProgress:
     @contextmanager
     def _harmless(self) -> Iterator[Console]:
         """Give the console; a stream that is closed or full ends the display, not the run."""
-        if self._broken or self._console is None:
+        if self._broken:
             yield Console(quiet=True)
             return
         try:
@@ -200,8 +198,6 @@ class LiveProgress:
             self._broken = True
 
 
-def _default_console() -> Console | None:
-    """Standard error, or standard output in a notebook; None where a process has neither."""
-    if Console(stderr=True).is_jupyter:
-        return None if sys.stdout is None else Console()
-    return None if sys.stderr is None else Console(stderr=True)
+def _default_console() -> Console:
+    console = Console(stderr=True)
+    return Console() if console.is_jupyter else console

@@ -56,8 +56,8 @@ def load_model(reference: str) -> nn.Module | Bundle:
         found = _called(found, reference, "MODEL", ModelError)
     if not isinstance(found, (nn.Module, Bundle)):
         raise ModelError(
-            f"MODEL {reference!r} gives a {type(found).__name__} where a torch.nn.Module was "
-            "expected; load the weights into the class they were trained with"
+            f"MODEL {reference!r} must be a torch.nn.Module, or a function that returns one (got "
+            f"{_kind(found)}); load the weights into the class they were trained with"
         )
     return found
 
@@ -91,10 +91,10 @@ def load_data(reference: str) -> Any:
     except TypeError:
         first = found
     if first is not None and not isinstance(first, Data):
-        what = type(found).__name__ + ("" if first is found else f" of {type(first).__name__}")
+        what = _kind(found) + ("" if first is found else f" of {_kind(first)}")
         raise DataError(
-            f"--data {reference!r} gives a {what} where a data set or a list of "
-            "torch_geometric.data.Data was expected"
+            f"--data {reference!r} must be a data set or a list of torch_geometric.data.Data, or a "
+            f"function that returns one (got {what})"
         )
     return found
 
@@ -108,8 +108,7 @@ def load_forward(reference: str) -> Callable[..., Any]:
     found = _attribute(reference, "--forward", ModelError)
     if not callable(found):
         raise ModelError(
-            f"--forward {reference!r} is a {type(found).__name__} where a callable "
-            "forward(model, data) was expected"
+            f"--forward {reference!r} must be a function forward(model, data) (got {_kind(found)})"
         )
     checked: Callable[..., Any] = found
     return checked
@@ -149,6 +148,10 @@ def _called(
         raise kind(
             f"{argument} {reference!r} failed when it was called without arguments ({_said(error)})"
         ) from error
+
+
+def _kind(found: Any) -> str:
+    return type(found).__name__
 
 
 def _said(error: Exception) -> str:

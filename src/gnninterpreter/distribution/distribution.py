@@ -209,33 +209,38 @@ class GraphDistribution:
 
     def _square(self, pairs: Tensor) -> Tensor:
         """Spread values of candidate edges [B, M, ...] over both ends, [B, N, N, ...]."""
-        place = pair_places(self.num_candidates, self.spec.directed, pairs.device)
-        padded = torch.cat([pairs, pairs.new_zeros(pairs.size(0), 1, *pairs.shape[2:])], dim=1)
         n = self.num_candidates
-        return padded.index_select(1, place.flatten()).view(pairs.size(0), n, n, *pairs.shape[2:])
+        row, column = pair_ends(n, self.spec.directed, pairs.device)
+        # Copied into zeros and mirrored: its backward pass only gathers, where that of an index
+        # into both halves would scatter.
+        flat = pairs.new_zeros(pairs.size(0), n * n, *pairs.shape[2:])
+        square = flat.index_copy(1, row * n + column, pairs)
+        square = square.view(pairs.size(0), n, n, *pairs.shape[2:])
+        return square if self.spec.directed else square + square.transpose(1, 2)
 
     def pairs(self, square: Tensor) -> Tensor:
         """The inverse of spreading: values [B, N, N, ...] of the candidate edges as [B, M, ...]."""
-        place = pair_places(self.num_candidates, self.spec.directed, square.device)
-        n = self.num_candidates
-        keep = torch.ones(n, n, dtype=torch.bool, device=square.device)
-        keep = keep.fill_diagonal_(False) if self.spec.directed else keep.tril(-1)
-        target, source = keep.nonzero(as_tuple=True)
-        order = place[target, source].argsort()
-        return square[:, target[order], source[order]]
+        row, column = pair_ends(self.num_candidates, self.spec.directed, square.device)
+        return square[:, row, column]
+
+
+@lru_cache(maxsize=64)
+def pair_ends(size: int, directed: bool, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Target and source of each candidate edge, in order; an undirected one has the smaller first."""
+    keep = ~torch.eye(size, dtype=torch.bool, device=device)
+    row, column = (keep if directed else keep.triu(1)).nonzero(as_tuple=True)
+    return row, column
 
 
 @lru_cache(maxsize=64)
 def pair_places(size: int, directed: bool, device: torch.device) -> Tensor:
     """Place of each pair (target, source) in the list of candidate edges; the diagonal's is the end."""
-    total = size * (size - 1) // (1 if directed else 2)
+    row, column = pair_ends(size, directed, device)
+    total = row.numel()
     places = torch.full((size, size), total, dtype=torch.long, device=device)
-    if directed:
-        places[~torch.eye(size, dtype=torch.bool, device=device)] = torch.arange(total, device=device)
-        return places
-    row, column = torch.triu_indices(size, size, 1, device=device)
     places[row, column] = torch.arange(total, device=device)
-    places[column, row] = torch.arange(total, device=device)
+    if not directed:
+        places[column, row] = torch.arange(total, device=device)
     return places
 
 

@@ -8,6 +8,7 @@ and the same seed gives the same numbers on a CPU and on a GPU.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -24,13 +25,22 @@ _BITS = 23
 
 def _shift_right(x: Tensor, bits: int) -> Tensor:
     """Shift without the sign, which ``>>`` would copy in from the left."""
-    return (x >> bits) & ((1 << (64 - bits)) - 1)
+    return (x >> bits).bitwise_and_((1 << (64 - bits)) - 1)
 
 
 def _mix(x: Tensor) -> Tensor:
-    x = (x ^ _shift_right(x, 30)) * _MIX_1
-    x = (x ^ _shift_right(x, 27)) * _MIX_2
-    return x ^ _shift_right(x, 31)
+    x = _shift_right(x, 30).bitwise_xor_(x).mul_(_MIX_1)
+    x = _shift_right(x, 27).bitwise_xor_(x).mul_(_MIX_2)
+    return _shift_right(x, 31).bitwise_xor_(x)
+
+
+_GOLDEN_TENSOR = torch.tensor(_GOLDEN)
+
+
+@lru_cache(maxsize=32)
+def _steps(count: int, device: torch.device) -> Tensor:
+    """Offsets of consecutive numbers of one stream."""
+    return torch.arange(count, device=device) * _GOLDEN
 
 
 class Streams:
@@ -67,10 +77,10 @@ class Streams:
     def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
         """Draw numbers strictly between 0 and 1, shape [R, *shape]."""
         count = math.prod(shape)
-        place = torch.arange(self.position, self.position + count, device=self.keys.device)
+        first = self.keys + (self.position + 1) * _GOLDEN_TENSOR.to(self.keys.device)
         self.position += count
-        bits = _mix(self.keys.unsqueeze(1) + (place + 1) * _GOLDEN)
-        fraction = (_shift_right(bits, 64 - _BITS).to(dtype) + 0.5) * 2.0**-_BITS
+        bits = _mix(first.unsqueeze(1) + _steps(count, self.keys.device))
+        fraction = _shift_right(bits, 64 - _BITS).to(dtype).add_(0.5).mul_(2.0**-_BITS)
         return fraction.view(-1, *shape)
 
     def logistic(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:

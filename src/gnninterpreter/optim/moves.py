@@ -12,7 +12,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution.distribution import GraphDistribution, pair_places
+from gnninterpreter.distribution.distribution import GraphDistribution, pair_ends
 from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
@@ -46,16 +46,10 @@ class MoveSpace:
         """Number of moves."""
         return sum(self.sizes)
 
-    @cached_property
+    @property
     def _ends(self) -> tuple[Tensor, Tensor]:
         """Target and source of each candidate edge."""
-        n = self.num_candidates
-        places = pair_places(n, self.spec.directed, self.device)
-        keep = ~torch.eye(n, dtype=torch.bool, device=self.device)
-        keep = keep if self.spec.directed else keep.triu(1)
-        target, source = keep.nonzero(as_tuple=True)
-        order = places[target, source].argsort()
-        return target[order], source[order]
+        return pair_ends(self.num_candidates, self.spec.directed, self.device)
 
     def possible(self, graphs: DenseGraphs) -> Tensor:
         """Which moves change a graph in a way that matters, [B, moves].

@@ -17,8 +17,8 @@ EPS = 1e-20
 # The logarithm of "not there at all": below any score, yet far from the infinities that make NaN.
 LOG_ABSENT = -1e4
 LARGEST_EXPONENT = 40.0
-# Below this a degree has no slope: its inverse root would have one that overflows.
-STEEP = {torch.float32: 1e-18, torch.float64: 1e-120}
+# Below this weight or degree nothing is there: what is divided by it would have an endless slope.
+FAINT = 1e-12
 
 
 def log_weight(weight: Tensor) -> Tensor:
@@ -31,8 +31,8 @@ def power(base: Tensor, exponent: float) -> Tensor:
     """Power with a negative exponent, such as the inverse root of a degree, and a finite slope.
 
     The value is exact, infinite at zero included. The slope is zero where the base is so small that
-    the true one overflows: a node that is not there at all has degree zero, and layers that replace
-    the infinite inverse by zero would still send NaN back through it.
+    the true one would overflow: a node that is not there at all has degree zero, and layers that
+    replace the infinite inverse by zero would still send NaN back through it.
 
     Example:
         >>> power(torch.tensor([0.0, 4.0]), -0.5)
@@ -40,7 +40,7 @@ def power(base: Tensor, exponent: float) -> Tensor:
     """
     if not base.requires_grad:
         return base.pow(exponent)
-    gentle = base.abs() > STEEP.get(base.dtype, 0.0)
+    gentle = base.abs() > FAINT
     sloped = torch.where(gentle, base, torch.ones_like(base)).pow(exponent)
     return torch.where(gentle, sloped, base.detach().pow(exponent))
 
@@ -102,8 +102,8 @@ def weighted_softmax_shares(
 
     Returns :math:`e_j / \sum_l w_l e_l` with :math:`e = \exp(scores)`. The reduction that follows
     multiplies by :math:`w_j`, as every reduction does, which completes the weighted softmax. Where
-    all members of a group are absent the denominator is 1, so that the slope in their weights stays
-    finite.
+    all members of a group are absent, or all but absent, the denominator is 1, so that the slope in
+    their weights stays finite.
     """
     shape = [1] * scores.dim()
     shape[dim] = -1
@@ -113,12 +113,12 @@ def weighted_softmax_shares(
     sizes[dim] = size
     with torch.no_grad():
         logs = log_weight(weight)
-        most = logs.new_full((size,), LOG_ABSENT).scatter_reduce_(0, index, logs.flatten(), "amax")
-        alive = (most > LOG_ABSENT).view(shape)
+        most = weight.new_zeros(size).scatter_reduce_(0, index, weight.flatten(), "amax")
+        alive = (most > FAINT).view(shape)
+        there = torch.where(alive.index_select(dim, index), scores + logs, scores)
         peak = scores.new_zeros(sizes).scatter_reduce_(
-            dim, target, scores + logs, "amax", include_self=False
+            dim, target, there, "amax", include_self=False
         )
-        peak = torch.where(alive, peak, peak - LOG_ABSENT)
     # An absent member may have any score; the bound keeps it finite until its weight removes it.
     grown = (scores - peak.index_select(dim, index)).clamp_max(LARGEST_EXPONENT).exp()
     total = scores.new_zeros(sizes).scatter_add_(dim, target, grown * weight) + 1e-16

@@ -50,7 +50,9 @@ _HANDLERS: dict[Callable[..., Any], str] = {
         (Tensor.scatter_reduce_, Tensor.scatter_reduce, torch.scatter_reduce), "_reduce"
     ),
     **dict.fromkeys((torch.bincount, Tensor.bincount), "_count"),
-    **dict.fromkeys((Tensor.pow_, Tensor.pow, torch.pow), "_power"),
+    **dict.fromkeys(
+        (Tensor.pow_, Tensor.pow, torch.pow, Tensor.__pow__, Tensor.__ipow__), "_power"
+    ),
     **dict.fromkeys((Tensor.rsqrt_, Tensor.rsqrt, torch.rsqrt), "_rsqrt"),
     **dict.fromkeys((Tensor.reciprocal_, Tensor.reciprocal, torch.reciprocal), "_reciprocal"),
     Tensor.__rdiv__: "_divide",

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from gnninterpreter.report.downloads import payload
 from gnninterpreter.report.drawing import graph_svg
+from gnninterpreter.report.extras import ClassExtras
+from gnninterpreter.report.gallery import DRAWS, SHOWN, SampleGroup, distinct_samples
+from gnninterpreter.report.molecule import Molecule, read_molecule
+from gnninterpreter.report.sections import (
+    SearchView,
+    SoftView,
+    Tile,
+    mode_tiles,
+    neighbour_tiles,
+    sample_tiles,
+    search_view,
+    soft_view,
+)
 from gnninterpreter.report.verdict import REACHED, Verdict, verdict_on
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation, ExplanationSet
 
 __all__ = ["Bar", "ClassView", "Fact", "class_view", "repeat_command"]
+
+DRAWING = (520, 400)
 
 
 @dataclass(frozen=True)
@@ -35,7 +51,7 @@ class Bar:
     target: bool
 
     @property
-    def text(self) -> str:
+    def written(self) -> str:
         """The value as it is written beside the bar."""
         return "<0.001" if 0 < self.value < 0.0005 else f"{self.value:.3f}"
 
@@ -51,27 +67,51 @@ class ClassView:
     drawing: Markup
     facts: list[Fact]
     bars: list[Bar]
+    search: SearchView
+    payload: dict[str, Any]
+    samples: list[Tile] = field(default_factory=list)
+    sampled: str = ""
+    modes: list[Tile] = field(default_factory=list)
+    neighbours: list[Tile] = field(default_factory=list)
+    soft: SoftView | None = None
+    molecule: Molecule | None = None
 
 
-def class_view(explanation: Explanation) -> ClassView:
+def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> ClassView:
     """Gather what there is to say about an explanation."""
+    extras = extras or ClassExtras()
+    found = explanation.num_edges > 0
     title = (
         f"Explanation graph of class {explanation.name}: {explanation.num_nodes} nodes, "
         f"{explanation.num_edges} edges"
     )
+    groups = distinct_samples(explanation)
+    soft = soft_view(explanation, extras.stops) if found else None
+    molecule = read_molecule(explanation.best, explanation.spec) if found else None
+    drawing = graph_svg(explanation.graph, explanation.spec, size=DRAWING, title=title)
     return ClassView(
         key=f"class-{explanation.target}",
         name=explanation.name,
-        verdict=verdict_on(explanation),
-        notes=[note[:1].upper() + note[1:] for note in explanation.notes],
-        drawing=Markup(graph_svg(explanation.graph, explanation.spec, title=title)),
-        facts=_facts(explanation),
+        verdict=verdict_on(explanation, extras.truth),
+        notes=[
+            note[:1].upper() + note[1:] + "." * (note[-1:] != ".") for note in explanation.notes
+        ],
+        drawing=Markup(drawing),
+        facts=_facts(explanation, extras),
         bars=[
             Bar(name, value, index == explanation.target)
             for index, (name, value) in enumerate(
                 zip(explanation.spec.class_names, explanation.class_probabilities, strict=True)
             )
         ],
+        search=search_view(explanation),
+        payload=payload(explanation, molecule),
+        samples=sample_tiles(explanation, groups, extras.sample_probabilities),
+        sampled=_sampled(groups, settled=soft is None),
+        modes=mode_tiles(explanation),
+        neighbours=neighbour_tiles(explanation, extras.neighbours),
+        soft=soft,
+        molecule=molecule,
     )
 
 
@@ -89,14 +129,14 @@ def repeat_command(result: ExplanationSet) -> str:
     return f"gi.explain({model}, {given})" if given else f"gi.explain({model})"
 
 
-def _facts(explanation: Explanation) -> list[Fact]:
-    probability = explanation.probability
-    reached = sum(restart.mean_probability >= REACHED for restart in explanation.restarts)
+def _facts(explanation: Explanation, extras: ClassExtras) -> list[Fact]:
+    probability, restarts = explanation.probability, explanation.restarts
+    reached = sum(restart.mean_probability >= REACHED for restart in restarts)
     facts = [
         Fact(
-            "Class probability",
+            "Probability",
             f"{probability.mean:.3f} ± {probability.std:.3f}",
-            f"mean and deviation over {probability.n:,} sampled graphs",
+            f"of the class, over {probability.n:,} sampled graphs",
         ),
         Fact("This graph", f"{explanation.mode_probability:.3f}", "the most probable one"),
         Fact(
@@ -114,18 +154,36 @@ def _facts(explanation: Explanation) -> list[Fact]:
     ]
     if explanation.similarity is not None:
         percentile = explanation.similarity_percentile
-        meaning = (
-            "cosine to the class mean"
-            if percentile is None
-            else f"to the class mean; {percentile:.0f}% of its real graphs are less similar"
-        )
+        meaning = "to the mean of the class"
+        if percentile is not None:
+            meaning += f"; {percentile:.0f}% of its real graphs are less similar"
         facts.append(Fact("Similarity", f"{explanation.similarity:.3f}", meaning))
+    if extras.baseline is not None:
+        base = extras.baseline
+        facts.append(
+            Fact(
+                "Random graphs",
+                f"{base.mean:.3f} ± {base.std:.3f}",
+                f"of the same size; the best of {base.n} gets {base.best:.3f}",
+            )
+        )
+    if extras.truth is not None:
+        facts.append(Fact("Ground truth", extras.truth, "by the rule of the data set"))
     return [
         *facts,
-        Fact("Still open", f"{explanation.undecided:.1f} bits", "0 means a single graph"),
+        Fact("Still open", f"{explanation.undecided:.1f} bits", "where 0 means a single graph"),
         Fact(
             "Restarts",
-            f"{reached} of {len(explanation.restarts)}",
-            f"reached the class; the shown one ended {explanation.reason}",
+            f"{reached} of {len(restarts)}",
+            f"reached the class; the one shown: {explanation.reason}",
         ),
     ]
+
+
+def _sampled(groups: list[SampleGroup], settled: bool) -> str:
+    if len(groups) == 1 and groups[0].count == DRAWS:
+        return f"All of {DRAWS} samples are this graph: the distribution has settled on it."
+    kinds = f"{len(groups)} distinct graphs among {DRAWS} samples"
+    which = f"; the {SHOWN} most frequent" if len(groups) > SHOWN else ""
+    sure = " No edge has a probability between 0.05 and 0.95." if settled else ""
+    return f"{kinds}{which}.{sure} Nodes keep their places, so what differs stands out."

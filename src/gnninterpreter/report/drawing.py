@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
 
 from gnninterpreter.report.appearance import (
-    INK,
     EdgeLook,
     LegendEntry,
     NodeLook,
@@ -20,6 +18,7 @@ from gnninterpreter.report.appearance import (
     node_look,
 )
 from gnninterpreter.report.layout import Positions, fit, layout
+from gnninterpreter.report.svg import render
 from gnninterpreter.spec import GraphSpec
 
 if TYPE_CHECKING:
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["Drawing", "draw", "graph_svg"]
 
 LARGEST_RADIUS, SMALLEST_RADIUS = 15.0, 3.0
-LEGEND_ROW = 22
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 Positions = dict[Hashable, tuple[float, float]]
 
 ROUNDS = 200
-TOLERANCE = 1e-5
+TOLERANCE = 1e-3
 NEAR = 0.28
 """A node closer than this to another's edge counts as lying on it (edges have length 1)."""
 
@@ -79,10 +79,12 @@ def _place(part: nx.Graph, start: Positions | None) -> Array:
     index = {node: i for i, node in enumerate(nodes)}
     edges = np.array([(index[u], index[v]) for u, v in part.edges])
     if start is not None:
-        return _majorise(_continued(part, start, distance), distance)
-    pictures = [_majorise(guess, distance) for guess in _starts(part, distance)]
+        kept: Array = _majorise(_continued(part, start, distance)[None], distance)[0]
+        return kept
+    pictures = _majorise(np.stack(_starts(part, distance)), distance)
     costs = [_untidiness(at, edges, distance) for at in pictures]
-    return pictures[int(np.argmin(costs))]
+    tidiest: Array = pictures[int(np.argmin(np.round(costs, 3)))]
+    return tidiest
 
 
 def _starts(part: nx.Graph, distance: Array) -> list[Array]:
@@ -123,18 +125,24 @@ def _continued(part: nx.Graph, start: Positions, distance: Array) -> Array:
     return at
 
 
-def _majorise(at: Array, distance: Array) -> Array:
-    """Minimise the sum of (|x_i - x_j| - d_ij)^2 / d_ij^2 by majorisation."""
-    n = len(at)
+def _majorise(starts: Array, distance: Array) -> Array:
+    """Minimise the sum of (|x_i - x_j| - d_ij)^2 / d_ij^2 by majorisation.
+
+    Args:
+        starts: S pictures to begin with, [S, n, 2].
+        distance: Steps between nodes, [n, n].
+    """
+    n = distance.shape[0]
     weight = np.divide(1.0, distance**2, out=np.zeros_like(distance), where=distance > 0)
     laplacian = np.diag(weight.sum(axis=1)) - weight
     inverse = np.linalg.inv(laplacian + 1.0 / n) - 1.0 / n
     pull = weight * distance
+    at = starts - starts.mean(axis=1, keepdims=True)
     for _ in range(ROUNDS):
-        lengths = np.linalg.norm(at[:, None] - at[None], axis=-1)
+        lengths = np.linalg.norm(at[:, :, None] - at[:, None], axis=-1)
         ratio = pull / np.maximum(lengths, 1e-6)
-        following: Array = inverse @ (np.diag(ratio.sum(axis=1)) - ratio) @ at
-        moved = float(np.abs(following - (at - at.mean(axis=0))).max())
+        following: Array = inverse @ (ratio.sum(axis=-1, keepdims=True) * at - ratio @ at)
+        moved = float(np.abs(following - at).max())
         at = following
         if moved < TOLERANCE:
             break

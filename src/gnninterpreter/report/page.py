@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,16 +12,22 @@ from gnninterpreter.report.content import class_view, repeat_command
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import ExplanationSet
+    from gnninterpreter.report.extras import ClassExtras
 
 __all__ = ["render_page", "write_report"]
 
 
-def write_report(result: ExplanationSet, path: str | Path) -> Path:
+def write_report(
+    result: ExplanationSet,
+    path: str | Path,
+    extras: Mapping[str, ClassExtras] | None = None,
+) -> Path:
     """Write the report of a run.
 
     Args:
         result: What was explained.
         path: Where to; an existing file is replaced.
+        extras: By class name, what the live model says besides, as `compute_extras` gives it.
 
     Returns:
         The path.
@@ -28,21 +35,25 @@ def write_report(result: ExplanationSet, path: str | Path) -> Path:
     Raises:
         OutputError: If the place cannot be written.
     """
-    return write_atomically(Path(path), render_page(result).encode())
+    return write_atomically(Path(path), render_page(result, extras).encode())
 
 
-def render_page(result: ExplanationSet) -> str:
+def render_page(result: ExplanationSet, extras: Mapping[str, ClassExtras] | None = None) -> str:
     """The text of the report; the same result gives the same text."""
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FunctionLoader(_asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    template = environment.from_string(_asset("page.html.jinja"))
-    return template.render(
+    known = extras or {}
+    return environment.get_template("page.html.jinja").render(
         result=result,
-        classes=[class_view(explanation) for explanation in result.values()],
+        classes=[class_view(explanation, known.get(name)) for name, explanation in result.items()],
         command=repeat_command(result),
         style=Markup(_asset("page.css")),
         script=Markup(_asset("page.js")),

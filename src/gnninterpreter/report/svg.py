@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
+import networkx as nx
 import numpy as np
 
 from gnninterpreter.report.appearance import INK, EdgeLook, LegendEntry, NodeLook
@@ -45,6 +46,7 @@ def render(
     width, height = drawing.size
     graph = drawing.graph
     counted = f"{graph.number_of_nodes()} nodes, {graph.number_of_edges()} edges"
+    faint = _below(graph, threshold)
     rows = _legend_rows(drawing.legend(), width) if show_legend else []
     total = height + len(rows) * LEGEND_ROW + (10 if rows else 0)
     parts = [
@@ -53,8 +55,8 @@ def render(
         f'data-radius="{drawing.radius:g}" data-directed="{int(drawing.spec.directed)}">',
         f"<title>{text(title or counted)}</title><desc>{counted}</desc>",
         '<g class="stage">',
-        *_edges(drawing),
-        *_nodes(drawing),
+        *_edges(drawing, faint),
+        *_nodes(drawing, faint),
         "</g>",
     ]
     if not graph.number_of_nodes():
@@ -67,18 +69,26 @@ def render(
     return "".join([*parts, "</svg>"])
 
 
-def _edges(drawing: Drawing) -> Iterator[str]:
+def _below(graph: nx.Graph, threshold: float | None) -> set[object]:
+    """Edges below the threshold, as pairs, and the nodes that no other edge touches."""
+    if threshold is None:
+        return set()
+    kept = {(u, v) for u, v, p in graph.edges(data="_probability", default=1.0) if p >= threshold}
+    touched = {node for pair in kept for node in pair}
+    return (set(graph.edges) - kept) | (set(graph.nodes) - touched)
+
+
+def _edges(drawing: Drawing, faint: set[object]) -> Iterator[str]:
     stroke_width = max(1.2, 0.17 * drawing.radius)
     for u, v, look, attributes in drawing.edges():
         x1, y1, x2, y2 = drawing.ends(u, v)
         dash = f' stroke-dasharray="{look.dash}"' if look.dash else ""
-        chance = (
-            f' data-p="{attributes["_probability"]:.4g}"' if "_probability" in attributes else ""
-        )
-        kind = "edge plain" if look.plain else "edge"
+        chance = attributes.get("_probability")
+        known = "" if chance is None else f' data-p="{chance:.4g}"'
+        kind = "edge" + " plain" * look.plain + " off" * ((u, v) in faint)
         hint = f"<title>{text(look.hint)}</title>" if look.hint else ""
         yield (
-            f'<line class="{kind}" data-u="{text(str(u))}" data-v="{text(str(v))}"{chance} '
+            f'<line class="{kind}" data-u="{text(u)}" data-v="{text(v)}"{known} '
             f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{look.stroke}" '
             f'stroke-width="{stroke_width:.3g}" stroke-linecap="round"{dash}>{hint}</line>'
         )
@@ -99,9 +109,10 @@ def _arrow(
     )
 
 
-def _nodes(drawing: Drawing) -> Iterator[str]:
+def _nodes(drawing: Drawing, faint: set[object]) -> Iterator[str]:
     radius = drawing.radius
     for node, x, y, look in drawing.nodes():
+        kind = "node" + " off" * (node in faint)
         size = radius * (1.05 if len(look.label) <= 2 else 0.78)
         label = (
             f'<text text-anchor="middle" dy="0.36em" font-size="{size:.3g}" font-weight="600" '
@@ -111,7 +122,7 @@ def _nodes(drawing: Drawing) -> Iterator[str]:
         )
         hint = f"<title>{text(look.hint)}</title>" if look.hint else ""
         yield (
-            f'<g class="node" data-id="{text(str(node))}" transform="translate({x:g} {y:g})">'
+            f'<g class="{kind}" data-id="{text(node)}" transform="translate({x:g} {y:g})">'
             f'{hint}<circle r="{radius:g}" fill="{look.fill}" stroke="{look.stroke}" '
             f'stroke-width="{max(1.0, 0.11 * radius):.3g}"/>{label}</g>'
         )
@@ -139,9 +150,7 @@ def _legend(rows: list[list[tuple[LegendEntry, float]]], top: float) -> Iterator
         heading = f"{row[0][0].kind} {row[0][0].topic}"
         if heading != topic:
             topic = heading
-            yield (
-                f'<text class="soft" x="12" y="{y + 4:g}" fill="#5a6675">{text(heading)}</text>'
-            )
+            yield (f'<text class="soft" x="12" y="{y + 4:g}" fill="#5a6675">{text(heading)}</text>')
         for entry, x in row:
             look = entry.look
             if isinstance(look, NodeLook):

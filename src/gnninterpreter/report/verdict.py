@@ -1,8 +1,8 @@
 """The verdict on one explanation: may it be read as what the model believes, and why (not).
 
 The first question that fails decides, the gravest first: was there a graph, does the model give it
-to the class, does the ground truth agree, do other restarts agree, is it like the class's own
-graphs.
+to the class, does the ground truth agree, do other restarts agree, is it one graph within its
+limits, is it like the class's own graphs.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Finding(str, Enum):
     TRUSTWORTHY = "trustworthy"
     UNCHECKED = "certain, but not compared with data"
     UNSTABLE = "unstable over restarts"
+    UNSOUND = "not in one piece within the size limit"
     OUT_OF_DISTRIBUTION = "out of distribution"
     CONTRADICTION = "contradicts the ground truth"
     NOT_REACHED = "class not reached"
@@ -43,7 +44,12 @@ class Finding(str, Enum):
         return "caution" if self in _CAUTIONS else "bad"
 
 
-_CAUTIONS = (Finding.UNCHECKED, Finding.UNSTABLE, Finding.OUT_OF_DISTRIBUTION)
+_CAUTIONS = (
+    Finding.UNCHECKED,
+    Finding.UNSTABLE,
+    Finding.UNSOUND,
+    Finding.OUT_OF_DISTRIBUTION,
+)
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,11 @@ def verdict_on(explanation: Explanation, truth: str | None = None) -> Verdict:
         return Verdict(
             Finding.UNSTABLE, f"{sure}, but only {reached} of {count} restarts reached the class."
         )
+    if not explanation.restarts[explanation.choice].connected:
+        return Verdict(
+            Finding.UNSOUND,
+            f"{sure}, but the graph is in pieces, too small or over its size limit.",
+        )
     percentile = explanation.similarity_percentile
     if percentile is None:
         return Verdict(
@@ -88,13 +99,13 @@ def verdict_on(explanation: Explanation, truth: str | None = None) -> Verdict:
     if percentile < OUTLYING_PERCENTILE:
         return Verdict(
             Finding.OUT_OF_DISTRIBUTION,
-            f"{sure}, but to it the graph is less like the class than {100 - percentile:.0f}% "
-            "of the class's real graphs.",
+            f"{sure}, but in its embedding the graph is farther from the class mean than "
+            f"{100 - percentile:.0f}% of the real graphs are.",
         )
     return Verdict(
         Finding.TRUSTWORTHY,
-        f"{sure}, {reached} of {count} restarts reached the class, and to it the graph is more "
-        f"like the class than {percentile:.0f}% of the class's real graphs.",
+        f"{sure}; {reached} of {count} restarts reached the class; in its embedding the graph is "
+        f"closer to the class mean than {percentile:.0f}% of the real graphs are.",
     )
 
 

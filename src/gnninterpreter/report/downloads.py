@@ -1,0 +1,37 @@
+"""What the page offers to take away: the graph as GraphML, and with its numbers as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import Explanation
+    from gnninterpreter.report.molecule import Molecule
+
+__all__ = ["payload"]
+
+
+def payload(explanation: Explanation, molecule: Molecule | None = None) -> dict[str, Any]:
+    """Texts of the files that the page's buttons write; drawings are taken from the page itself."""
+    graph = explanation.graph
+    smiles = {"smi": f"{molecule.smiles} {explanation.name}"} if molecule and molecule.valid else {}
+    return {
+        **smiles,
+        "name": explanation.name,
+        "graphml": "\n".join(nx.generate_graphml(graph)),
+        "json": {
+            **explanation.summary(),
+            "graph": {
+                "directed": graph.is_directed(),
+                "nodes": [
+                    {"id": node, **attributes} for node, attributes in graph.nodes(data=True)
+                ],
+                "edges": [
+                    {"source": u, "target": v, **attributes}
+                    for u, v, attributes in graph.edges(data=True)
+                ],
+            },
+        },
+    }

@@ -1,0 +1,187 @@
+"""What only the live model can say: the numbers of a report that a stored run does not hold.
+
+A run holds the learned distribution, not the model. With the model at hand `compute_extras` asks it
+about thresholds, samples, random graphs and, where there is data, the nearest real graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
+
+from gnninterpreter.graphs import random_graphs, to_networkx
+from gnninterpreter.models import Bundle
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.report.gallery import DRAWS, SHOWN, distinct_samples
+from gnninterpreter.report.softness import Stop, stops, thresholded
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import Explanation, ExplanationSet
+
+__all__ = ["Baseline", "ClassExtras", "Neighbour", "compute_extras"]
+
+RANDOM_GRAPHS = 200
+NEIGHBOURS = 3
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Class probability of ``n`` random graphs as large as the explanation."""
+
+    mean: float
+    std: float
+    best: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A real graph near the explanation.
+
+    Args:
+        graph: The graph, its features named.
+        label: Name of its true class.
+        similarity: Cosine similarity of its embedding to that of the explanation.
+        probability: What the model gives it for the explained class.
+    """
+
+    graph: nx.Graph
+    label: str
+    similarity: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class ClassExtras:
+    """Additions to the report of one class; whatever is left out is not shown.
+
+    Args:
+        stops: Thresholds on the edge probability, with the model's probability at each.
+        sample_probabilities: Class probability of each graph of the gallery, in its order.
+        baseline: What random graphs get.
+        neighbours: The nearest real graphs, nearest first.
+        truth: Class that the ground truth gives the most probable graph.
+    """
+
+    stops: tuple[Stop, ...] = ()
+    sample_probabilities: tuple[float, ...] = ()
+    baseline: Baseline | None = None
+    neighbours: tuple[Neighbour, ...] = ()
+    truth: str | None = None
+
+
+def compute_extras(
+    result: ExplanationSet,
+    model: nn.Module | Bundle | GraphClassifier,
+    dataset: Any = None,
+    *,
+    oracle: Callable[[Data], int] | None = None,
+    neighbours: int = NEIGHBOURS,
+) -> dict[str, ClassExtras]:
+    """Ask the model what the report wants to know besides the run.
+
+    Args:
+        result: The run.
+        model: The model that it explains.
+        dataset: Labelled graphs, for the nearest ones; none are shown when omitted.
+        oracle: Gives the true class of a graph; the data set's own where it has one.
+        neighbours: How many real graphs to show for each class.
+
+    Returns:
+        The extras of each class, by name.
+    """
+    if isinstance(model, Bundle):
+        model = model.model
+    classifier = (
+        model if isinstance(model, GraphClassifier) else GraphClassifier(model, result.spec)
+    )
+    oracle = oracle or getattr(dataset, "oracle", None)
+    graphs = [] if dataset is None else list(dataset)
+    embedding = probabilities = None
+    if graphs:
+        scores = classifier.score_data(graphs)
+        embedding, probabilities = scores.embedding, scores.probabilities
+    extras = {}
+    for name, explanation in result.items():
+        extra = _of_model(explanation, classifier)
+        if explanation.num_edges:
+            if oracle is not None:
+                extra = replace(extra, truth=result.spec.class_names[oracle(explanation.best)])
+            if embedding is not None and probabilities is not None:
+                near = _nearest(
+                    explanation, classifier, graphs, embedding, probabilities, neighbours
+                )
+                extra = replace(extra, neighbours=near)
+        extras[name] = extra
+    return extras
+
+
+def _of_model(explanation: Explanation, classifier: GraphClassifier) -> ClassExtras:
+    target = explanation.target
+    asked = [
+        replace(
+            stop,
+            probability=float(
+                classifier.probability(thresholded(explanation, stop.threshold), target)[0]
+            ),
+        )
+        for stop in stops(explanation)
+    ]
+    shown = [group.index for group in distinct_samples(explanation)[:SHOWN]]
+    sampled: list[float] = []
+    if shown:
+        drawn = explanation.sample_dense(DRAWS)[torch.tensor(shown)]
+        sampled = classifier.probability(drawn, target).tolist()
+    return ClassExtras(tuple(asked), tuple(sampled), _baseline(explanation, classifier))
+
+
+def _baseline(explanation: Explanation, classifier: GraphClassifier) -> Baseline | None:
+    """Random graphs on as many nodes, with as many edges on average and features at random."""
+    nodes = explanation.num_nodes
+    if nodes < 2:
+        return None
+    pairs = nodes * (nodes - 1) // (1 if explanation.spec.directed else 2)
+    graphs = random_graphs(
+        classifier.spec,
+        RANDOM_GRAPHS,
+        nodes,
+        torch.Generator().manual_seed(explanation.seed),
+        density=explanation.num_edges / pairs,
+        dtype=classifier.dtype,
+    )
+    given = classifier.probability(graphs, explanation.target).double()
+    return Baseline(float(given.mean()), float(given.std()), float(given.max()), RANDOM_GRAPHS)
+
+
+def _nearest(
+    explanation: Explanation,
+    classifier: GraphClassifier,
+    graphs: list[Data],
+    embedding: Tensor,
+    probabilities: Tensor,
+    count: int,
+) -> tuple[Neighbour, ...]:
+    own = classifier.score_data([explanation.best]).embedding
+    alike = torch.cosine_similarity(embedding, own).nan_to_num(nan=-1.0)
+    names = explanation.spec.class_names
+    found = []
+    for index in alike.topk(min(count, len(graphs))).indices.tolist():
+        graph = graphs[index].clone().cpu()
+        if graph.get("x") is None:
+            graph.x = torch.ones(int(graph.num_nodes or 0), 1)
+        label = names[int(graph.y)] if graph.get("y") is not None else "unlabelled"
+        found.append(
+            Neighbour(
+                to_networkx(graph, explanation.spec),
+                label,
+                float(alike[index]),
+                float(probabilities[index, explanation.target]),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,208 @@
+"""The lower sections of a class: galleries, the slider from soft to discrete, and the search."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from gnninterpreter.graphs import to_networkx
+from gnninterpreter.report.charts import curve_svg, dots_svg
+from gnninterpreter.report.drawing import Drawing, graph_svg
+from gnninterpreter.report.gallery import DRAWS, SHOWN, mode_graph
+from gnninterpreter.report.layout import layout
+from gnninterpreter.report.softness import MODE, Stop, soft_graph, stops
+from gnninterpreter.report.svg import render
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gnninterpreter.explanation import Explanation, Restart
+    from gnninterpreter.report.extras import Neighbour
+    from gnninterpreter.report.gallery import SampleGroup
+
+__all__ = ["SearchView", "SoftView", "Tile"]
+
+TILE = (180, 136)
+CANVAS = (520, 400)
+MOST_MODES = 8
+MOST_ROWS = 24
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A small drawing with what is to be read below it."""
+
+    drawing: Markup
+    caption: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class SliderStop:
+    """One position of the slider: the threshold (None draws everything, faint) and its sentence."""
+
+    threshold: float | None
+    sentence: str
+
+
+@dataclass(frozen=True)
+class SoftView:
+    """The slider from soft to discrete."""
+
+    drawing: Markup
+    stops: list[SliderStop]
+    initial: int
+
+    @property
+    def listed(self) -> str:
+        """The stops as JSON, for the script."""
+        return json.dumps([vars(stop) for stop in self.stops])
+
+
+@dataclass(frozen=True)
+class SearchView:
+    """How the search went: curves, and where each restart ended."""
+
+    curves: list[tuple[str, Markup]]
+    dots: Markup
+    spread: str
+    rows: list[tuple[int, Restart]]
+    choice: int
+    left_out: int
+
+
+def sample_tiles(
+    explanation: Explanation, groups: Sequence[SampleGroup], probabilities: Sequence[float]
+) -> list[Tile]:
+    """Distinct graphs among the samples, each node in the same place throughout."""
+    spec = explanation.spec
+    start = layout(mode_graph(explanation), TILE[0] / TILE[1])
+    tiles = []
+    for i, group in enumerate(groups[:SHOWN]):
+        caption = f"{group.count} of {DRAWS}"
+        detail = f"p = {probabilities[i]:.3f}" if i < len(probabilities) else ""
+        drawing = graph_svg(
+            group.graph,
+            spec,
+            size=TILE,
+            show_legend=False,
+            start=start,
+            title=f"A sample: {group.graph.number_of_nodes()} nodes, "
+            f"{group.graph.number_of_edges()} edges, drawn {group.count} times in {DRAWS}",
+        )
+        tiles.append(Tile(Markup(drawing), caption, detail))
+    return tiles
+
+
+def mode_tiles(explanation: Explanation) -> list[Tile]:
+    """Distinct explanation graphs that the restarts found, with their shares."""
+    tiles = []
+    for mode in explanation.modes()[:MOST_MODES]:
+        graph = to_networkx(mode.graph, explanation.spec)
+        count = len(mode.restarts)
+        drawing = graph_svg(
+            graph,
+            explanation.spec,
+            size=TILE,
+            show_legend=False,
+            title=f"Found by {count} restarts: {graph.number_of_nodes()} nodes, "
+            f"{graph.number_of_edges()} edges",
+        )
+        caption = f"{count} of {len(explanation.restarts)} restarts"
+        tiles.append(Tile(Markup(drawing), caption, f"p = {mode.probability:.3f}"))
+    return tiles
+
+
+def neighbour_tiles(explanation: Explanation, neighbours: Sequence[Neighbour]) -> list[Tile]:
+    """The nearest real graphs."""
+    return [
+        Tile(
+            Markup(
+                graph_svg(
+                    near.graph,
+                    explanation.spec,
+                    size=(300, 220),
+                    show_legend=False,
+                    title=f"Real graph of class {near.label}",
+                )
+            ),
+            near.label,
+            f"similarity {near.similarity:.3f}, p = {near.probability:.3f}",
+        )
+        for near in neighbours
+    ]
+
+
+def soft_view(explanation: Explanation, asked: Sequence[Stop]) -> SoftView | None:
+    """All edges above the lowest threshold, and what each stop of the slider keeps of them.
+
+    None where the distribution has settled: there is nothing between the thresholds to look at.
+    """
+    found = list(asked) or stops(explanation)
+    if len(found) < 2:
+        return None
+    graph = soft_graph(explanation, found[0].threshold)
+    start = layout(graph.subgraph(mode_graph(explanation)), CANVAS[0] / CANVAS[1])
+    drawing = Drawing.of(graph, explanation.spec, CANVAS, start)
+    title = f"Edges of class {explanation.name} by their probability"
+    listed = [
+        SliderStop(
+            None,
+            f"Every edge down to {found[0].threshold:g}, as faint as it is improbable. Samples get "
+            f" {explanation.probability.mean:.3f} on average.",
+        )
+    ]
+    for stop in found:
+        given = "" if stop.probability is None else f" The model gives it {stop.probability:.3f}."
+        named = "the most probable graph, " * (stop.threshold == MODE)
+        kept = f"{named}{stop.nodes} nodes and {stop.edges} edges"
+        listed.append(SliderStop(stop.threshold, f"At least {stop.threshold:g}: {kept}.{given}"))
+    initial = 1 + next(i for i, stop in enumerate(found) if stop.threshold == MODE)
+    return SoftView(
+        Markup(render(drawing, title, show_legend=False, threshold=MODE)),
+        listed,
+        initial,
+    )
+
+
+def search_view(explanation: Explanation) -> SearchView:
+    """Curves of the search and the spread over restarts."""
+    restarts, choice = explanation.restarts, explanation.choice
+    curves = [
+        (
+            curve.name,
+            Markup(curve_svg(curve, choice, (0.0, 1.0) if curve.name == "probability" else None)),
+        )
+        for curve in explanation.history
+        if curve.iterations
+    ]
+    means = [restart.mean_probability for restart in restarts]
+    best = sorted(range(len(restarts)), key=lambda r: (r != choice, -means[r]))[:MOST_ROWS]
+    dots = dots_svg(means, choice, f"Mean probability of each of {len(restarts)} restarts")
+    return SearchView(
+        curves,
+        Markup(dots),
+        _spread(restarts),
+        [(r, restarts[r]) for r in best],
+        choice,
+        len(restarts) - len(best),
+    )
+
+
+def _spread(restarts: Sequence[Restart]) -> str:
+    def span(values: list[float], digits: int) -> str:
+        low, high = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
+        return low if low == high else f"{low} to {high}"
+
+    parts = [
+        f"mean probability {span([r.mean_probability for r in restarts], 3)}",
+        f"{span([float(r.nodes) for r in restarts], 0)} nodes",
+        f"{span([float(r.edges) for r in restarts], 0)} edges",
+    ]
+    similar = [r.similarity for r in restarts if r.similarity is not None]
+    if similar:
+        parts.append(f"similarity {span(similar, 3)}")
+    return ", ".join(parts)

@@ -1,0 +1,74 @@
+"""From soft to discrete: which edges the distribution is sure of, and what each threshold keeps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from gnninterpreter.distribution.distribution import pair_places
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.report.gallery import candidate_graph
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import Explanation
+
+__all__ = ["Stop", "soft_graph", "stops", "thresholded"]
+
+MODE = 0.5
+THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, MODE, 0.6, 0.7, 0.8, 0.9, 0.95)
+MOST_EDGES = 120
+
+
+@dataclass(frozen=True)
+class Stop:
+    """The graph of all edges at least as probable as a threshold.
+
+    Args:
+        threshold: The threshold.
+        nodes: Nodes that it keeps.
+        edges: Edges that it keeps.
+        probability: What the native model gives that graph for the class, where it was asked.
+    """
+
+    threshold: float
+    nodes: int
+    edges: int
+    probability: float | None = None
+
+
+def thresholded(explanation: Explanation, threshold: float) -> DenseGraphs:
+    """The most probable graph if edges had to be this probable to be in it."""
+    chosen = explanation.distribution.select([explanation.choice])
+    latents = chosen.latents()
+    shifted = latents[0] - math.log(threshold / (1 - threshold))
+    return chosen.with_latents([shifted, *latents[1:]]).mode()
+
+
+def stops(explanation: Explanation) -> list[Stop]:
+    """The thresholds at which the graph changes, lowest first; the mode's is always among them.
+
+    A single stop means that the distribution has settled: no edge lies between the ends.
+    """
+    found: dict[int, Stop] = {}
+    for threshold in THRESHOLDS:
+        graph = thresholded(explanation, threshold)
+        edges = int(graph.num_edges[0])
+        # Higher thresholds keep subsets, so equal counts are equal graphs.
+        if edges not in found or threshold == MODE:
+            found[edges] = Stop(threshold, int(graph.num_nodes[0]), edges)
+    kept = [stop for stop in found.values() if stop.edges <= MOST_EDGES or stop.threshold == MODE]
+    return sorted(kept, key=lambda stop: stop.threshold)
+
+
+def soft_graph(explanation: Explanation, threshold: float) -> nx.Graph:
+    """All edges at least as probable as a threshold, each carrying its ``_probability``."""
+    graph = candidate_graph(thresholded(explanation, threshold), 0)
+    chosen = explanation.distribution.select([explanation.choice])
+    theta = chosen.edge_probability[0]
+    place = pair_places(chosen.num_candidates, chosen.spec.directed, theta.device)
+    for u, v, attributes in graph.edges(data=True):
+        attributes["_probability"] = float(theta[place[v, u]])
+    return graph
