@@ -143,6 +143,6 @@ def _symmetric(edge_index: Tensor) -> bool:
     if edge_index.numel() == 0:
         return True
     size = int(edge_index.max()) + 1
-    adjacent = torch.zeros(size, size, dtype=torch.bool, device=edge_index.device)
-    adjacent[edge_index[0], edge_index[1]] = True
-    return torch.equal(adjacent, adjacent.t())
+    there, back = edge_index[0] * size + edge_index[1], edge_index[1] * size + edge_index[0]
+    distinct: tuple[Tensor, Tensor] = (torch.unique(there), torch.unique(back))
+    return torch.equal(*distinct)

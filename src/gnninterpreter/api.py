@@ -6,6 +6,8 @@ works alone.
 
 from __future__ import annotations
 
+import math
+import operator
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +18,7 @@ from typing import Any
 import torch
 import torch_geometric
 from torch import Tensor, nn
-from torch_geometric.data import Batch
+from torch_geometric.data import Batch, Data
 
 from gnninterpreter._version import __version__
 from gnninterpreter.errors import DataError, ModelError, SpecError, TargetError
@@ -54,14 +56,14 @@ def explain(
 ) -> ExplanationSet:
     """Learn, for each class, a distribution over graphs that the model assigns to it.
 
-    Main arguments:
+    Args:
         model: The trained classifier: any `torch.nn.Module` over PyG graphs, or a bundled model.
         dataset: Labelled graphs the model was trained on, for the features and class statistics.
         targets: Classes to explain, by name or index; every class when omitted.
         restarts: Independent searches for each class, run as one batch.
         seed: The same seed gives the same explanations.
 
-    Other arguments:
+    Keyword Args:
         spec: The graphs the model takes, where there is no data set to infer it from.
         recipe: ``"auto"``, ``"paper"`` (for the data sets of the paper) or a `Recipe`.
         forward: How to call the model, ``forward(model, data)``, where its signature does not say.
@@ -80,8 +82,8 @@ def explain(
     Raises:
         GNNInterpreterError: One of its kinds, for anything in the arguments that has to be mended.
     """
-    if restarts < 1:
-        raise SpecError(f"restarts must be at least 1 (got {restarts})")
+    restarts = _whole("restarts", restarts, least=1)
+    seed = _whole("seed", seed, least=-(2**63))
     if gradient not in GRADIENTS:
         raise SpecError(f"gradient must be one of {', '.join(GRADIENTS)} (got {gradient!r})")
     name = type(model).__name__
@@ -95,21 +97,21 @@ def explain(
             f"model must be a torch.nn.Module (got {type(model).__name__}); load the weights into "
             "the class they were trained with first"
         )
-    graphs = None if dataset is None else list(dataset)
-    if graphs is not None and not graphs:
-        raise DataError("dataset is empty; give the graphs the model was trained on")
+    graphs = None if dataset is None else _graphs(dataset)
     if spec is None:
         if dataset is None:
             raise SpecError(
-                "neither dataset nor spec was given, so the features of nodes and edges are unknown; "
-                "pass the training data, or spec=GraphSpec(nodes=..., class_names=...)"
+                "neither dataset nor spec was given, so the features of nodes and edges are "
+                "unknown; pass the training data, or spec=GraphSpec(nodes=..., class_names=...)"
             )
         spec = GraphSpec.from_dataset(dataset)
     elif graphs is not None:
         _check_spec_fits(spec, graphs)
     with _on_device(model, device):
         classifier = _connect(model, spec, forward, embedding, graphs)
-        if class_statistics is None and graphs is not None:
+        if class_statistics is not None:
+            _check_statistics_fit(class_statistics, classifier)
+        elif graphs is not None:
             class_statistics = ClassStatistics.from_dataset(classifier, graphs)
         wanted = _targets(classifier.spec, targets, class_statistics)
         relaxed, report = _relax(classifier, gradient)
@@ -152,6 +154,36 @@ def load(folder: str | Path) -> ExplanationSet:
     return load_run(Path(folder))
 
 
+def _whole(name: str, value: Any, least: int) -> int:
+    """Check a whole number."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise SpecError(f"{name} must be a whole number (got {value!r})") from None
+    if not least <= number < 2**63:
+        bound = f"at least {least}" if number < least else "below 2**63"
+        raise SpecError(f"{name} must be {bound} (got {number})")
+    return number
+
+
+def _graphs(dataset: Any) -> list[Any]:
+    try:
+        graphs = list(dataset)
+    except TypeError:
+        raise DataError(
+            f"dataset must be a data set or a list of graphs (got {type(dataset).__name__})"
+        ) from None
+    if not graphs:
+        raise DataError("dataset is empty; give the graphs the model was trained on")
+    for graph in graphs:
+        if not isinstance(graph, Data):
+            raise DataError(
+                "dataset must hold graphs of type torch_geometric.data.Data "
+                f"(got {type(graph).__name__}); put a single graph into a list"
+            )
+    return graphs
+
+
 def _connect(
     model: nn.Module,
     spec: GraphSpec,
@@ -160,9 +192,7 @@ def _connect(
     graphs: list[Any] | None,
 ) -> GraphClassifier:
     """Wrap the model; edge features it does not look at are left out of the explanation."""
-    classifier = GraphClassifier(
-        model, spec, forward=forward, embedding=embedding, examples=graphs
-    )
+    classifier = GraphClassifier(model, spec, forward=forward, embedding=embedding, examples=graphs)
     if not spec.edges:
         return classifier
     generator = torch.Generator().manual_seed(0)
@@ -194,10 +224,6 @@ def _targets(
     targets: Sequence[str | int] | str | int | None,
     statistics: ClassStatistics | None,
 ) -> list[int]:
-    if statistics is not None and statistics.num_classes != spec.num_classes:
-        raise SpecError(
-            f"class_statistics has {statistics.num_classes} classes but the model {spec.num_classes}"
-        )
     known = [statistics is None or float(statistics.count[c]) > 0 for c in range(spec.num_classes)]
     if targets is None:
         return [c for c in range(spec.num_classes) if known[c]]
@@ -208,8 +234,8 @@ def _targets(
     for index in indices:
         if not known[index]:
             raise TargetError(
-                f"the data has no graph of class {spec.class_names[index]!r}, so nothing is known of "
-                "its size or embedding; add some, or pass spec= without a dataset"
+                f"the data has no graph of class {spec.class_names[index]!r}, so nothing is known "
+                "of its size or embedding; add some, or pass spec= without a dataset"
             )
     return list(dict.fromkeys(indices))
 
@@ -233,9 +259,22 @@ def _check_spec_fits(spec: GraphSpec, graphs: list[Any]) -> None:
         found = None if values is None else (1 if values.dim() == 1 else values.size(1))
         if found is not None and width and found != width:
             raise SpecError(
-                f"the spec has {width} {label} feature columns but the dataset's graphs have {found}; "
-                "use GraphSpec.from_dataset(dataset), or mend the blocks"
+                f"the spec has {width} {label} feature columns but the dataset's graphs have "
+                f"{found}; use GraphSpec.from_dataset(dataset), or mend the blocks"
             )
+
+
+def _check_statistics_fit(statistics: ClassStatistics, classifier: GraphClassifier) -> None:
+    generator = torch.Generator().manual_seed(0)
+    graph = random_graphs(classifier.spec, 1, 3, generator, dtype=classifier.dtype)
+    expected = (classifier.spec.num_classes, classifier.score(graph).embedding.size(1))
+    found = tuple(statistics.mean_embedding.shape)
+    if found != expected:
+        raise SpecError(
+            f"class_statistics is for {found[0]} classes and embeddings of {found[1]} numbers but "
+            f"the model has {expected[0]} and {expected[1]}; "
+            "make them with ClassStatistics.from_dataset(model, dataset)"
+        )
 
 
 @contextmanager
@@ -263,7 +302,9 @@ def _describe(spec: GraphSpec, report: ProbeReport, relaxed: RelaxedModel | None
     edges = " + ".join(_block(block) for block in spec.edges) or "none"
     lines = [f"{spec.num_classes} classes; node features: {nodes}; edge features: {edges}"]
     if relaxed is not None:
-        lines.append(f"relaxation exact on discrete graphs (largest error {report.logits_error:.0e})")
+        lines.append(
+            f"relaxation exact on discrete graphs (largest error {report.logits_error:.0e})"
+        )
     elif report.passed:
         lines.append("score-function gradient, as asked for")
     else:
@@ -309,7 +350,7 @@ def _metadata(
         "device": str(classifier.device),
         "probe": {
             "passed": report.passed,
-            "logits_error": report.logits_error,
+            "logits_error": report.logits_error if math.isfinite(report.logits_error) else None,
             "reason": report.reason,
         },
     }

@@ -35,8 +35,14 @@ class ModelError(GNNInterpreterError):
     """A model that cannot be called, or whose output cannot be read as class scores."""
 
 
-class TargetError(GNNInterpreterError):
-    """A class that does not exist, or that the data has no example of."""
+class TargetError(GNNInterpreterError, KeyError):
+    """A class that does not exist, or that the data has no example of.
+
+    Also a ``KeyError``, so that ``in`` and ``get`` work on the mapping that `explain` returns.
+    """
+
+    # A KeyError would put its message in quotes.
+    __str__ = ValueError.__str__
 
 
 class CheckpointError(GNNInterpreterError):

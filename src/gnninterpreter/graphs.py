@@ -57,6 +57,11 @@ class DenseGraphs:
         edges = None if self.edges is None else self.edges[index]
         return DenseGraphs(self.spec, self.weight[index], self.nodes[index], edges)
 
+    def to(self, device: torch.device | str) -> DenseGraphs:
+        """Return the graphs on another device."""
+        edges = None if self.edges is None else self.edges.to(device)
+        return DenseGraphs(self.spec, self.weight.to(device), self.nodes.to(device), edges)
+
     @property
     def presence(self) -> Tensor:
         """How far each node is present, shape [B, N]: v_i = 1 - prod_j (1 - a_ij)."""

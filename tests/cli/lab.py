@@ -7,7 +7,6 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GraphConv, global_mean_pool
 
-from gnninterpreter import datasets
 from gnninterpreter.models import Bundle, load
 
 
@@ -43,6 +42,13 @@ class NotANumber(Degrees):
 class OneRowForAll(Degrees):
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
         return super().forward(x, edge_index, batch).sum(0, keepdim=True)
+
+
+class NeverDense(Degrees):
+    """Gives the second class next to nothing, whatever the graph."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        return super().forward(x, edge_index, batch) * 1e-3 + torch.tensor([5.0, -5.0])
 
 
 class Odd(Degrees):
@@ -97,8 +103,8 @@ def wide_graphs() -> list[Data]:
     return graphs(width=3)
 
 
-def sparse_graphs() -> list[Data]:
-    return graphs(labels=(0,))
+def dense_graphs() -> list[Data]:
+    return graphs(labels=(1,))
 
 
 model = Degrees()
@@ -106,4 +112,3 @@ some_graphs = graphs()
 no_graphs: list[Data] = []
 numbers = [1, 2, 3]
 answer = 42
-shape_class = datasets.dataset_class

@@ -7,19 +7,32 @@ that what the documentation claims is what the tests check.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import torch
 from torch import Tensor, nn
 from torch_geometric import nn as gnn
-from torch_geometric.data import Batch
-from torch_geometric.utils import degree, scatter, softmax, to_dense_adj, to_dense_batch
 
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from gnninterpreter.testing import TinyClassifier
+from tests.relax.networks import (
+    EDGE,
+    HIDDEN,
+    IN,
+    RELATIONS,
+    Blocks,
+    EmbeddedBonds,
+    KeepsInitial,
+    OneHotBonds,
+    OwnAttention,
+    PlainScatter,
+    SumOfEmbeddings,
+    VirtualNode,
+    WholeModel,
+    mlp,
+)
 
-IN, HIDDEN, EDGE, RELATIONS = 5, 6, 3, 3
 DEGREES = torch.tensor([1, 4, 6, 5, 3, 2, 1, 1, 1])
 
 NODES = {
@@ -84,58 +97,20 @@ class Case:
         return model.to(dtype)
 
 
-def mlp(width_in: int, width_out: int, hidden: int = HIDDEN) -> nn.Module:
-    return nn.Sequential(nn.Linear(width_in, hidden), nn.ReLU(), nn.Linear(hidden, width_out))
-
-
-def _convolution(
+def conv(
     layer: str,
     make: Callable[[int], nn.Module],
     *,
     width: int = HIDDEN,
     edges: str = "none",
-    argument: str | None = None,
     fast: bool = False,
 ) -> Case:
     """Two convolutions of one kind, the second one ``width`` columns wide going in."""
-    argument = argument or ARGUMENTS[edges]
 
     def build() -> nn.Module:
-        return TinyClassifier([make(IN), make(width)], width, edge=argument)
+        return TinyClassifier([make(IN), make(width)], width, edge=ARGUMENTS[edges])
 
     return Case("Convolutions", layer, build, edges=edges, fast=fast)
-
-
-class KeepsInitial(nn.Module):
-    """Convolutions that mix in their first input; all of one width."""
-
-    def __init__(self, make: Callable[[], nn.Module]) -> None:
-        super().__init__()
-        self.first = nn.Linear(IN, HIDDEN)
-        self.convs = nn.ModuleList([make(), make()])
-        self.head = nn.Linear(HIDDEN, 3)
-
-    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        x = start = self.first(x).relu()
-        for conv in self.convs:
-            x = conv(x, start, edge_index).relu()
-        return self.head(gnn.global_mean_pool(x, batch))
-
-
-class WholeModel(nn.Module):
-    """One of `torch_geometric.nn.models` with a readout."""
-
-    def __init__(self, body: nn.Module) -> None:
-        super().__init__()
-        self.body = body
-        self.head = nn.Linear(HIDDEN, 3)
-
-    def forward(
-        self, x: Tensor, edge_index: Tensor, batch: Tensor, edge_attr: Tensor | None = None
-    ) -> Tensor:
-        edge = {} if edge_attr is None else {"edge_attr": edge_attr}
-        x = self.body(x, edge_index, batch=batch, **edge)
-        return self.head(gnn.global_mean_pool(x, batch))
 
 
 def _whole(layer: str, make: Callable[..., nn.Module], *, fast: bool, edges: str = "none") -> Case:
@@ -146,7 +121,7 @@ def _body(name: str, jk: str | None, **options: object) -> nn.Module:
     return getattr(gnn.models, name)(IN, HIDDEN, 3, HIDDEN, jk=jk, **options)
 
 
-def _readout(
+def readout(
     layer: str, make: Callable[[], Callable[[Tensor, Tensor], Tensor]], pooled: int = HIDDEN
 ) -> Case:
     def build() -> nn.Module:
@@ -155,115 +130,11 @@ def _readout(
     return Case("Readouts", layer, build, fast=True)
 
 
-def _norm(layer: str, make: Callable[[], nn.Module]) -> Case:
+def norm(layer: str, make: Callable[[], nn.Module]) -> Case:
     def build() -> nn.Module:
         return TinyClassifier(gnn.GraphConv(IN, HIDDEN), HIDDEN, norm=make())
 
     return Case("Normalisation", layer, build, fast=True)
-
-
-class SumOfEmbeddings(nn.Module):
-    """One table for each column of codes, summed, as molecule encoders do it."""
-
-    def __init__(self, sizes: tuple[int, ...], width: int) -> None:
-        super().__init__()
-        self.tables = nn.ModuleList([nn.Embedding(size, width) for size in sizes])
-
-    def forward(self, codes: Tensor) -> Tensor:
-        return sum(table(codes[:, k]) for k, table in enumerate(self.tables))
-
-
-class EmbeddedBonds(nn.Module):
-    """Edge codes through a table, into a layer that takes edge features."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.bonds = nn.Embedding(RELATIONS, IN)
-        self.conv = gnn.GINEConv(mlp(IN, HIDDEN))
-        self.head = nn.Linear(HIDDEN, 3)
-
-    def forward(self, data: Batch) -> Tensor:
-        x = self.conv(data.x, data.edge_index, self.bonds(data.edge_attr.view(-1)))
-        return self.head(gnn.global_add_pool(x.tanh(), data.batch))
-
-
-class OneHotBonds(EmbeddedBonds):
-    """Edge codes spread out inside the model."""
-
-    def forward(self, data: Batch) -> Tensor:
-        bonds = nn.functional.one_hot(data.edge_attr.view(-1), RELATIONS)
-        bonds = bonds.to(data.x.dtype) @ self.bonds.weight
-        x = self.conv(data.x, data.edge_index, bonds)
-        return self.head(gnn.global_add_pool(x.tanh(), data.batch))
-
-
-class PlainScatter(nn.Module):
-    """A graph network of bare PyTorch scatters: nothing in it is known to PyG."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lin = nn.Linear(2 * IN, HIDDEN)
-        self.head = nn.Linear(3 * HIDDEN, 3)
-
-    def forward(self, data: Batch) -> Tensor:
-        source, target = data.edge_index
-        n, batch = data.x.size(0), data.batch
-        total = torch.zeros_like(data.x).index_add_(0, target, data.x[source])
-        count = torch.bincount(target, minlength=n).clamp(min=1).unsqueeze(1)
-        x = self.lin(torch.cat([data.x, total / count], dim=1)).relu()
-        where = batch.unsqueeze(1).expand_as(x)
-        shape = (int(batch.max()) + 1, x.size(1))
-        added = x.new_zeros(shape).scatter_add(0, where, x)
-        mean = x.new_zeros(shape).scatter_reduce(0, where, x, "mean", include_self=False)
-        largest = x.new_full(shape, -1.0).scatter_reduce(0, where, x, reduce="amax")
-        return self.head(torch.cat([added, mean, largest], dim=1))
-
-
-class OwnAttention(gnn.MessagePassing):
-    """A user's layer: attention by PyG's softmax, scaled by a degree of its own."""
-
-    def __init__(self, width_in: int) -> None:
-        super().__init__(aggr="add")
-        self.lin = nn.Linear(width_in, HIDDEN)
-        self.score = nn.Linear(2 * HIDDEN, 1)
-
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        x = self.lin(x)
-        count = degree(edge_index[1], x.size(0), x.dtype).view(-1, 1)
-        return self.propagate(edge_index, x=x) / (1 + count).sqrt() + x
-
-    def message(self, x_i: Tensor, x_j: Tensor, index: Tensor, size_i: int) -> Tensor:
-        score = self.score(torch.cat([x_i, x_j], dim=-1)).tanh()
-        return softmax(score, index, num_nodes=size_i) * x_j
-
-
-class VirtualNode(nn.Module):
-    """A node joined to all others: graph-level state in the middle of the network."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv1, self.conv2 = gnn.GCNConv(IN, HIDDEN), gnn.GCNConv(HIDDEN, HIDDEN)
-        self.update, self.head = nn.Linear(HIDDEN, HIDDEN), nn.Linear(HIDDEN, 3)
-
-    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        x = self.conv1(x, edge_index).relu()
-        x = x + self.update(scatter(x, batch, reduce="mean")).relu()[batch]
-        return self.head(gnn.global_max_pool(self.conv2(x, edge_index), batch))
-
-
-class Blocks(nn.Module):
-    """Relation layers with block-diagonal matrices, which need a width that the blocks divide."""
-
-    def __init__(self, name: str, aggr: str) -> None:
-        super().__init__()
-        self.first = nn.Linear(IN, HIDDEN)
-        kind = getattr(gnn, name)
-        self.conv = kind(HIDDEN, HIDDEN, RELATIONS, num_blocks=2, aggr=aggr)
-        self.head = nn.Linear(HIDDEN, 3)
-
-    def forward(self, x: Tensor, edge_index: Tensor, edge_type: Tensor, batch: Tensor) -> Tensor:
-        x = self.conv(self.first(x).tanh(), edge_index, edge_type)
-        return self.head(gnn.global_mean_pool(x, batch))
 
 
 def _gin(width: int, **options: object) -> nn.Module:
@@ -292,87 +163,86 @@ def _pna(width: int, **options: object) -> nn.Module:
     return gnn.PNAConv(width, HIDDEN, aggregators, scalers, DEGREES, **options)
 
 
-def _layer(name: str, **options: object) -> Callable[[int], nn.Module]:
+def of(name: str, **options: object) -> Callable[[int], nn.Module]:
     return lambda width: getattr(gnn, name)(width, HIDDEN, **options)
 
 
-_c = _convolution
-
 CONVOLUTIONS = [
-    _c("GCNConv", _layer("GCNConv"), fast=True),
-    _c("GCNConv", _layer("GCNConv"), edges="weight"),
-    _c("GCNConv(improved)", _layer("GCNConv", improved=True), fast=True),
-    _c("GCNConv(no self-loops)", _layer("GCNConv", add_self_loops=False), fast=True),
-    _c("GCNConv(not normalised)", _layer("GCNConv", normalize=False), fast=True),
-    _c("GraphConv(add)", _layer("GraphConv"), fast=True),
-    _c("GraphConv(mean)", _layer("GraphConv", aggr="mean"), fast=True),
-    _c("GraphConv(max)", _layer("GraphConv", aggr="max"), fast=True),
-    _c("GraphConv(add)", _layer("GraphConv"), edges="weight"),
-    _c("SAGEConv(mean)", _layer("SAGEConv"), fast=True),
-    _c("SAGEConv(max)", _layer("SAGEConv", aggr="max"), fast=True),
-    _c("SAGEConv(sum)", _layer("SAGEConv", aggr="sum"), fast=True),
-    _c("SAGEConv(project, normalize)", _layer("SAGEConv", project=True, normalize=True), fast=True),
-    _c("GINConv", _gin, fast=True),
-    _c("GINConv(max)", partial(_gin, aggr="max"), fast=True),
-    _c("GINEConv", _gine, edges="features", fast=True),
-    _c("GINEConv(mean)", partial(_gine, aggr="mean"), edges="features", fast=True),
-    _c("GINEConv(max)", partial(_gine, aggr="max"), edges="features", fast=True),
-    _c("GATConv", _layer("GATConv"), fast=True),
-    _c("GATConv(2 heads, mean)", _layer("GATConv", heads=2, concat=False), fast=True),
-    _c("GATConv(residual)", _layer("GATConv", residual=True), fast=True),
-    _c("GATConv(no self-loops)", _layer("GATConv", add_self_loops=False), fast=True),
-    _c("GATConv", _layer("GATConv", edge_dim=EDGE), edges="features", fast=True),
-    _c("GATConv(fill 0.5)", _layer("GATConv", edge_dim=EDGE, fill_value=0.5), edges="features",
-       fast=True),
-    _c("GATv2Conv", _layer("GATv2Conv"), fast=True),
-    _c("GATv2Conv(2 heads, mean)", _layer("GATv2Conv", heads=2, concat=False), fast=True),
-    _c("GATv2Conv(shared)", _layer("GATv2Conv", share_weights=True, residual=True), fast=True),
-    _c("GATv2Conv(no self-loops)", _layer("GATv2Conv", add_self_loops=False), fast=True),
-    _c("GATv2Conv", _layer("GATv2Conv", edge_dim=EDGE), edges="features", fast=True),
-    _c("TransformerConv", _layer("TransformerConv"), fast=True),
-    _c("TransformerConv(2 heads, mean)", _layer("TransformerConv", heads=2, concat=False),
-       fast=True),
-    _c("TransformerConv(beta)", _layer("TransformerConv", beta=True), fast=True),
-    _c("TransformerConv", _layer("TransformerConv", edge_dim=EDGE), edges="features", fast=True),
-    _c("NNConv(one linear)", _nn_conv(_one_linear), edges="features", fast=True),
-    _c("NNConv(one linear, mean)", _nn_conv(_one_linear, aggr="mean"), edges="features", fast=True),
-    _c("NNConv(one linear, max)", _nn_conv(_one_linear, aggr="max"), edges="features"),
-    _c("NNConv(deep)", _nn_conv(_deep), edges="features"),
-    _c("TAGConv", _layer("TAGConv")),
-    _c("TAGConv", _layer("TAGConv"), edges="weight"),
-    _c("ChebConv(sym)", _layer("ChebConv", K=3)),
-    _c("ChebConv(rw)", _layer("ChebConv", K=3, normalization="rw")),
-    _c("ChebConv(sym)", _layer("ChebConv", K=3), edges="weight"),
-    _c("SGConv", _layer("SGConv", K=2)),
-    _c("SGConv", _layer("SGConv", K=2), edges="weight"),
-    _c("ARMAConv", _layer("ARMAConv", num_stacks=2, num_layers=2)),
-    _c("ARMAConv", _layer("ARMAConv"), edges="weight"),
+    conv("GCNConv", of("GCNConv"), fast=True),
+    conv("GCNConv", of("GCNConv"), edges="weight"),
+    conv("GCNConv(improved)", of("GCNConv", improved=True), fast=True),
+    conv("GCNConv(no self-loops)", of("GCNConv", add_self_loops=False), fast=True),
+    conv("GCNConv(not normalised)", of("GCNConv", normalize=False), fast=True),
+    conv("GraphConv(add)", of("GraphConv"), fast=True),
+    conv("GraphConv(mean)", of("GraphConv", aggr="mean"), fast=True),
+    conv("GraphConv(max)", of("GraphConv", aggr="max"), fast=True),
+    conv("GraphConv(add)", of("GraphConv"), edges="weight"),
+    conv("SAGEConv(mean)", of("SAGEConv"), fast=True),
+    conv("SAGEConv(max)", of("SAGEConv", aggr="max"), fast=True),
+    conv("SAGEConv(sum)", of("SAGEConv", aggr="sum"), fast=True),
+    conv("SAGEConv(project, normalize)", of("SAGEConv", project=True, normalize=True), fast=True),
+    conv("GINConv", _gin, fast=True),
+    conv("GINConv(max)", partial(_gin, aggr="max"), fast=True),
+    conv("GINEConv", _gine, edges="features", fast=True),
+    conv("GINEConv(mean)", partial(_gine, aggr="mean"), edges="features", fast=True),
+    conv("GINEConv(max)", partial(_gine, aggr="max"), edges="features", fast=True),
+    conv("GATConv", of("GATConv"), fast=True),
+    conv("GATConv(2 heads, mean)", of("GATConv", heads=2, concat=False), fast=True),
+    conv("GATConv(residual)", of("GATConv", residual=True), fast=True),
+    conv("GATConv(no self-loops)", of("GATConv", add_self_loops=False), fast=True),
+    conv("GATConv", of("GATConv", edge_dim=EDGE), edges="features", fast=True),
+    conv("GATConv(fill 0.5)", of("GATConv", edge_dim=EDGE, fill_value=0.5), edges="features",
+         fast=True),
+    conv("GATv2Conv", of("GATv2Conv"), fast=True),
+    conv("GATv2Conv(2 heads, mean)", of("GATv2Conv", heads=2, concat=False), fast=True),
+    conv("GATv2Conv(shared)", of("GATv2Conv", share_weights=True, residual=True), fast=True),
+    conv("GATv2Conv(no self-loops)", of("GATv2Conv", add_self_loops=False), fast=True),
+    conv("GATv2Conv", of("GATv2Conv", edge_dim=EDGE), edges="features", fast=True),
+    conv("TransformerConv", of("TransformerConv"), fast=True),
+    conv("TransformerConv(2 heads, mean)", of("TransformerConv", heads=2, concat=False),
+         fast=True),
+    conv("TransformerConv(beta)", of("TransformerConv", beta=True), fast=True),
+    conv("TransformerConv", of("TransformerConv", edge_dim=EDGE), edges="features", fast=True),
+    conv("NNConv(one linear)", _nn_conv(_one_linear), edges="features", fast=True),
+    conv("NNConv(one linear, mean)", _nn_conv(_one_linear, aggr="mean"), edges="features",
+         fast=True),
+    conv("NNConv(one linear, max)", _nn_conv(_one_linear, aggr="max"), edges="features"),
+    conv("NNConv(deep)", _nn_conv(_deep), edges="features"),
+    conv("TAGConv", of("TAGConv")),
+    conv("TAGConv", of("TAGConv"), edges="weight"),
+    conv("ChebConv(sym)", of("ChebConv", K=3)),
+    conv("ChebConv(rw)", of("ChebConv", K=3, normalization="rw")),
+    conv("ChebConv(sym)", of("ChebConv", K=3), edges="weight"),
+    conv("SGConv", of("SGConv", K=2)),
+    conv("SGConv", of("SGConv", K=2), edges="weight"),
+    conv("ARMAConv", of("ARMAConv", num_stacks=2, num_layers=2)),
+    conv("ARMAConv", of("ARMAConv"), edges="weight"),
     Case("Convolutions", "GCN2Conv",
          lambda: KeepsInitial(lambda: gnn.GCN2Conv(HIDDEN, 0.3, 0.5, layer=1))),
     Case("Convolutions", "FAConv", lambda: KeepsInitial(lambda: gnn.FAConv(HIDDEN))),
-    _c("LEConv", _layer("LEConv")),
-    _c("LEConv", _layer("LEConv"), edges="weight"),
-    _c("ResGatedGraphConv", _layer("ResGatedGraphConv")),
-    _c("ResGatedGraphConv", _layer("ResGatedGraphConv", edge_dim=EDGE), edges="features"),
-    _c("GeneralConv", _layer("GeneralConv")),
-    _c("GeneralConv(attention)", _layer("GeneralConv", attention=True, heads=2)),
-    _c("GeneralConv(dot product)",
-       _layer("GeneralConv", attention=True, attention_type="dot_product", l2_normalize=True)),
-    _c("GeneralConv", _layer("GeneralConv", in_edge_channels=EDGE, attention=True),
-       edges="features"),
-    _c("EdgeConv(max)", lambda width: gnn.EdgeConv(mlp(2 * width, HIDDEN))),
-    _c("EdgeConv(mean)", lambda width: gnn.EdgeConv(mlp(2 * width, HIDDEN), aggr="mean")),
-    _c("PNAConv", _pna),
-    _c("PNAConv", partial(_pna, edge_dim=EDGE), edges="features"),
+    conv("LEConv", of("LEConv")),
+    conv("LEConv", of("LEConv"), edges="weight"),
+    conv("ResGatedGraphConv", of("ResGatedGraphConv")),
+    conv("ResGatedGraphConv", of("ResGatedGraphConv", edge_dim=EDGE), edges="features"),
+    conv("GeneralConv", of("GeneralConv")),
+    conv("GeneralConv(attention)", of("GeneralConv", attention=True, heads=2)),
+    conv("GeneralConv(dot product)",
+         of("GeneralConv", attention=True, attention_type="dot_product", l2_normalize=True)),
+    conv("GeneralConv", of("GeneralConv", in_edge_channels=EDGE, attention=True),
+         edges="features"),
+    conv("EdgeConv(max)", lambda width: gnn.EdgeConv(mlp(2 * width, HIDDEN))),
+    conv("EdgeConv(mean)", lambda width: gnn.EdgeConv(mlp(2 * width, HIDDEN), aggr="mean")),
+    conv("PNAConv", _pna),
+    conv("PNAConv", partial(_pna, edge_dim=EDGE), edges="features"),
     *[
-        _c(f"{name}({how})", _layer(name, num_relations=RELATIONS, aggr=how), edges="type",
-           fast=True)
+        conv(f"{name}({how})", of(name, num_relations=RELATIONS, aggr=how), edges="type",
+             fast=True)
         for name in ("RGCNConv", "FastRGCNConv")
         for how in ("mean", "add")
     ],
     *[
-        _c(f"{name}(bases)", _layer(name, num_relations=RELATIONS, num_bases=2), edges="type",
-           fast=True)
+        conv(f"{name}(bases)", of(name, num_relations=RELATIONS, num_bases=2), edges="type",
+             fast=True)
         for name in ("RGCNConv", "FastRGCNConv")
     ],
     *[
@@ -380,31 +250,31 @@ CONVOLUTIONS = [
              fast=True)
         for name, how in (("RGCNConv", "mean"), ("RGCNConv", "add"), ("FastRGCNConv", "mean"))
     ],
-    _c("SAGEConv(softmax)", _layer("SAGEConv", aggr="softmax")),
-    _c("SAGEConv(mean, max, std)", _layer("SAGEConv", aggr=["mean", "max", "std"])),
-    _c("GCNConv(target to source)", _layer("GCNConv", flow="target_to_source")),
-    _c("ChebConv(not normalised)", _layer("ChebConv", K=3, normalization=None)),
-    _c("CGConv", lambda width: gnn.CGConv(width), width=IN),
-    _c("CGConv", lambda width: gnn.CGConv(width, dim=EDGE), edges="features", width=IN),
-    _c("GENConv", _layer("GENConv")),
-    _c("GENConv", _layer("GENConv", edge_dim=EDGE), edges="features"),
-    _c("GatedGraphConv", lambda width: gnn.GatedGraphConv(HIDDEN, 2)),
-    _c("FiLMConv", _layer("FiLMConv")),
-    _c("LGConv", lambda width: gnn.LGConv(), width=IN),
-    _c("MixHopConv", lambda width: gnn.MixHopConv(width, HIDDEN // 3)),
-    _c("SSGConv", _layer("SSGConv", alpha=0.3, K=2)),
-    _c("APPNP", lambda width: gnn.APPNP(2, 0.1), width=IN),
-    _c("ClusterGCNConv", _layer("ClusterGCNConv")),
-    _c("SuperGATConv", _layer("SuperGATConv")),
-    _c("FeaStConv", _layer("FeaStConv", heads=2)),
-    _c("AGNNConv", lambda width: gnn.AGNNConv(), width=IN),
-    _c("PDNConv", _layer("PDNConv", edge_dim=EDGE, hidden_channels=4), edges="features"),
-    _c("AntiSymmetricConv", lambda width: gnn.AntiSymmetricConv(width), width=IN, fast=True),
-    _c("DirGNNConv", lambda width: gnn.DirGNNConv(gnn.GCNConv(width, HIDDEN)), fast=True),
-    _c("SimpleConv(mean)", lambda width: gnn.SimpleConv("mean", combine_root="sum"), width=IN),
-    _c("WLConvContinuous", lambda width: gnn.WLConvContinuous(), width=IN),
-    _c("GMMConv", _layer("GMMConv", dim=EDGE, kernel_size=2), edges="features"),
-    _c("HypergraphConv", _layer("HypergraphConv")),
+    conv("SAGEConv(softmax)", of("SAGEConv", aggr="softmax")),
+    conv("SAGEConv(mean, max, std)", of("SAGEConv", aggr=["mean", "max", "std"])),
+    conv("GCNConv(target to source)", of("GCNConv", flow="target_to_source")),
+    conv("ChebConv(not normalised)", of("ChebConv", K=3, normalization=None)),
+    conv("CGConv", lambda width: gnn.CGConv(width), width=IN),
+    conv("CGConv", lambda width: gnn.CGConv(width, dim=EDGE), edges="features", width=IN),
+    conv("GENConv", of("GENConv")),
+    conv("GENConv", of("GENConv", edge_dim=EDGE), edges="features"),
+    conv("GatedGraphConv", lambda width: gnn.GatedGraphConv(HIDDEN, 2)),
+    conv("FiLMConv", of("FiLMConv")),
+    conv("LGConv", lambda width: gnn.LGConv(), width=IN),
+    conv("MixHopConv", lambda width: gnn.MixHopConv(width, HIDDEN // 3)),
+    conv("SSGConv", of("SSGConv", alpha=0.3, K=2)),
+    conv("APPNP", lambda width: gnn.APPNP(2, 0.1), width=IN),
+    conv("ClusterGCNConv", of("ClusterGCNConv")),
+    conv("SuperGATConv", of("SuperGATConv")),
+    conv("FeaStConv", of("FeaStConv", heads=2)),
+    conv("AGNNConv", lambda width: gnn.AGNNConv(), width=IN),
+    conv("PDNConv", of("PDNConv", edge_dim=EDGE, hidden_channels=4), edges="features"),
+    conv("AntiSymmetricConv", lambda width: gnn.AntiSymmetricConv(width), width=IN, fast=True),
+    conv("DirGNNConv", lambda width: gnn.DirGNNConv(gnn.GCNConv(width, HIDDEN)), fast=True),
+    conv("SimpleConv(mean)", lambda width: gnn.SimpleConv("mean", combine_root="sum"), width=IN),
+    conv("WLConvContinuous", lambda width: gnn.WLConvContinuous(), width=IN),
+    conv("GMMConv", of("GMMConv", dim=EDGE, kernel_size=2), edges="features"),
+    conv("HypergraphConv", of("HypergraphConv")),
 ]  # fmt: skip
 
 MODELS = [
@@ -433,30 +303,30 @@ MODELS = [
 ]
 
 READOUTS = [
-    _readout("global_add_pool", lambda: gnn.global_add_pool),
-    _readout("global_mean_pool", lambda: gnn.global_mean_pool),
-    _readout("global_max_pool", lambda: gnn.global_max_pool),
-    _readout("SumAggregation", gnn.SumAggregation),
-    _readout("MeanAggregation", gnn.MeanAggregation),
-    _readout("MaxAggregation", gnn.MaxAggregation),
-    _readout("MinAggregation", gnn.MinAggregation),
-    _readout("VarAggregation", gnn.VarAggregation),
-    _readout("StdAggregation", gnn.StdAggregation),
-    _readout("SoftmaxAggregation", partial(gnn.SoftmaxAggregation, learn=True)),
-    _readout("PowerMeanAggregation", partial(gnn.PowerMeanAggregation, learn=True)),
-    _readout(
+    readout("global_add_pool", lambda: gnn.global_add_pool),
+    readout("global_mean_pool", lambda: gnn.global_mean_pool),
+    readout("global_max_pool", lambda: gnn.global_max_pool),
+    readout("SumAggregation", gnn.SumAggregation),
+    readout("MeanAggregation", gnn.MeanAggregation),
+    readout("MaxAggregation", gnn.MaxAggregation),
+    readout("MinAggregation", gnn.MinAggregation),
+    readout("VarAggregation", gnn.VarAggregation),
+    readout("StdAggregation", gnn.StdAggregation),
+    readout("SoftmaxAggregation", partial(gnn.SoftmaxAggregation, learn=True)),
+    readout("PowerMeanAggregation", partial(gnn.PowerMeanAggregation, learn=True)),
+    readout(
         "AttentionalAggregation",
         lambda: gnn.AttentionalAggregation(mlp(HIDDEN, 1), nn.Linear(HIDDEN, HIDDEN)),
     ),
-    _readout("VariancePreservingAggregation", gnn.VariancePreservingAggregation),
-    _readout("DeepSetsAggregation", lambda: gnn.DeepSetsAggregation(mlp(HIDDEN, HIDDEN))),
-    _readout("Set2Set", partial(gnn.Set2Set, HIDDEN, processing_steps=3), 2 * HIDDEN),
-    _readout(
+    readout("VariancePreservingAggregation", gnn.VariancePreservingAggregation),
+    readout("DeepSetsAggregation", lambda: gnn.DeepSetsAggregation(mlp(HIDDEN, HIDDEN))),
+    readout("Set2Set", partial(gnn.Set2Set, HIDDEN, processing_steps=3), 2 * HIDDEN),
+    readout(
         "MultiAggregation(cat)",
         lambda: gnn.MultiAggregation(["sum", "mean", "max", "std"]),
         4 * HIDDEN,
     ),
-    _readout(
+    readout(
         "MultiAggregation(attention)",
         lambda: gnn.MultiAggregation(
             ["mean", "softmax", "max"],
@@ -467,18 +337,18 @@ READOUTS = [
 ]
 
 NORMS = [
-    _norm("torch BatchNorm1d (eval)", partial(nn.BatchNorm1d, HIDDEN)),
-    _norm("BatchNorm (eval)", partial(gnn.BatchNorm, HIDDEN)),
-    _norm("torch LayerNorm", partial(nn.LayerNorm, HIDDEN)),
-    _norm("LayerNorm(graph)", partial(gnn.LayerNorm, HIDDEN, mode="graph")),
-    _norm("LayerNorm(node)", partial(gnn.LayerNorm, HIDDEN, mode="node")),
-    _norm("GraphNorm", partial(gnn.GraphNorm, HIDDEN)),
-    _norm("InstanceNorm", partial(gnn.InstanceNorm, HIDDEN, affine=True)),
-    _norm("PairNorm", gnn.PairNorm),
-    _norm("PairNorm(each node)", partial(gnn.PairNorm, scale_individually=True)),
-    _norm("GraphSizeNorm", gnn.GraphSizeNorm),
-    _norm("MeanSubtractionNorm", gnn.MeanSubtractionNorm),
-    _norm("DiffGroupNorm (eval)", partial(gnn.DiffGroupNorm, HIDDEN, groups=2)),
+    norm("torch BatchNorm1d (eval)", partial(nn.BatchNorm1d, HIDDEN)),
+    norm("BatchNorm (eval)", partial(gnn.BatchNorm, HIDDEN)),
+    norm("torch LayerNorm", partial(nn.LayerNorm, HIDDEN)),
+    norm("LayerNorm(graph)", partial(gnn.LayerNorm, HIDDEN, mode="graph")),
+    norm("LayerNorm(node)", partial(gnn.LayerNorm, HIDDEN, mode="node")),
+    norm("GraphNorm", partial(gnn.GraphNorm, HIDDEN)),
+    norm("InstanceNorm", partial(gnn.InstanceNorm, HIDDEN, affine=True)),
+    norm("PairNorm", gnn.PairNorm),
+    norm("PairNorm(each node)", partial(gnn.PairNorm, scale_individually=True)),
+    norm("GraphSizeNorm", gnn.GraphSizeNorm),
+    norm("MeanSubtractionNorm", gnn.MeanSubtractionNorm),
+    norm("DiffGroupNorm (eval)", partial(gnn.DiffGroupNorm, HIDDEN, groups=2)),
 ]
 
 CODES = [
@@ -511,195 +381,3 @@ CUSTOM = [
 ]
 
 CASES = [*CONVOLUTIONS, *MODELS, *READOUTS, *NORMS, *CODES, *CUSTOM]
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """A model that cannot be relaxed, and what the probe must say of it.
-
-    Args:
-        case: The model.
-        module: Name of the layer that is to blame; empty where the model's own code is.
-        named: What the reason must say of it.
-    """
-
-    case: Case
-    module: str
-    named: str
-
-    def __str__(self) -> str:
-        return str(self.case)
-
-
-class Pooled(nn.Module):
-    """Convolution, hierarchical pooling, readout."""
-
-    def __init__(self, pool: nn.Module) -> None:
-        super().__init__()
-        self.conv, self.pool, self.head = gnn.GraphConv(IN, HIDDEN), pool, nn.Linear(HIDDEN, 3)
-
-    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        x = self.conv(x, edge_index).tanh()
-        pooled = self.pool(x, edge_index, batch=batch)
-        batch = pooled[2] if isinstance(self.pool, gnn.EdgePooling) else pooled[3]
-        return self.head(gnn.global_mean_pool(pooled[0], batch))
-
-
-class DiffPooled(nn.Module):
-    """Dense differentiable pooling."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv, self.assign = gnn.GraphConv(IN, HIDDEN), nn.Linear(HIDDEN, 2)
-        self.head = nn.Linear(HIDDEN, 3)
-
-    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        x, mask = to_dense_batch(self.conv(x, edge_index).tanh(), batch)
-        adjacency = to_dense_adj(edge_index, batch).to(x.dtype)
-        x, *_ = gnn.dense_diff_pool(x, adjacency, self.assign(x), mask)
-        return self.head(x.mean(dim=1))
-
-
-class PythonLoop(nn.Module):
-    """A readout written as a loop over the graphs."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv, self.head = gnn.GraphConv(IN, HIDDEN), nn.Linear(HIDDEN, 3)
-
-    def forward(self, data: Batch) -> Tensor:
-        x = self.conv(data.x, data.edge_index).tanh()
-        rows = [x[data.batch == graph].mean(dim=0) for graph in range(data.num_graphs)]
-        return self.head(torch.stack(rows))
-
-
-class LoopLayer(nn.Module):
-    """A user's layer that loops over nodes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lin = nn.Linear(IN, HIDDEN)
-
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        x = self.lin(x)
-        sums = [x[edge_index[0, edge_index[1] == i]].sum(dim=0) for i in range(x.size(0))]
-        return x + torch.stack(sums)
-
-
-class NoBatch(nn.Module):
-    """Takes one graph at a time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv, self.head = gnn.GraphConv(IN, HIDDEN), nn.Linear(HIDDEN, 3)
-
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        return self.head(self.conv(x, edge_index).tanh().mean(dim=0, keepdim=True))
-
-
-class Fails(nn.Module):
-    """Refuses isolated nodes, which an absent candidate is."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.check, self.conv = NoCompleteGraphs(), gnn.GraphConv(IN, HIDDEN)
-        self.head = nn.Linear(HIDDEN, 3)
-
-    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        x = self.conv(self.check(x, edge_index), edge_index)
-        return self.head(gnn.global_add_pool(x, batch))
-
-
-class NoCompleteGraphs(nn.Module):
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        if edge_index.size(1) > 5 * x.size(0):
-            raise RuntimeError("too many edges")
-        return x
-
-
-def _refusal(case: Case, module: str, named: str) -> Refusal:
-    return Refusal(replace(case, section="Not relaxed"), module, named)
-
-
-def _custom(layer: str, build: Callable[[], nn.Module], module: str, named: str) -> Refusal:
-    return Refusal(Case("Not relaxed", layer, build), module, named)
-
-
-REFUSALS = [
-    _custom("TopKPooling", lambda: Pooled(gnn.TopKPooling(HIDDEN)), "pool", "(TopKPooling)"),
-    _custom("SAGPooling", lambda: Pooled(gnn.SAGPooling(HIDDEN)), "pool", "(SAGPooling)"),
-    _custom("EdgePooling", lambda: Pooled(gnn.EdgePooling(HIDDEN)), "pool", "(EdgePooling)"),
-    _custom("dense_diff_pool", DiffPooled, "", "the code of DiffPooled.forward"),
-    _refusal(_c("MFConv", _layer("MFConv")), "convs.0", "(MFConv)"),
-    _refusal(
-        _c("GPSConv", lambda width: gnn.GPSConv(IN, gnn.GCNConv(IN, IN)), width=IN),
-        "convs.0",
-        "(GPSConv)",
-    ),
-    _refusal(
-        _c("FiLMConv", _layer("FiLMConv", num_relations=RELATIONS), edges="type"),
-        "convs.0",
-        "(FiLMConv)",
-    ),
-    _refusal(
-        _c("RGCNConv(max)", _layer("RGCNConv", num_relations=RELATIONS, aggr="max"), edges="type"),
-        "convs.0",
-        "(RGCNConv)",
-    ),
-    _refusal(
-        _c("RGATConv", _layer("RGATConv", num_relations=RELATIONS), edges="type"),
-        "",
-        "'type' of the edges in a way that has no gradient",
-    ),
-    _refusal(
-        _c("SAGEConv(lstm)", _layer("SAGEConv", aggr="lstm")),
-        "convs.0",
-        "(SAGEConv, in its LSTMAggregation)",
-    ),
-    _refusal(
-        _c("SAGEConv(median)", _layer("SAGEConv", aggr="median")),
-        "convs.0",
-        "(SAGEConv, in its MedianAggregation)",
-    ),
-    _refusal(_readout("MedianAggregation", gnn.MedianAggregation), "pool", "(MedianAggregation)"),
-    _refusal(
-        _readout("QuantileAggregation", lambda: gnn.QuantileAggregation(0.3)),
-        "pool",
-        "(QuantileAggregation)",
-    ),
-    _refusal(_readout("MulAggregation", gnn.MulAggregation), "pool", "(MulAggregation)"),
-    _refusal(
-        _readout("LSTMAggregation", lambda: gnn.LSTMAggregation(HIDDEN, HIDDEN)),
-        "pool",
-        "(LSTMAggregation)",
-    ),
-    _refusal(
-        _readout("GRUAggregation", lambda: gnn.GRUAggregation(HIDDEN, HIDDEN)),
-        "pool",
-        "(GRUAggregation)",
-    ),
-    _refusal(
-        _readout("SortAggregation", lambda: gnn.SortAggregation(2), 2 * HIDDEN),
-        "pool",
-        "(SortAggregation)",
-    ),
-    _refusal(
-        _readout("SetTransformerAggregation", lambda: gnn.SetTransformerAggregation(HIDDEN)),
-        "pool",
-        "(SetTransformerAggregation)",
-    ),
-    _refusal(
-        _norm("BatchNorm1d without statistics", partial(nn.BatchNorm1d, HIDDEN, track_running_stats=False)),
-        "norm",
-        "(BatchNorm1d)",
-    ),
-    _custom("Python loop over graphs", PythonLoop, "", "the code of PythonLoop.forward"),
-    _custom(
-        "Python loop over nodes",
-        lambda: TinyClassifier(LoopLayer(), HIDDEN),
-        "convs.0",
-        "(LoopLayer)",
-    ),
-    _custom("readout without a batch vector", NoBatch, "", "the code of NoBatch.forward"),
-    _custom("code that raises on soft graphs", Fails, "check", "too many edges"),
-]

@@ -91,3 +91,13 @@ def test_codes_are_found_by_place_and_by_value() -> None:
     assert candidates.soft_codes(torch.zeros(8, dtype=torch.long)) is None
     assert candidates.soft_codes(torch.zeros(8)) is None
     assert candidates.soft_codes(x) is None
+
+
+def test_what_is_computed_once_carries_a_gradient_whoever_asked_first() -> None:
+    drawn = random_soft_graphs(SPEC, 2, 4, torch.Generator().manual_seed(0))
+    drawn.weight.requires_grad_()
+    candidates = Candidates(drawn)
+    with torch.no_grad():
+        assert candidates.weight_of(torch.zeros(1), 32).requires_grad
+        assert candidates.presence.requires_grad
+    assert candidates.edge_weight.requires_grad

@@ -1,4 +1,4 @@
-"""The fast path: equal to the generic one on soft graphs, taken where it should be and only there."""
+"""The fast path: equal to the generic one on soft graphs, and taken where it should be."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from gnninterpreter.testing import (
     path_error,
     random_soft_graphs,
 )
-from tests.relax.cases import CASES, HIDDEN, IN, RELATIONS, Case
+from tests.relax.cases import CASES, Case
+from tests.relax.networks import HIDDEN, IN, RELATIONS
 
 SPEC = GraphSpec((Categorical(3),))
 EDGE_SPEC = GraphSpec((Categorical(3),), (Categorical(2),))
@@ -61,9 +62,7 @@ def test_both_paths_agree_on_soft_graphs_in_value_and_gradient(case: Case) -> No
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_the_fast_path_is_taken_where_the_table_says_so(
-    case: Case, spies: dict[type, Spy]
-) -> None:
+def test_the_fast_path_is_taken_where_the_table_says_so(case: Case, spies: dict[type, Spy]) -> None:
     run(case.model(torch.float32), case.spec())
     assert (sum(spy.calls for spy in spies.values()) > 0) == case.fast
 
@@ -210,9 +209,7 @@ def test_the_relation_kernel_equals_the_layer_it_stands_in_for(
     spec = GraphSpec((Categorical(4),), edges, directed=True)
     layer = gnn.FastRGCNConv(4, HIDDEN, RELATIONS, aggr="add", **options)
     model = TinyClassifier(layer, HIDDEN, edge="edge_type").double()
-    graphs = random_soft_graphs(
-        spec, 3, 5, torch.Generator().manual_seed(0), dtype=torch.float64
-    )
+    graphs = random_soft_graphs(spec, 3, 5, torch.Generator().manual_seed(0), dtype=torch.float64)
     hard = nn.functional.one_hot(graphs.edges.argmax(-1), RELATIONS).double()
     graphs = type(graphs)(spec, graphs.weight, graphs.nodes, hard)
     relaxed = RelaxedModel(GraphClassifier(model, spec))
@@ -259,5 +256,3 @@ def test_edge_features_of_one_column_may_be_flat() -> None:
 
     assert_discrete_consistency(Flat().double(), EDGE_SPEC)
     assert path_error(Flat().double(), EDGE_SPEC) < 1e-9
-
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import pytest
 import torch
@@ -22,26 +22,30 @@ from gnninterpreter.testing import (
     discrete_error,
     random_soft_graphs,
 )
-from tests.relax.cases import CASES, CONVOLUTIONS, REFUSALS, Case, Refusal
+from tests.relax.cases import CASES, CONVOLUTIONS, Case
+from tests.relax.refusals import REFUSALS, Refusal
+
+SIZES = (2, 5, 9)
 
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 
 
-@lru_cache(maxsize=4)
+@cache
 def classifier(case: Case, dtype: torch.dtype, directed: bool = False) -> GraphClassifier:
     return GraphClassifier(case.model(dtype), case.spec(directed))
 
 
 @every_case
 def test_discrete_consistency_in_float32(case: Case) -> None:
-    assert_discrete_consistency(classifier(case, torch.float32), case.spec(), limit=1e-4)
+    model = classifier(case, torch.float32)
+    assert_discrete_consistency(model, case.spec(), limit=1e-4, sizes=SIZES, count=4)
 
 
 @every_case
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 def test_discrete_consistency_in_float64(case: Case, directed: bool) -> None:
     model = classifier(case, torch.float64, directed)
-    assert_discrete_consistency(model, case.spec(directed), limit=1e-9)
+    assert_discrete_consistency(model, case.spec(directed), limit=1e-9, sizes=SIZES, count=4)
 
 
 @every_case
@@ -49,11 +53,12 @@ def test_absent_means_absent(case: Case) -> None:
     assert_absent_means_absent(classifier(case, torch.float64), case.spec(), limit=1e-9)
 
 
-@pytest.mark.parametrize("refusal", REFUSALS, ids=str)
+BROKEN = [r for r in REFUSALS if not r.named.startswith(("it reads", "(NoCompleteGraphs)"))]
+
+
+@pytest.mark.parametrize("refusal", BROKEN, ids=str)
 def test_the_checks_can_fail(refusal: Refusal) -> None:
     case = refusal.case
-    if case.layer in ("RGATConv", "code that raises on soft graphs"):
-        pytest.skip("not refused for breaking the first law")
     with pytest.raises(AssertionError, match="path is off by"):
         assert_discrete_consistency(case.model(), case.spec(), sizes=(7,), count=12)
 
@@ -76,9 +81,9 @@ def test_both_outputs_are_compared() -> None:
             x = self.conv(data.x, data.edge_index)
             ones = torch.ones(data.num_graphs, 2, dtype=x.dtype)
             count = torch.stack([(data.batch == b).sum() for b in range(data.num_graphs)])
-            return ones + 0 * self.body(gnn.global_add_pool(x, data.batch) + count.view(-1, 1))[
-                :, :2
-            ]
+            return (
+                ones + 0 * self.body(gnn.global_add_pool(x, data.batch) + count.view(-1, 1))[:, :2]
+            )
 
     assert discrete_error(Deaf().double(), GraphSpec((Categorical(3),))) > 0.5
 

@@ -7,13 +7,15 @@ import torch
 from torch import Tensor, nn
 from torch_geometric import nn as gnn
 from torch_geometric.data import Batch
+from torch_geometric.utils import degree
 
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.relax import RelaxedModel, probe
 from gnninterpreter.relax.dense import KERNELS
 from gnninterpreter.spec import Categorical, GraphSpec
 from gnninterpreter.testing import TinyClassifier
-from tests.relax.cases import CASES, REFUSALS, Case, Refusal
+from tests.relax.cases import CASES, Case
+from tests.relax.refusals import REFUSALS, Refusal
 
 SPEC = GraphSpec((Categorical(3),))
 
@@ -52,9 +54,7 @@ def test_the_blame_goes_to_the_first_layer_that_differs() -> None:
 
 def test_a_relation_layer_is_not_blamed_for_what_follows() -> None:
     spec = GraphSpec((Categorical(3),), (Categorical(2, encoding="index"),))
-    model = TinyClassifier(
-        gnn.RGCNConv(3, 4, 2), 4, edge="edge_type", pool=gnn.MedianAggregation()
-    )
+    model = TinyClassifier(gnn.RGCNConv(3, 4, 2), 4, edge="edge_type", pool=gnn.MedianAggregation())
     assert probe(relaxed(model, spec)).module == "pool"
 
 
@@ -84,6 +84,26 @@ def test_output_without_gradient_is_caught() -> None:
     assert not report.passed
     assert report.logits_error < 1e-5
     assert "does not depend differentiably on the graph" in report.reason
+
+
+class CountsQuietly(nn.Module):
+    """Looks at the degrees without a gradient before it uses the edges with one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = gnn.LEConv(3, 4)
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, data: Batch) -> Tensor:
+        with torch.no_grad():
+            count = degree(data.edge_index[1], data.x.size(0), data.x.dtype)
+        x = self.conv(data.x, data.edge_index) / (1 + count.view(-1, 1))
+        return self.head(gnn.global_mean_pool(x, data.batch))
+
+
+@pytest.mark.parametrize("dense", [False, True], ids=["generic", "dense"])
+def test_a_look_without_gradient_leaves_the_others_theirs(dense: bool) -> None:
+    assert probe(relaxed(CountsQuietly(), dense=dense)).passed
 
 
 class ReadsCodesByHand(nn.Module):

@@ -122,9 +122,7 @@ def test_degrees_are_weighted_also_with_loops_behind(candidates: Candidates) -> 
 
 @pytest.mark.parametrize("how", ["amax", "amin"])
 @pytest.mark.parametrize("start", [None, -0.3, 0.3], ids=["alone", "from -0.3", "from 0.3"])
-def test_extremes_are_expectations(
-    candidates: Candidates, how: str, start: float | None
-) -> None:
+def test_extremes_are_expectations(candidates: Candidates, how: str, start: float | None) -> None:
     values = edge_values(candidates)
     index = candidates.edge_index[1].unsqueeze(1).expand_as(values)
     out = torch.full((8, 3), 0.0 if start is None else start, dtype=torch.float64)

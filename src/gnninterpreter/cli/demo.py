@@ -42,9 +42,11 @@ def demo(
     check_output(out, overwrite)
     from gnninterpreter import api
     from gnninterpreter.cli.progress import LiveProgress
+    from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.models import load
     from gnninterpreter.optim import Recipe
 
+    use_threads(1)
     result = api.explain(
         load(MODEL),
         restarts=restarts,

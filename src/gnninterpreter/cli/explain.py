@@ -56,6 +56,9 @@ def explain(
     restarts: Annotated[int, typer.Option(help="Independent searches for each class.")] = 8,
     seed: Annotated[int, typer.Option(help="The same seed gives the same explanations.")] = 0,
     device: Annotated[str, typer.Option(help="Where to run: cpu, cuda or cuda:1.")] = "cpu",
+    threads: Annotated[
+        int, typer.Option(help="CPU threads; more than one pays only for large models.")
+    ] = 1,
     recipe: Annotated[
         RecipeName,
         typer.Option(help="auto needs no tuning; paper repeats the paper on its own data sets."),
@@ -110,10 +113,12 @@ def explain(
         only_results,
         write_output,
     )
+    from gnninterpreter.cli.threads import use_threads
 
     chosen = _recipe(recipe, max_nodes, iterations)
     if out is not None:
         check_output(out, overwrite)
+    use_threads(threads)
     with only_results(as_json):
         from gnninterpreter import api
         from gnninterpreter.cli.progress import LiveProgress

@@ -27,10 +27,10 @@ __all__ = ["LiveProgress"]
 WAITING = "waiting"
 PHASES = {"search": "searching", "refine": "refining", "settle": "settling"}
 REFRESHES_PER_SECOND = 8
-# Columns that the table takes beside the bar and the names, and how wide these may be.
-REST_WIDTH = 58
+# Columns of a terminal that the numbers and the state take; names and bars share the others.
+REST_WIDTH = 56
 BAR_WIDTHS = (6, 24)
-NAME_WIDTH = 30
+NAME_WIDTHS = (8, 30)
 # Lines of a terminal that the lines above and below the rows take.
 FRAME = 4
 
@@ -136,8 +136,9 @@ class LiveProgress:
         if self._live is None:
             with self._harmless() as console:
                 console.print(
-                    f"{explanation.name}: probability {explanation.probability}, {row.nodes} nodes, "
-                    f"{row.edges} edges, {explanation.reason}, {explanation.seconds:.1f} s",
+                    f"{explanation.name}: probability {explanation.probability}, "
+                    f"{row.nodes} nodes, {row.edges} edges, {row.state}, "
+                    f"{explanation.seconds:.1f} s",
                     markup=False,
                     highlight=False,
                     soft_wrap=True,
@@ -153,10 +154,12 @@ class LiveProgress:
     def table(self) -> Table:
         """The table as it stands; on a small screen only the rows around the current class."""
         rows = self._visible()
-        longest = min(NAME_WIDTH, max((len(row.name) for row in rows), default=0))
-        bar = min(max(self._console.width - REST_WIDTH - longest, BAR_WIDTHS[0]), BAR_WIDTHS[1])
+        room = self._console.width - REST_WIDTH
+        longest = max((len(row.name) for row in rows), default=0)
+        names = min(longest, _between(NAME_WIDTHS, room - BAR_WIDTHS[0]))
+        bar = _between(BAR_WIDTHS, room - names)
         table = Table(box=None, pad_edge=False)
-        table.add_column("class", no_wrap=True, max_width=NAME_WIDTH)
+        table.add_column("class", no_wrap=True, max_width=names)
         table.add_column("", no_wrap=True)
         for name in ("iteration", "probability", "nodes", "edges"):
             table.add_column(name, justify="right", no_wrap=True)
@@ -196,6 +199,10 @@ class LiveProgress:
             yield self._console
         except (OSError, ValueError):
             self._broken = True
+
+
+def _between(limits: tuple[int, int], value: int) -> int:
+    return min(max(value, limits[0]), limits[1])
 
 
 def _default_console() -> Console:

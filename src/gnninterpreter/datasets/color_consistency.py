@@ -66,4 +66,5 @@ class ColorConsistency(RomeDataset):
 def inconsistent_edges(graph: Data) -> torch.Tensor:
     """Tell for each column of ``edge_index`` whether its colour is not that of its ends mixed."""
     colors = graph.x.argmax(1)
-    return MIX[colors[graph.edge_index[0]], colors[graph.edge_index[1]]] != graph.edge_attr.argmax(1)
+    start, end = colors[graph.edge_index]
+    return graph.edge_attr.argmax(1) != MIX[start, end]

@@ -1,4 +1,4 @@
-"""Cyclicity: is there a cycle all of whose edges have one colour, and which (paper, Algorithm 2)."""
+"""Cyclicity: is there a cycle whose edges all have one colour, and which (paper, Algorithm 2)."""
 
 from __future__ import annotations
 

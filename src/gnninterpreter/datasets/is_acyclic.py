@@ -95,7 +95,7 @@ def is_forest(graph: Data) -> bool:
 
 def cycle(num_nodes: int) -> tuple[int, Edges]:
     """Return a cycle."""
-    return num_nodes, [(i, (i + 1) % num_nodes) for i in range(num_nodes)]
+    return num_nodes, [*((i, i + 1) for i in range(num_nodes - 1)), (0, num_nodes - 1)]
 
 
 def circular_ladder(rungs: int) -> tuple[int, Edges]:
@@ -106,7 +106,7 @@ def circular_ladder(rungs: int) -> tuple[int, Edges]:
 
 
 def full_tree(num_nodes: int, children: int) -> tuple[int, Edges]:
-    """Return a tree filled level by level, every node with ``children`` children while they last."""
+    """Return a tree filled level by level, ``children`` to a node while they last."""
     return num_nodes, [((i - 1) // children, i) for i in range(1, num_nodes)]
 
 

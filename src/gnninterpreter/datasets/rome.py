@@ -118,7 +118,7 @@ def read_archive(path: Path) -> list[BaseGraph]:
 def parse_graphml(text: bytes, name: str) -> BaseGraph:
     """Parse one undirected graph; loops, repeated edges and nodes without edges are dropped.
 
-    Three of the Rome graphs have such nodes; without them all are connected and have 10 to 100.
+    Three of the Rome graphs have nodes without edges; without these all graphs are connected.
 
     Args:
         text: The file's contents.
@@ -145,7 +145,7 @@ def parse_graphml(text: bytes, name: str) -> BaseGraph:
     try:
         ends = [(numbers[source], numbers[target]) for source, target in pairs]
     except KeyError as error:
-        raise DataError(f"{name} has an edge to the node {error}, which it does not list") from error
+        raise DataError(f"{name} has an edge to a node it does not list, {error}") from error
     touched = sorted({node for pair in ends if pair[0] != pair[1] for node in pair})
     order = {node: index for index, node in enumerate(touched)}
     edges = {(order[min(pair)], order[max(pair)]) for pair in ends if pair[0] != pair[1]}

@@ -29,14 +29,15 @@ def synthetic_graph(rng: np.random.Generator) -> BaseGraph:
     mean = float(np.interp(size, DENSITY_SIZES, DENSITY_MEANS))
     std = float(np.interp(size, DENSITY_SIZES, DENSITY_STDS))
     count = max(size - 1, round(size * float(rng.normal(mean, std))))
-    order = rng.permutation(size)
-    parents = [int(rng.integers(i)) for i in range(1, size)]
+    order = rng.permutation(size).tolist()
+    parents = (rng.random(size - 1) * np.arange(1, size)).astype(int).tolist()
     edges = {_pair(order[i + 1], order[parent]) for i, parent in enumerate(parents)}
     while len(edges) < count:
-        i, j = rng.choice(size, 2, replace=False)
-        edges.add(_pair(i, j))
+        for i, j in rng.integers(size, size=(count - len(edges), 2)).tolist():
+            if i != j:
+                edges.add(_pair(i, j))
     return BaseGraph(size, tuple(sorted(edges)))
 
 
 def _pair(i: int, j: int) -> tuple[int, int]:
-    return (int(min(i, j)), int(max(i, j)))
+    return (min(i, j), max(i, j))

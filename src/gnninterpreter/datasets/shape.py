@@ -19,6 +19,7 @@ from gnninterpreter.spec import GraphSpec
 __all__ = ["Shape", "grid", "lollipop", "star", "wheel"]
 
 Edges = list[tuple[int, int]]
+"""Each edge once, the smaller end first."""
 
 CLASS_NAMES = ("others", "lollipop", "wheel", "grid", "star")
 MAX_NOISE = 0.2
@@ -101,7 +102,7 @@ def lollipop(head: int, tail: int) -> tuple[int, Edges]:
 def wheel(rim: int) -> tuple[int, Edges]:
     """Return a cycle of ``rim`` nodes, 1 to ``rim``, all joined to node 0."""
     spokes = [(0, i) for i in range(1, rim + 1)]
-    return rim + 1, spokes + [(i, i % rim + 1) for i in range(1, rim + 1)]
+    return rim + 1, [*spokes, *((i, i + 1) for i in range(1, rim)), (1, rim)]
 
 
 def grid(width: int, height: int) -> tuple[int, Edges]:

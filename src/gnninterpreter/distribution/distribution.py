@@ -1,12 +1,13 @@
 """The explanation itself: a probability distribution over graphs (paper, section 4.2, equation 2).
 
 Edges are independent Bernoulli variables, categories independent Categorical ones, continuous
-features plain numbers. Every latent tensor carries a leading restart dimension: R explainers are one
-batch.
+features plain numbers. Every latent tensor carries a leading restart dimension: R explainers are
+one batch.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -98,12 +99,16 @@ class GraphDistribution:
     def undecided(self) -> Tensor:
         """How much is still open, [R]: entropy in bits of the edges and of the features they touch.
 
-        0 for a distribution that has collapsed to one graph; an edge with probability one half, or a
-        present node with an even choice between two categories, adds 1.
+        0 for a distribution that has collapsed to one graph; an edge with probability one half, or
+        a present node with an even choice between two categories, adds 1.
         """
         theta = self.edge_probability
-        open_edges = _bernoulli_bits(theta).sum(dim=1)
-        presence = 1 - (1 - self._square(theta)).prod(dim=2)
+        open_edges = _bernoulli_bits(self.edge_logits).sum(dim=1)
+        missing = 1 - self._square(theta)
+        absence = missing.prod(dim=2)
+        if self.spec.directed:
+            absence = absence * missing.prod(dim=1)
+        presence = 1 - absence
         for block, logits in zip(self.spec.nodes, self.node_logits, strict=True):
             if isinstance(block, Categorical):
                 open_edges = open_edges + (_categorical_bits(logits) * presence).sum(dim=1)
@@ -132,7 +137,7 @@ class GraphDistribution:
         return self._assemble(weight, nodes, edges)
 
     def discrete(self, samples: int, streams: Streams, jitter: float = 0.0) -> DenseGraphs:
-        """Draw Bernoulli / Categorical graphs: R * n of them, those of one restart beside each other.
+        """Draw Bernoulli / Categorical graphs: R * n, those of one restart beside each other.
 
         Args:
             samples: Number of graphs for each restart.
@@ -226,7 +231,7 @@ class GraphDistribution:
 
 @lru_cache(maxsize=64)
 def pair_ends(size: int, directed: bool, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Target and source of each candidate edge, in order; an undirected one has the smaller first."""
+    """Target and source of each candidate edge; an undirected one has the smaller first."""
     keep = ~torch.eye(size, dtype=torch.bool, device=device)
     row, column = (keep if directed else keep.triu(1)).nonzero(as_tuple=True)
     return row, column
@@ -234,7 +239,7 @@ def pair_ends(size: int, directed: bool, device: torch.device) -> tuple[Tensor, 
 
 @lru_cache(maxsize=64)
 def pair_places(size: int, directed: bool, device: torch.device) -> Tensor:
-    """Place of each pair (target, source) in the list of candidate edges; the diagonal's is the end."""
+    """Place of each pair (target, source) among the candidate edges; the diagonal's is the end."""
     row, column = pair_ends(size, directed, device)
     total = row.numel()
     places = torch.full((size, size), total, dtype=torch.long, device=device)
@@ -244,12 +249,16 @@ def pair_places(size: int, directed: bool, device: torch.device) -> Tensor:
     return places
 
 
-def _bernoulli_bits(p: Tensor) -> Tensor:
-    return torch.special.entr(p).add(torch.special.entr(1 - p)) / torch.log(torch.tensor(2.0))
+def _bernoulli_bits(logits: Tensor) -> Tensor:
+    # From the logits, since the slope of p log p is infinite where p rounds to 0.
+    distance = logits.abs()
+    nats = torch.nn.functional.softplus(-distance) + distance * (-distance).sigmoid()
+    return nats / math.log(2)
 
 
 def _categorical_bits(logits: Tensor) -> Tensor:
-    return torch.special.entr(logits.softmax(-1)).sum(-1) / torch.log(torch.tensor(2.0))
+    nats = -(logits.softmax(-1) * logits.log_softmax(-1)).sum(-1)
+    return nats / math.log(2)
 
 
 def _within_bounds(block: Block, latent: Tensor) -> Tensor:
@@ -267,7 +276,9 @@ def latent_of(block: Block, value: Tensor) -> Tensor:
     return torch.where(high > low, torch.logit(share, eps=1e-4), torch.zeros_like(share))
 
 
-def _relax(block: Block, latent: Tensor, samples: int, temperature: float, streams: Streams) -> Tensor:
+def _relax(
+    block: Block, latent: Tensor, samples: int, temperature: float, streams: Streams
+) -> Tensor:
     if not isinstance(block, Categorical):
         return _within_bounds(block, latent).unsqueeze(1).expand(-1, samples, -1, -1)
     noise = streams.gumbel(samples, *latent.shape[1:], dtype=latent.dtype)

@@ -18,7 +18,7 @@ __all__ = ["around_density", "from_graphs", "uniform_start"]
 def uniform_start(
     spec: GraphSpec, num_candidates: int, streams: Streams, dtype: torch.dtype = torch.float32
 ) -> GraphDistribution:
-    """The paper's start: edge probabilities uniform in (0, 1), categories uniform on the simplex."""
+    """The paper's start: edge probabilities uniform in (0, 1), categories on the simplex."""
     pairs = GraphDistribution.num_pairs(spec, num_candidates)
     return GraphDistribution(
         spec,
@@ -55,7 +55,7 @@ def from_graphs(graphs: DenseGraphs, certainty: float = 0.999) -> GraphDistribut
     like = GraphDistribution.num_pairs(spec, n)
     blank = GraphDistribution(spec, n, graphs.weight.new_zeros(len(graphs), like), ())
     size = math.log(certainty / (1 - certainty))
-    edges = ()
+    edges: tuple[Tensor, ...] = ()
     if graphs.edges is not None:
         edges = _certain(spec.edges, blank.pairs(graphs.edges), size)
     return GraphDistribution(

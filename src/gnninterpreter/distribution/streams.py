@@ -48,8 +48,8 @@ class Streams:
 
     Args:
         seed: Seed common to all streams.
-        ids: Number of streams, or their identities: stream i of one object equals stream i of another
-            with the same seed and purpose.
+        ids: Number of streams, or their identities: stream i of one object equals stream i of
+            another with the same seed and purpose.
         purpose: Keeps draws for different ends (optimisation, evaluation) apart.
         device: Where numbers are made.
 
@@ -66,6 +66,7 @@ class Streams:
         purpose: int = 0,
         device: torch.device | str = "cpu",
     ) -> None:
+        """Make the keys of the streams."""
         identities = torch.arange(ids) if isinstance(ids, int) else torch.tensor(ids)
         base = _mix(torch.tensor(seed) + torch.tensor(purpose + 1) * _MIX_1)
         self.keys = _mix(base + (identities.long() + 1) * _GOLDEN).to(device)
@@ -94,4 +95,5 @@ class Streams:
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
         """Draw standard normal numbers."""
-        return torch.special.ndtri(self.uniform(*shape, dtype=torch.float64)).to(dtype)
+        normal: Tensor = torch.special.ndtri(self.uniform(*shape, dtype=torch.float64))
+        return normal.to(dtype)

@@ -11,6 +11,7 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.distribution import GraphDistribution, Streams
+from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.spec import GraphSpec
 
@@ -167,12 +168,18 @@ class Explanation:
         Args:
             n: How many.
             seed: The same seed gives the same graphs.
+
+        Raises:
+            SpecError: If ``n`` is below 1.
         """
         return self.sample_dense(n, seed).to_data_list()
 
     def sample_dense(self, n: int, seed: int = 0) -> DenseGraphs:
         """The same as one batch on the candidate nodes."""
-        streams = Streams(seed, 1, purpose=SAMPLE_PURPOSE, device=self.distribution.edge_logits.device)
+        if n < 1:
+            raise SpecError(f"n must be at least 1 (got {n})")
+        device = self.distribution.edge_logits.device
+        streams = Streams(seed, 1, purpose=SAMPLE_PURPOSE, device=device)
         return self._chosen().discrete(n, streams)
 
     def modes(self, least_probability: float = 0.5) -> list[Mode]:
@@ -253,7 +260,7 @@ class Explanation:
 
 
 def _fingerprint(graph: nx.Graph) -> str:
-    """Weisfeiler-Lehman hash over nodes and edges with their features: equal for isomorphic graphs."""
+    """Weisfeiler-Lehman hash with features of nodes and edges: equal for isomorphic graphs."""
     labelled = graph.copy()
     for _, attributes in labelled.nodes(data=True):
         attributes["label"] = _label(attributes)

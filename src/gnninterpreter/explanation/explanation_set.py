@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gnninterpreter.errors import TargetError
 from gnninterpreter.explanation.explanation import Explanation
 from gnninterpreter.spec import GraphSpec
 
@@ -35,11 +36,12 @@ class ExplanationSet(Mapping[str, Explanation]):
         """Look a class up by name or index.
 
         Raises:
-            TargetError: If there is no such class; the message lists those there are.
+            TargetError: If there is no such class, or it was not explained; the message lists
+                those that were. It is a ``KeyError`` as well.
         """
         name = self.spec.class_names[self.spec.class_index(key)]
         if name not in self.explanations:
-            raise KeyError(f"class {name!r} was not explained; these were: {', '.join(self)}")
+            raise TargetError(f"class {name!r} was not explained; these were: {', '.join(self)}")
         return self.explanations[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -1,18 +1,18 @@
 """Run folders: numbers in JSON, tensors in safetensors, never a pickle.
 
-Every file is written beside its place and then renamed, the index last, so that a folder can be read
-while it is written and a killed run leaves no half file behind.
+Every file is written beside its place and then renamed, the index last, so that a folder can be
+read while it is written and a killed run leaves no half file behind.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from gnninterpreter.distribution import GraphDistribution
@@ -57,10 +57,14 @@ def check_folder(folder: Path, overwrite: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file; give a folder")
     if (folder / INDEX).exists() and not overwrite:
-        raise OutputError(f"{folder} already holds a run; pass overwrite (--overwrite) to replace it")
+        raise OutputError(
+            f"{folder} already holds a run; pass overwrite (--overwrite) to replace it"
+        )
     existing = next((p for p in (folder, *folder.absolute().parents) if p.exists()), Path("/"))
     if not os.access(existing, os.W_OK):
-        raise OutputError(f"{folder} cannot be written; choose another place or change its permissions")
+        raise OutputError(
+            f"{folder} cannot be written; choose another place or change its permissions"
+        )
 
 
 def save_run(result: ExplanationSet, folder: Path, overwrite: bool = False) -> Path:
@@ -90,7 +94,8 @@ def save_run(result: ExplanationSet, folder: Path, overwrite: bool = False) -> P
         "metadata": result.metadata,
     }
     write_atomically(folder / TENSORS, save(tensors))
-    write_atomically(folder / INDEX, json.dumps(index, indent=1).encode())
+    text = json.dumps(_without_nan(index), indent=1, allow_nan=False)
+    write_atomically(folder / INDEX, text.encode())
     return folder
 
 
@@ -106,9 +111,8 @@ def load_run(folder: Path) -> ExplanationSet:
     if not (folder / INDEX).is_file():
         raise CheckpointError(f"{folder} holds no run: there is no {INDEX} in it")
     try:
-        index = json.loads((folder / INDEX).read_text())
-        tensors = load_file(folder / TENSORS)
-    except (OSError, json.JSONDecodeError, UnicodeDecodeError, SafetensorError) as error:
+        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise CheckpointError(f"the run in {folder} cannot be read: {error}") from error
     if not isinstance(index, dict) or index.get("kind") != "gnninterpreter run":
         raise CheckpointError(f"{folder / INDEX} was not written by gnninterpreter")
@@ -118,17 +122,22 @@ def load_run(folder: Path) -> ExplanationSet:
             "use the version that wrote it"
         )
     try:
+        tensors = load_file(folder / TENSORS)
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"the run in {folder} cannot be read: {error}") from error
+    try:
         spec = GraphSpec.from_json(index["spec"])
         explanations = [_explanation(entry, spec, tensors) for entry in index["classes"]]
-    except (KeyError, TypeError, IndexError) as error:
-        raise CheckpointError(f"the run in {folder} is incomplete: {error!r}") from error
-    return ExplanationSet(
-        spec,
-        {explanation.name: explanation for explanation in explanations},
-        index["model"],
-        index["inferred"],
-        index["metadata"],
-    )
+        return ExplanationSet(
+            spec,
+            {explanation.name: explanation for explanation in explanations},
+            index["model"],
+            index["inferred"],
+            index["metadata"],
+        )
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise CheckpointError(f"the run in {folder} is damaged ({cause}); make it again") from error
 
 
 def _explanation(entry: dict[str, Any], spec: GraphSpec, tensors: dict[str, Tensor]) -> Explanation:
@@ -139,7 +148,7 @@ def _explanation(entry: dict[str, Any], spec: GraphSpec, tensors: dict[str, Tens
     return Explanation(
         spec=spec,
         target=target,
-        distribution=shape.with_latents([latent.to(torch.get_default_dtype()) for latent in latents]),
+        distribution=shape.with_latents(latents),
         choice=entry["choice"],
         probability=Probability(**entry["probability"]),
         mode_probability=entry["mode_probability"],
@@ -153,6 +162,19 @@ def _explanation(entry: dict[str, Any], spec: GraphSpec, tensors: dict[str, Tens
         recipe=entry["recipe"],
         seed=entry["seed"],
         seconds=entry["seconds"],
-        history=[Curve(**curve) for curve in entry["history"]],
+        history=[_curve(**curve) for curve in entry["history"]],
         notes=entry["notes"],
     )
+
+
+def _curve(name: str, iterations: list[int], values: list[list[float | None]]) -> Curve:
+    return Curve(name, iterations, [[math.nan if v is None else v for v in row] for row in values])
+
+
+def _without_nan(value: Any) -> Any:
+    """Plain values with None for what is not finite, which JSON has no word for."""
+    if isinstance(value, dict):
+        return {key: _without_nan(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_nan(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -179,10 +179,14 @@ class GraphClassifier:
 
     def _prepare(self, graphs: list[Data]) -> Batch:
         batch = Batch.from_data_list([_bare(graph) for graph in graphs]).to(self.device)
-        for key in ("x", "edge_attr"):
+        for key in ("x", "edge_attr", "edge_weight", "pos"):
             value = batch.get(key)
             if value is not None and value.is_floating_point():
                 batch[key] = value.to(self.dtype)
+        attr = batch.get("edge_attr")
+        if attr is not None and not attr.is_floating_point() and attr.numel() == attr.size(0):
+            # One integer for each edge is its type, by whichever name the data has it.
+            batch.edge_type = attr.view(-1)
         return batch
 
     def _examples(self, spec: GraphSpec, examples: list[Data] | None) -> Batch:

@@ -16,6 +16,7 @@ import torch
 from gnninterpreter import datasets
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models.bundle import Bundle
+from gnninterpreter.models.crossval import cross_validate
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.models.training import EpochReport, TrainingConfig, TrainingResult, train
 
@@ -29,6 +30,7 @@ class TrainingRecipe:
     Attributes:
         dataset: Name of the data set; its seed is 0.
         config: How to train.
+        folds: Parts of a cross-validation reported beside the scores, 0 for none.
         variants: How many further draws of the training graphs to learn from, made with the data
             seeds 1, 2, ....
     """
@@ -36,16 +38,17 @@ class TrainingRecipe:
     dataset: str
     config: TrainingConfig
     variants: int = 0
+    folds: int = 0
 
 
 def _recipe(
-    dataset: str, model: dict[str, Any], variants: int = 0, **settings: Any
+    dataset: str, model: dict[str, Any], variants: int = 0, folds: int = 0, **settings: Any
 ) -> TrainingRecipe:
     spec = datasets.dataset_class(dataset).spec
     model |= {"in_channels": spec.node_width, "num_classes": spec.num_classes}
     if spec.edges:
         model["edge_dim"] = spec.edge_width
-    return TrainingRecipe(dataset, TrainingConfig(model=model, **settings), variants)
+    return TrainingRecipe(dataset, TrainingConfig(model=model, **settings), variants, folds)
 
 
 def _gcn(dataset: str, layers: int, pooling: str = "mean", **settings: Any) -> TrainingRecipe:
@@ -65,7 +68,9 @@ def _gat(pooling: str = "sum", **settings: Any) -> TrainingRecipe:
 
 
 RECIPES: dict[str, Callable[[], TrainingRecipe]] = {
-    "mutag": lambda: _gcn("mutag", 3, batch_size=32, max_epochs=300, patience=300),
+    "mutag": lambda: _gcn(
+        "mutag", 3, batch_size=188, max_epochs=3000, patience=3000, keep="last", folds=10
+    ),
     "cyclicity": lambda: _nnconv(batch_size=128, max_epochs=200, patience=200, variants=20),
     "motif": lambda: _gcn("motif", 3, batch_size=64, max_epochs=100, patience=60),
     "shape": lambda: _gcn("shape", 4, batch_size=64, max_epochs=120, patience=100),
@@ -125,6 +130,9 @@ def train_bundle(
         callback=callback,
         variants=variants,
     )
+    scores = dict(result.scores)
+    if recipe.folds:
+        scores["cross_validation"] = cross_validate(dataset, config, recipe.folds, device=device)
     command = f"gnninterpreter train {name} --seed {config.seed}"
     if torch.device(device).type != "cpu":
         command += f" --device {device}"
@@ -143,7 +151,7 @@ def train_bundle(
         model=result.model,
         spec=dataset.spec,
         statistics=ClassStatistics.from_dataset(result.model, dataset, dataset.spec),
-        scores=result.scores,
+        scores=scores,
         dataset_name=recipe.dataset,
         name=name,
         training=training,

@@ -46,6 +46,8 @@ class TrainingConfig:
         warmup: Epochs over which the learning rate rises from zero.
         clip: Largest norm of the gradient.
         label_smoothing: Share of the target spread over all classes; keeps the logits finite.
+        keep: ``"best"`` state on the validation part, or the ``"last"`` one, for data too small for
+            its validation part to tell states apart (MUTAG's has 19 graphs).
         seed: Of the split, the weights and the order of the batches.
     """
 
@@ -60,12 +62,15 @@ class TrainingConfig:
     warmup: int = 5
     clip: float = 1.0
     label_smoothing: float = 0.0
+    keep: str = "best"
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Check the settings."""
         if self.schedule not in SCHEDULES:
             raise ModelError(f"schedule must be one of {SCHEDULES} (got {self.schedule!r})")
+        if self.keep not in ("best", "last"):
+            raise ModelError(f"keep must be 'best' or 'last' (got {self.keep!r})")
         for name in ("learning_rate", "batch_size", "max_epochs", "patience", "clip"):
             if getattr(self, name) <= 0:
                 raise ModelError(f"{name} must be positive (got {getattr(self, name)})")
@@ -107,7 +112,7 @@ class TrainingResult:
         scores: Scores on the parts ``"test"``, ``"validation"`` and ``"all"``.
         split: Which graphs were in which part.
         epochs: Epochs run.
-        best_epoch: The epoch whose state was kept, counted from 1.
+        best_epoch: The epoch whose state is in the model, counted from 1.
         reason: Why training ended: ``"plateau"`` or ``"max_epochs"``.
         seconds: Time of training, over all runs where it was resumed.
     """
@@ -200,7 +205,8 @@ def train(
                     seconds=state.seconds,
                 )
             )
-    state.restore_best()
+    if config.keep == "best":
+        state.restore_best()
     parts = {"test": split.test, "validation": split.validation, "all": torch.arange(len(store))}
     scored = {name: evaluate(model, store, part, num_classes)[0] for name, part in parts.items()}
     if path is not None:
@@ -210,7 +216,7 @@ def train(
         scores=scored,
         split=split,
         epochs=state.epoch,
-        best_epoch=state.best_epoch,
+        best_epoch=state.best_epoch if config.keep == "best" else state.epoch,
         reason="max_epochs" if state.epoch >= config.max_epochs else "plateau",
         seconds=state.seconds,
         config=replace(config, model=dict(config.model)),

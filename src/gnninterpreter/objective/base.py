@@ -68,12 +68,18 @@ class Iterate:
 class Term(Protocol):
     """One term of the objective.
 
-    Terms are losses: the loop makes their weighted sum small. ``per_sample`` terms return [R, K] and
-    are averaged over the samples (equation 6); the others look at the distribution and return [R].
+    Terms are losses: the loop makes their weighted sum small. ``per_sample`` terms return [R, K]
+    and are averaged over the samples (equation 6); the others look at the distribution and return
+    [R].
     """
 
-    name: str
-    per_sample: bool
+    @property
+    def name(self) -> str:
+        """Name in histories and reports."""
+
+    @property
+    def per_sample(self) -> bool:
+        """Whether there is a loss for each sample."""
 
     def __call__(self, iterate: Iterate) -> Tensor:
         """Return the loss of each restart, or of each sample of each restart."""

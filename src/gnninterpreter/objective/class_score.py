@@ -31,8 +31,8 @@ class ClassScore:
 class ClassLogProbability:
     r"""The log-probability of the class, :math:`-\log p_c`.
 
-    Differs from the paper: it maximises the raw score. The log-probability saturates once the model is
-    sure, which leaves room for the other terms, and its scale does not depend on the model's.
+    Differs from the paper: it maximises the raw score. The log-probability saturates once the model
+    is sure, which leaves room for the other terms, and its scale does not depend on the model's.
     """
 
     name: str = "class log-probability"

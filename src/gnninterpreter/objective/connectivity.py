@@ -20,11 +20,11 @@ SQUEEZE = 1e-4
 
 @dataclass(frozen=True)
 class Connectivity:
-    r"""The sum :math:`\sum_i \sum_{j,k \in N(i)} D_{KL}(P_{ij} \| P_{ik})` over pairs sharing node i.
+    r"""The sum :math:`\sum_i \sum_{j,k \in N(i)} D_{KL}(P_{ij} \| P_{ik})` over edges at node i.
 
-    Summed over all ordered pairs the terms :math:`\log(1 - \theta)` cancel, and what is left of the n
-    edges at a node is :math:`n \sum_j \theta_j \omega_j - \sum_j \theta_j \sum_k \omega_k`: quadratic
-    in N, where the double sum is cubic.
+    Summed over all ordered pairs the terms :math:`\log(1 - \theta)` cancel, and what is left of the
+    n edges at a node is :math:`n \sum_j \theta_j \omega_j - \sum_j \theta_j \sum_k \omega_k`:
+    quadratic in N, where the double sum is cubic.
 
     Differs from the public code: that one counts only pairs with the same *first* endpoint, a third
     of them, and so depends on how nodes are numbered.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from gnninterpreter.objective.base import Iterate
@@ -15,8 +16,8 @@ __all__ = ["LatentNorm"]
 class LatentNorm:
     r"""The norm :math:`\|\Omega\|_k`, which keeps the sigmoid of the edge latents from saturating.
 
-    The main text of the paper speaks of all latent parameters, its Appendix A of Omega; this follows
-    the appendix, which has the formula. The L2 norm is the norm itself, not its square.
+    The main text of the paper speaks of all latent parameters, its Appendix A of Omega; this
+    follows the appendix, which has the formula. The L2 norm is the norm itself, not its square.
     """
 
     order: int
@@ -34,4 +35,6 @@ class LatentNorm:
 
     def __call__(self, iterate: Iterate) -> Tensor:
         """Return [R]."""
-        return iterate.distribution.edge_logits.norm(p=self.order, dim=1)
+        omega = iterate.distribution.edge_logits
+        norm: Tensor = torch.linalg.vector_norm(omega, self.order, dim=1)
+        return norm

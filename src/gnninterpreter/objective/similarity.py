@@ -1,4 +1,4 @@
-"""Likeness to the class: cosine similarity to its mean embedding (paper, equation 1, second term)."""
+"""Likeness to the class: cosine similarity to its mean embedding (paper, equation 1)."""
 
 from __future__ import annotations
 

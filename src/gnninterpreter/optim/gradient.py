@@ -1,7 +1,7 @@
 """Two ways to a gradient: through the relaxed model, or around a model that cannot be relaxed.
 
-Both return, for each restart, the loss and its gradient in the latents; the loop does not know which
-one it uses.
+Both return, for each restart, the loss and its gradient in the latents; the loop does not know
+which one it uses.
 """
 
 from __future__ import annotations
@@ -71,13 +71,18 @@ class RelaxedGradient:
         shape = (current.restarts, recipe.samples, -1)
         iterate = Iterate(current, scores.logits.view(shape), scores.embedding.view(shape), goal)
         terms = _weighted_terms(iterate, recipe, iteration)
-        means = {name: value.mean(1) if value.dim() == 2 else value for name, value in terms.items()}
+        means = {
+            name: value.mean(1) if value.dim() == 2 else value for name, value in terms.items()
+        }
         loss = torch.stack(list(means.values())).sum(0)
         gradients = torch.autograd.grad(loss.sum(), latents, allow_unused=True)
         return Step(
             loss.detach(),
             {name: value.detach() for name, value in means.items()},
-            [torch.zeros_like(x) if g is None else g for x, g in zip(latents, gradients, strict=True)],
+            [
+                torch.zeros_like(x) if g is None else g
+                for x, g in zip(latents, gradients, strict=True)
+            ],
         )
 
 
@@ -96,6 +101,7 @@ class ScoreFunctionGradient:
     name = "score-function"
 
     def __init__(self, classifier: GraphClassifier, factor: int = 6, jitter: float = 0.5) -> None:
+        """Use a native model."""
         self.classifier = classifier
         self.factor = factor
         self.jitter = jitter
@@ -134,7 +140,10 @@ class ScoreFunctionGradient:
         return Step(
             torch.stack(list(means.values())).sum(0),
             means,
-            [torch.zeros_like(x) if g is None else g for x, g in zip(latents, gradients, strict=True)],
+            [
+                torch.zeros_like(x) if g is None else g
+                for x, g in zip(latents, gradients, strict=True)
+            ],
         )
 
 

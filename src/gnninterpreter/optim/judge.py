@@ -47,11 +47,12 @@ class Judge:
 
     Args:
         classifier: The native model.
-        relaxed: The relaxed one where the probe has passed: on discrete graphs it says the same, and
-            faster. None asks the native model.
+        relaxed: The relaxed one where the probe has passed: on discrete graphs it says the same,
+            and faster. None asks the native model.
     """
 
     def __init__(self, classifier: GraphClassifier, relaxed: RelaxedModel | None) -> None:
+        """Ask a model."""
         self.classifier = classifier
         self.relaxed = relaxed
 
@@ -61,7 +62,9 @@ class Judge:
         scores = self._score(graphs)
         logs, similarity, cost = _soft_parts(scores, goal)
         edges, nodes = graphs.num_edges, graphs.num_nodes
-        excess = (edges / goal.max_edges - 1).clamp_min(0) + (nodes / goal.max_nodes - 1).clamp_min(0)
+        excess = (edges / goal.max_edges - 1).clamp_min(0) + (nodes / goal.max_nodes - 1).clamp_min(
+            0
+        )
         reached, present = graphs.main_component()
         loose = (present & ~reached).sum(dim=1)
         small = (FEWEST_NODES - nodes).clamp_min(0)
@@ -79,7 +82,13 @@ class Judge:
     def _score(self, graphs: DenseGraphs) -> Scores:
         if self.relaxed is None:
             return self.classifier.score(graphs)
-        return self.relaxed(graphs)
+        scores = self.relaxed(graphs)
+        # The native model cannot be asked about a graph without edges, so there is no score either.
+        nothing = graphs.empty.unsqueeze(1)
+        return Scores(
+            scores.logits.masked_fill(nothing, torch.nan),
+            scores.embedding.masked_fill(nothing, torch.nan),
+        )
 
 
 def _soft_parts(scores: Scores, goal: Goal) -> tuple[Tensor, Tensor, Tensor]:
@@ -90,8 +99,8 @@ def _soft_parts(scores: Scores, goal: Goal) -> tuple[Tensor, Tensor, Tensor]:
     if goal.mean_embedding is not None:
         similarity = torch.cosine_similarity(scores.embedding, goal.mean_embedding)
         similarity = similarity.nan_to_num(nan=-1.0)
-    # In units of how far the class itself spreads, so that 0.02 counts where graphs are alike to 0.99
-    # and does not where they are alike to 0.5.
+    # In units of how far the class itself spreads, so that 0.02 counts where graphs are alike to
+    # 0.99 and does not where they are alike to 0.5.
     behind = (goal.similarity - similarity).clamp_min(0) / (1 - goal.similarity + 1e-3)
     cost = PROBABILITY_WEIGHT * (CERTAIN - logs).clamp_min(0) + SIMILARITY_WEIGHT * behind.log1p()
     return logs, similarity, cost

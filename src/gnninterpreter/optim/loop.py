@@ -89,8 +89,8 @@ def gradient_search(
     """Run gradient descent on R restarts at once.
 
     Each restart keeps the state whose most probable graph the judge liked best, and ends with a
-    reason of its own. A restart whose loss or gradient is not finite stands still from then on. A
-    callback that returns True stops the search.
+    reason of its own: what becomes of one never depends on the others. A restart whose loss or
+    gradient is not finite ends there. A callback that returns True stops the search.
     """
     current = start.detach()
     parameters = [latent.requires_grad_(False) for latent in current.latents()]
@@ -110,10 +110,14 @@ def gradient_search(
         finite = torch.isfinite(step.loss)
         for g in step.gradients:
             finite = finite & torch.isfinite(g).flatten(1).all(dim=1)
-        alive = alive & finite
+        # One that has ended well stays so, whatever it comes to while others go on.
+        fell = open_ & alive & ~finite
+        alive = alive & ~fell
+        ended_at = torch.where(fell, iteration + 1, ended_at)
+        usable = alive & finite
         for parameter, g in zip(parameters, step.gradients, strict=True):
             shape = (-1,) + (1,) * (g.dim() - 1)
-            parameter.grad = torch.where(alive.view(shape), g, torch.zeros_like(g))
+            parameter.grad = torch.where(usable.view(shape), g, torch.zeros_like(g))
         optimizer.step()
         last = iteration + 1 == recipe.iterations
         if (iteration + 1) % recipe.check_every and not last:
@@ -125,17 +129,24 @@ def gradient_search(
         _record(history, iteration + 1, seen, current, step.terms)
         done = (seen.probability >= recipe.stop_probability) & seen.sound
         done = done & (current.expected_edges <= goal.max_edges) & _decided(current)
-        newly = open_ & (done | (since_progress >= recipe.patience))
+        newly = open_ & alive & (done | (since_progress >= recipe.patience))
         converged = converged | (newly & done)
         ended_at = torch.where(newly, iteration + 1, ended_at)
         open_ = open_ & ~newly
         look = Look(
-            "search", iteration + 1, recipe.iterations, judgement.probability, judgement.edges, current
+            "search",
+            iteration + 1,
+            recipe.iterations,
+            judgement.probability,
+            judgement.edges,
+            current,
         )
-        stopped = any([bool(callback(look)) for callback in callbacks])
+        answers = [callback(look) for callback in callbacks]
+        stopped = any(answers)
         # The only places where the loop waits for the device are these looks.
         if stopped or not bool((open_ & alive).any()):
             break
+    ended_at = torch.where(open_ & alive, iteration + 1, ended_at)
     reasons = [
         _reason(bool(a), bool(c), bool(e <= m), stopped and bool(o))
         for a, c, e, m, o in zip(

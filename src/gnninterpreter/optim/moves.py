@@ -54,13 +54,15 @@ class MoveSpace:
     def possible(self, graphs: DenseGraphs) -> Tensor:
         """Which moves change a graph in a way that matters, [B, moves].
 
-        An edge between two absent nodes, a feature of an absent node or edge, and a category that is
-        already set are not worth a try. Neither are continuous features, which the gradient sets.
+        An edge between two absent nodes, a feature of an absent node or edge, and a category that
+        is already set are not worth a try, except that an empty graph may begin with any edge.
+        Neither are continuous features, which the gradient sets.
         """
         target, source = self._ends
         weight = graphs.weight[:, target, source].gt(0.5)
         present = graphs.weight.gt(0.5).any(dim=2) | graphs.weight.gt(0.5).any(dim=1)
-        flips = present[:, target] | present[:, source]
+        empty = ~present.any(dim=1, keepdim=True)
+        flips = present[:, target] | present[:, source] | empty
         nodes = (
             present.unsqueeze(2)
             & _categorical_columns(self.spec.nodes, self.device)
@@ -69,8 +71,8 @@ class MoveSpace:
         parts = [flips, nodes.flatten(1)]
         if graphs.edges is not None:
             now = graphs.edges[:, target, source]
-            edges = weight.unsqueeze(2) & _categorical_columns(self.spec.edges, self.device) & now.lt(0.5)
-            parts.append(edges.flatten(1))
+            free = _categorical_columns(self.spec.edges, self.device) & now.lt(0.5)
+            parts.append((weight.unsqueeze(2) & free).flatten(1))
         return torch.cat([*parts, present], dim=1)
 
     def predicted(
@@ -100,7 +102,8 @@ class MoveSpace:
             now = graphs.edges[:, target, source]
             changes = _category_changes(self.spec.edges, now, whole[:, target, source])
             parts.append(changes.flatten(1))
-        removal = -(graphs.weight * both).sum(dim=2)
+        parts_of_cost = graphs.weight * weight_gradient
+        removal = -(parts_of_cost.sum(dim=1) + parts_of_cost.sum(dim=2))
         return torch.cat([*parts, removal], dim=1)
 
     def apply(self, graphs: DenseGraphs, moves: Tensor) -> DenseGraphs:

@@ -1,7 +1,7 @@
 """Recipes: everything that decides how a search runs, in one frozen value.
 
-`Recipe.auto` is the default and the same for every class of every model. `Recipe.paper` is the paper
-to the letter, so that both can be compared.
+`Recipe.auto` is the default and the same for every class of every model. `Recipe.paper` is the
+paper to the letter, so that both can be compared.
 """
 
 from __future__ import annotations
@@ -91,20 +91,20 @@ class Sizes:
 class Recipe:
     """How a search runs.
 
-    Main arguments:
+    Args:
         name: What to call it in reports.
         terms: The objective.
         iterations: Length of the gradient search at the most.
         samples: Concrete samples K of each restart in each iteration.
         temperature: Temperature tau of the Concrete distribution.
 
-    Other arguments:
+    Keyword Args:
         optimizer: ``"adam"`` or ``"sgd"``.
         learning_rate: Its step size.
         start: ``"density"`` begins near the size limit, ``"uniform"`` as the paper does.
         check_every: Iterations between two looks at discrete graphs, which keep the best state.
-        stop_probability: A restart has converged when the class probability of its mode and the mean
-            over its samples reach this, within the size limit.
+        stop_probability: A restart has converged when the class probability of its mode and the
+            mean over its samples reach this, within the size limit.
         patience: Looks without any progress after which a restart ends.
         refine: Whether the most probable graph is improved by discrete local search in the end.
         settle: Whether the distribution is then made as certain as the class probability needs.
@@ -130,6 +130,11 @@ class Recipe:
 
     def __post_init__(self) -> None:
         """Check every rule once, here."""
+        if not any(weighted.term.per_sample for weighted in self.terms):
+            raise SpecError(
+                "terms must hold one that looks at the model's scores, such as ClassScore "
+                f"(got {[weighted.term.name for weighted in self.terms]})"
+            )
         if self.optimizer not in ("adam", "sgd"):
             raise SpecError(f"optimizer must be 'adam' or 'sgd' (got {self.optimizer!r})")
         if self.start not in ("density", "uniform"):
@@ -166,9 +171,9 @@ class Recipe:
     def paper(cls, dataset: str, target: str, **overrides: Any) -> Recipe:
         """The paper's settings for a class of one of its data sets, to the letter.
 
-        SGD with step size 1, K = 10, temperature 0.2, mu = 1 (10 for MUTAG), the weights of its table
-        and the budget warmed up over 500 iterations. It says "until convergence" and names no number
-        of iterations, candidate nodes or budget; these are arguments here.
+        SGD with step size 1, K = 10, temperature 0.2, mu = 1 (10 for MUTAG), the weights of its
+        table and the budget warmed up over 500 iterations. It says "until convergence" and names no
+        number of iterations, candidate nodes or budget; these are arguments here.
 
         Args:
             dataset: Name of the data set.

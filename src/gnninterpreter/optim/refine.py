@@ -1,8 +1,9 @@
 """Local search on discrete graphs: change one thing, keep what the judge likes best, repeat.
 
 The gradient search finds the neighbourhood of a good graph; the last steps are discrete ones. A
-gradient at the discrete graph guesses what each move would change, the most promising are judged for
-real, all restarts in one batch, and the best are made, several at once where that is better still.
+gradient at the discrete graph guesses what each move would change, the most promising are judged
+for real, all restarts in one batch, and the best are made, several at once where that is better
+still.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ PROMISING = 48
 AT_RANDOM = 16
 PROGRESS = 1e-4
 JOINT = (2, 4, 8)
+ATTEMPTS = 3
 
 
 def refine(
@@ -57,7 +59,7 @@ def refine(
         best_graphs = space.apply(graphs, moves.gather(1, order[:, :1]).squeeze(1))
         best_cost = ranked[:, 0]
         joint = graphs
-        for count in range(max(JOINT)):
+        for count in range(min(max(JOINT), tried)):
             helps = ranked[:, count] < cost - PROGRESS
             move = moves.gather(1, order[:, count : count + 1]).squeeze(1)
             joint = space.apply(joint, torch.where(helps, move, -1))
@@ -66,12 +68,14 @@ def refine(
                 better = together < best_cost - PROGRESS
                 best_graphs = _choose(better, joint, best_graphs)
                 best_cost = torch.where(better, together, best_cost)
-        better = best_cost < cost - PROGRESS
+        # A restart gives up after a few draws of other moves have not helped either, whether the
+        # others go on or not.
+        searching = (fails < ATTEMPTS).to(cost.device)
+        better = searching & (best_cost < cost - PROGRESS)
         graphs = with_varied_absent_nodes(_choose(better, best_graphs, graphs))
         cost = torch.where(better, best_cost, cost)
-        # A restart gives up after a few draws of other moves have not helped either.
         fails = torch.where(better.cpu(), 0, fails + 1)
-        if bool((fails >= 3).all()):
+        if bool((fails >= ATTEMPTS).all()):
             break
     return graphs, judge(graphs, goal)
 
@@ -89,16 +93,15 @@ def _promising(
         values, moves = ranking.topk(count, dim=1, largest=False)
         return torch.where(torch.isfinite(values), moves, -1)
     ranking = torch.where(possible, guess, torch.inf)
-    values, moves = ranking.topk(min(PROMISING, space.total), dim=1, largest=False)
-    moves = torch.where(torch.isfinite(values), moves, -1)
-    chance = torch.where(possible, chance, torch.inf)
+    values, best = ranking.topk(min(PROMISING, space.total), dim=1, largest=False)
+    moves = torch.where(torch.isfinite(values), best, -1)
+    # Not one of them twice: made twice together, a flip is no change.
+    chance = torch.where(possible.scatter(1, best, False), chance, torch.inf)
     drawn, others = chance.topk(min(AT_RANDOM, space.total), dim=1, largest=False)
     return torch.cat([moves, torch.where(torch.isfinite(drawn), others, -1)], dim=1)
 
 
-def _predicted(
-    graphs: DenseGraphs, goal: Goal, judge: Judge, space: MoveSpace
-) -> Tensor | None:
+def _predicted(graphs: DenseGraphs, goal: Goal, judge: Judge, space: MoveSpace) -> Tensor | None:
     """First-order guess of each move's change in cost; None where the model cannot be relaxed."""
     if judge.relaxed is None:
         return None
@@ -113,7 +116,8 @@ def _predicted(
         torch.zeros_like(x) if g is None else g.nan_to_num(0.0, 0.0, 0.0)
         for x, g in zip(inputs, gradients, strict=True)
     ]
-    filled[0] = filled[0] + (SIZE_WEIGHT / 2 / goal.max_edges).view(-1, 1, 1)
+    sides = 1 if graphs.spec.directed else 2
+    filled[0] = filled[0] + (SIZE_WEIGHT / sides / goal.max_edges).view(-1, 1, 1)
     return space.predicted(graphs, filled[0], filled[1], filled[2] if edges is not None else None)
 
 

@@ -18,7 +18,7 @@ from gnninterpreter.optim.judge import Judge, Judgement
 from gnninterpreter.optim.loop import Callback, History, Look, Reason, gradient_search
 from gnninterpreter.optim.recipe import Recipe, Sizes
 from gnninterpreter.optim.refine import refine
-from gnninterpreter.optim.settle import settle
+from gnninterpreter.optim.settle import centred, settle
 from gnninterpreter.relax import RelaxedModel
 
 __all__ = ["SearchResult", "search"]
@@ -74,7 +74,8 @@ def search(
 
     Args:
         classifier: The model.
-        relaxed: The relaxed model where the probe has passed; None uses the score-function gradient.
+        relaxed: The relaxed model where the probe has passed; None uses the score-function
+            gradient.
         statistics: What the classes look like, or None.
         target: The class.
         recipe: How to search.
@@ -104,6 +105,8 @@ def search(
             distribution, _ = settle(
                 distribution, graphs, goal, judge, recipe.stop_probability, streams(SETTLE)
             )
+        else:
+            distribution = centred(distribution, graphs)
     mean = _native_mean(classifier, distribution, target, streams(EVALUATE))
     reasons = [
         _final_reason(reason, float(p), bool(edges > sizes.max_edges), bool(sound), recipe)
@@ -155,7 +158,7 @@ def _start(
     spec, dtype = classifier.spec, classifier.dtype
     if recipe.start == "uniform":
         return uniform_start(spec, sizes.candidates, streams, dtype)
-    # Some classes are found from sparse graphs and some from dense ones, so restarts differ in that.
+    # Some classes are found from sparse graphs and some from dense ones, so restarts differ.
     pairs = GraphDistribution.num_pairs(spec, sizes.candidates)
     share = 0.3 + 0.7 * streams.uniform(1, dtype=dtype).squeeze(1)
     density = (share * sizes.max_edges / pairs).clamp(0.02, 0.6)
@@ -170,9 +173,12 @@ def _native_mean(
     return classifier.probability(graphs, target).view(-1, samples).mean(dim=1)
 
 
-def _final_reason(reason: Reason, mean: float, over_limit: bool, sound: bool, recipe: Recipe) -> Reason:
+def _final_reason(
+    reason: Reason, mean: float, over_limit: bool, sound: bool, recipe: Recipe
+) -> Reason:
     """A restart that local search and settling brought home has converged after all."""
-    if mean >= recipe.stop_probability and (sound or not recipe.refine):
+    acceptable = sound if recipe.refine else not over_limit
+    if mean >= recipe.stop_probability and acceptable:
         return Reason.CONVERGED
     if reason in (Reason.NON_FINITE, Reason.STOPPED):
         return reason

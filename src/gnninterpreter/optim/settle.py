@@ -1,8 +1,8 @@
 """Settling: as much certainty as the class probability needs, and no more.
 
-The search ends with a good graph and a distribution around it that may still be open in places where
-opening costs probability. The logits are moved onto the graph's side and scaled by the smallest
-factor that brings the mean class probability over samples to the wanted level.
+The search ends with a good graph and a distribution around it that may still be open in places
+where opening costs probability. The logits are moved onto the graph's side and scaled by the
+smallest factor that brings the mean class probability over samples to the wanted level.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gnninterpreter.optim.judge import Judge
 from gnninterpreter.optim.refine import compact
 from gnninterpreter.spec import Categorical
 
-__all__ = ["settle"]
+__all__ = ["centred", "settle"]
 
 FACTORS = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0)
 LEAST = 1.0
@@ -40,7 +40,7 @@ def settle(
         graphs: The graph that is to be the mode of each.
         goal: What each is after.
         judge: Says how probable the class is.
-        level: Mean class probability that is wanted; where the mode itself is below it, the closest.
+        level: Mean class probability that is wanted; the closest where the mode itself is below it.
         streams: Source of randomness.
         samples: Samples by which a mean is estimated.
 
@@ -50,12 +50,14 @@ def settle(
     wanted = torch.minimum(
         torch.full_like(goal.similarity, level + MARGIN), judge(graphs, goal).probability - 1e-3
     )
-    best = _scaled(learned, graphs, FACTORS[-1])
+    best = centred(learned, graphs, FACTORS[-1])
     reached = _mean_probability(best, goal, judge, streams, samples)
+    enough = torch.ones_like(wanted, dtype=torch.bool)
     for factor in reversed(FACTORS[:-1]):
-        candidate = _scaled(learned, graphs, factor)
+        candidate = centred(learned, graphs, factor)
         mean = _mean_probability(candidate, goal, judge, streams, samples)
-        enough = mean >= wanted
+        # One that has failed stays where it was, whether the others go on or not.
+        enough = enough & (mean >= wanted)
         if not bool(enough.any()):
             break
         best = best.with_latents(
@@ -68,8 +70,13 @@ def settle(
     return best, reached
 
 
-def _scaled(learned: GraphDistribution, graphs: DenseGraphs, factor: float) -> GraphDistribution:
-    """Put every logit on the graph's side with at least some size, times a factor."""
+def centred(
+    learned: GraphDistribution, graphs: DenseGraphs, factor: float = 1.0
+) -> GraphDistribution:
+    """Distributions whose modes are the given graphs, near what was learned.
+
+    Every logit is put on the graph's side with at least some size, times a factor.
+    """
     certain = from_graphs(graphs)
     latents = [_towards(learned.edge_logits, certain.edge_logits.sign(), factor)]
     blocks = [*learned.spec.nodes, *learned.spec.edges]

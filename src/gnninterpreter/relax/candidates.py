@@ -7,7 +7,8 @@ that add them, which append one for each node behind the candidates.
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from collections.abc import Callable
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -49,15 +50,27 @@ class Candidates:
             graphs.spec, nodes, self.edge_index, edges, self.batch, self.num_graphs, counts
         )
 
-    @cached_property
+    def remember(self, key: object, make: Callable[[], Tensor]) -> Tensor:
+        """Compute something once; what later layers find must carry a gradient.
+
+        The first to ask may be a model's own code under `torch.no_grad`, the next one not.
+        """
+        if key not in self.cache:
+            with torch.enable_grad():
+                self.cache[key] = make()
+        return self.cache[key]
+
+    @property
     def edge_weight(self) -> Tensor:
         """Weights of the candidate edges, [E]; not needed where every layer has a dense kernel."""
-        return self.graphs.weight[:, self.target, self.source].flatten()
+        return self.remember(
+            "edge weight", lambda: self.graphs.weight[:, self.target, self.source].flatten()
+        )
 
-    @cached_property
+    @property
     def presence(self) -> Tensor:
         """How far each candidate node is present, [B * N]."""
-        return self.graphs.presence.flatten()
+        return self.remember("presence", lambda: self.graphs.presence.flatten())
 
     @property
     def num_nodes(self) -> int:
@@ -78,10 +91,8 @@ class Candidates:
         if length == self.num_edges:
             return self.edge_weight
         if length == self.num_edges + self.num_nodes:
-            if "with loops" not in self.cache:
-                loops = self.edge_weight.new_ones(self.num_nodes)
-                self.cache["with loops"] = torch.cat([self.edge_weight, loops])
-            return self.cache["with loops"]
+            loops = self.edge_weight.new_ones(self.num_nodes)
+            return self.remember("with loops", lambda: torch.cat([self.edge_weight, loops]))
         if length == self.num_nodes:
             return self.presence
         return None
@@ -136,6 +147,22 @@ class Candidates:
     def per_target(self, edges: Tensor) -> Tensor:
         """View edge values [E, ...] as [B, N, N-1, ...]: for each target, its candidate sources."""
         return edges.view(self.num_graphs, self.size, self.size - 1, *edges.shape[1:])
+
+    def square(self, edges: Tensor) -> Tensor:
+        """Lay edge values [E, K] or [E] out as [B, N, N, K], target first, zeros on the diagonal.
+
+        In this layout a sum over sources is a matrix product, which gathers nothing.
+        """
+        edges = edges.unsqueeze(1) if edges.dim() == 1 else edges
+        own, whole = self.edge_features, self.graphs.edges
+        mine = own is not None and edges.data_ptr() == own.data_ptr() and edges.shape == own.shape
+        if whole is not None and mine:
+            return whole
+        n = self.size
+        flat = edges.new_zeros(self.num_graphs, n * n, edges.size(1))
+        values = edges.view(self.num_graphs, -1, edges.size(1))
+        flat = flat.index_copy(1, self.target * n + self.source, values)
+        return flat.view(self.num_graphs, n, n, edges.size(1))
 
     def from_sources(self, nodes: Tensor) -> Tensor:
         """Return for each candidate edge the value of its source, [B, N, N-1, ...]."""

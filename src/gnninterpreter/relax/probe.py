@@ -94,12 +94,7 @@ def _draw(relaxed: RelaxedModel, count: int, num_candidates: int, seed: int) -> 
         dtype=classifier.dtype,
         absent=num_candidates // 3,
     )
-    return DenseGraphs(
-        graphs.spec,
-        graphs.weight.to(classifier.device),
-        graphs.nodes.to(classifier.device),
-        None if graphs.edges is None else graphs.edges.to(classifier.device),
-    )
+    return graphs.to(classifier.device)
 
 
 def _difference(soft: Tensor, native: Tensor) -> float:

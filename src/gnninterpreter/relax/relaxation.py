@@ -127,7 +127,7 @@ class Relaxation(TorchFunctionMode):
             # The readout: nodes lie graph by graph, so the sum needs no scatter.
             total = self.candidates.per_graph(weighed).sum(dim=1)
             if total.shape == out.shape:
-                return out.add_(total) if func.__name__.endswith("_") else out + total
+                return out.add_(total) if _in_place(func) else out + total
         return func(out, dim, index, weighed, **kw)
 
     def _reduce(
@@ -214,7 +214,11 @@ def _inverse(
     if not (base.requires_grad and torch.is_grad_enabled()):
         return plain()
     result = power(base, exponent)
-    return base.copy_(result) if func.__name__.endswith("_") else result
+    return base.copy_(result) if _in_place(func) else result
+
+
+def _in_place(func: Callable[..., Any]) -> bool:
+    return func.__name__.endswith("_") and not func.__name__.endswith("__")
 
 
 def _largest(members: Tensor, shares: Tensor, start: Tensor | None) -> Tensor:

@@ -1,7 +1,24 @@
-"""The report: explanations as drawings and as one self-contained page."""
+"""The report: explanations as drawings, as notebook cards and as one self-contained page."""
 
 from gnninterpreter.report.drawing import draw, graph_svg
+from gnninterpreter.report.extras import Baseline, ClassExtras, Neighbour, compute_extras
+from gnninterpreter.report.notebook import card_html, cards_html
 from gnninterpreter.report.page import write_report
+from gnninterpreter.report.softness import Stop
 from gnninterpreter.report.verdict import Finding, Verdict, verdict_on
 
-__all__ = ["Finding", "Verdict", "draw", "graph_svg", "verdict_on", "write_report"]
+__all__ = [
+    "Baseline",
+    "ClassExtras",
+    "Finding",
+    "Neighbour",
+    "Stop",
+    "Verdict",
+    "card_html",
+    "cards_html",
+    "compute_extras",
+    "draw",
+    "graph_svg",
+    "verdict_on",
+    "write_report",
+]

@@ -59,7 +59,7 @@ def draw_on(drawing: Drawing, ax: Any, title: str) -> Any:
 
 def _edge(ax: Any, line: tuple[float, float, float, float], look: EdgeLook, directed: bool) -> None:
     x1, y1, x2, y2 = line
-    style = {"color": look.stroke, "linewidth": 1.8, "linestyle": _dashes(look)}
+    style = {"color": look.stroke, "linewidth": 1.8 * look.breadth, "linestyle": _dashes(look)}
     if directed:
         ax.annotate("", (x2, y2), (x1, y1), arrowprops={"arrowstyle": "-|>", **style}, zorder=1)
     else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gnninterpreter.spec import PALETTE, Block, Categorical, Continuous, GraphSpec
@@ -20,6 +20,8 @@ INK = "#16202c"
 NODE_FILL, NODE_STROKE = "#dbe6f3", "#3f5773"
 EDGE_STROKE = "#66727f"
 LOW_FILL, HIGH_FILL = "#f3f6fa", "#7fb0d6"
+BONDS = {"single": ("", 1.0), "double": ("", 2.2), "triple": ("", 3.4), "aromatic": ("5 4", 1.5)}
+"""Chemical bonds have looks of their own: dash pattern and breadth."""
 DASHES = ("", "7 4", "2 4", "10 4 2 4", "14 5", "4 2")
 SHORT = 3
 LONGEST_LEGEND = 10
@@ -43,6 +45,7 @@ class EdgeLook:
     dash: str
     hint: str
     plain: bool = True
+    breadth: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,8 @@ def edge_look(attributes: Mapping[str, Any], spec: GraphSpec) -> EdgeLook:
     for block in spec.edges:
         if isinstance(block, Categorical) and attributes.get(block.name) in block.names:
             i = block.names.index(attributes[block.name])
-            return EdgeLook(_colour(block, i), DASHES[i % len(DASHES)], hint, plain=False)
+            dash, breadth = BONDS.get(block.names[i].lower(), (DASHES[i % len(DASHES)], 1.0))
+            return EdgeLook(_colour(block, i), dash, hint, plain=False, breadth=breadth)
     return EdgeLook(EDGE_STROKE, "", hint)
 
 
@@ -99,6 +103,9 @@ def legend(spec: GraphSpec, present: set[tuple[str, str]] | None = None) -> list
             LegendEntry("edge", edge_block.name, name, edge_look({edge_block.name: name}, spec))
             for name in edge_block.names
         ]
+    topics = {entry.kind: entry.topic for entry in entries}
+    if len(topics) == 2 and len(set(topics.values())) == 1:
+        entries = [replace(entry, topic=f"{entry.kind} {entry.topic}") for entry in entries]
     if present is not None and len(entries) > LONGEST_LEGEND:
         entries = [entry for entry in entries if (entry.kind, entry.name) in present]
     return entries

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gnninterpreter.report.svg import text
+from gnninterpreter.report.text import text
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Curve
@@ -66,7 +66,7 @@ def dots_svg(values: Sequence[float], choice: int, title: str) -> str:
         share = min(max(value if math.isfinite(value) else 0.0, 0.0), 1.0)
         stacks.setdefault(round(share * BINS), []).append(r)
     tallest = max((len(stack) for stack in stacks.values()), default=1)
-    width, radius = 640, 5.0
+    width, radius = 460, 5.0
     height = 34 + min(12.0 * tallest, 84.0)
     gap = min(12.0, 84.0 / tallest)
     dots = []
@@ -84,7 +84,7 @@ def dots_svg(values: Sequence[float], choice: int, title: str) -> str:
         for t in range(5)
     )
     return (
-        f'<svg class="chart" viewBox="0 0 {width} {height:g}" role="img">'
+        f'<svg class="chart dots" viewBox="0 0 {width} {height:g}" role="img">'
         f"<title>{text(title)}</title>"
         f'<path class="axis" d="M12,{base:g} H{width - 12}"/>{ticks}{"".join(dots)}</svg>'
     )
@@ -107,4 +107,6 @@ def _frame(title: str, low: float, high: float, across: str, lines: list[str]) -
 def _number(value: float) -> str:
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "none"
+    if abs(value) < 1e-3:
+        return f"{value:.0e}"
     return f"{value:.2g}" if abs(value) < 100 else f"{value:.0f}"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from gnninterpreter.report.appearance import LegendEntry, legend
 from gnninterpreter.report.downloads import payload
-from gnninterpreter.report.drawing import graph_svg
+from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.extras import ClassExtras
-from gnninterpreter.report.gallery import DRAWS, SHOWN, SampleGroup, distinct_samples
+from gnninterpreter.report.gallery import DRAWS, SampleGroup, distinct_samples
 from gnninterpreter.report.molecule import Molecule, read_molecule
 from gnninterpreter.report.sections import (
     SearchView,
@@ -22,10 +24,12 @@ from gnninterpreter.report.sections import (
     search_view,
     soft_view,
 )
+from gnninterpreter.report.svg import render
 from gnninterpreter.report.verdict import REACHED, Verdict, verdict_on
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation, ExplanationSet
+    from gnninterpreter.spec import GraphSpec
 
 __all__ = ["Bar", "ClassView", "Fact", "class_view", "repeat_command"]
 
@@ -69,6 +73,7 @@ class ClassView:
     bars: list[Bar]
     search: SearchView
     payload: dict[str, Any]
+    legend: list[tuple[str, list[LegendEntry]]] = field(default_factory=list)
     samples: list[Tile] = field(default_factory=list)
     sampled: str = ""
     modes: list[Tile] = field(default_factory=list)
@@ -86,17 +91,20 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
         f"{explanation.num_edges} edges"
     )
     groups = distinct_samples(explanation)
+    samples = sample_tiles(explanation, groups, extras.sample_probabilities)
     soft = soft_view(explanation, extras.stops) if found else None
     molecule = read_molecule(explanation.best, explanation.spec) if found else None
-    drawing = graph_svg(explanation.graph, explanation.spec, size=DRAWING, title=title)
+    drawing = Drawing.of(explanation.graph, explanation.spec, DRAWING)
     return ClassView(
         key=f"class-{explanation.target}",
         name=explanation.name,
-        verdict=verdict_on(explanation, extras.truth),
+        verdict=verdict_on(
+            explanation, extras.truth, None if extras.baseline is None else extras.baseline.mean
+        ),
         notes=[
             note[:1].upper() + note[1:] + "." * (note[-1:] != ".") for note in explanation.notes
         ],
-        drawing=Markup(drawing),
+        drawing=Markup(render(drawing, title, show_legend=False)),
         facts=_facts(explanation, extras),
         bars=[
             Bar(name, value, index == explanation.target)
@@ -105,9 +113,10 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
             )
         ],
         search=search_view(explanation),
-        payload=payload(explanation, molecule),
-        samples=sample_tiles(explanation, groups, extras.sample_probabilities),
-        sampled=_sampled(groups, settled=soft is None),
+        payload=payload(explanation, drawing, molecule),
+        legend=_legend(explanation.spec),
+        samples=samples,
+        sampled=_sampled(explanation, groups, len(samples), settled=soft is None),
         modes=mode_tiles(explanation),
         neighbours=neighbour_tiles(explanation, extras.neighbours),
         soft=soft,
@@ -127,6 +136,12 @@ def repeat_command(result: ExplanationSet) -> str:
     model = f'gi.models.load("{result.model_name}")' if known else "model, dataset"
     given = ", ".join(f"{key}={value!r}" for key, value in settings.items() if value is not None)
     return f"gi.explain({model}, {given})" if given else f"gi.explain({model})"
+
+
+def _legend(spec: GraphSpec) -> list[tuple[str, list[LegendEntry]]]:
+    """All categories by topic: the galleries may show some that the drawing does not."""
+    entries = legend(spec)
+    return [(topic, list(group)) for topic, group in groupby(entries, lambda entry: entry.topic)]
 
 
 def _facts(explanation: Explanation, extras: ClassExtras) -> list[Fact]:
@@ -169,9 +184,11 @@ def _facts(explanation: Explanation, extras: ClassExtras) -> list[Fact]:
         )
     if extras.truth is not None:
         facts.append(Fact("Ground truth", extras.truth, "by the rule of the data set"))
+    wide = explanation.undecided >= max(explanation.num_edges, 1)
+    settled = "samples differ widely from this graph" if wide else "where 0 means a single graph"
     return [
         *facts,
-        Fact("Still open", f"{explanation.undecided:.1f} bits", "where 0 means a single graph"),
+        Fact("Still open", f"{explanation.undecided:.1f} bits", settled),
         Fact(
             "Restarts",
             f"{reached} of {len(restarts)}",
@@ -180,10 +197,14 @@ def _facts(explanation: Explanation, extras: ClassExtras) -> list[Fact]:
     ]
 
 
-def _sampled(groups: list[SampleGroup], settled: bool) -> str:
+def _sampled(explanation: Explanation, groups: list[SampleGroup], shown: int, settled: bool) -> str:
     if len(groups) == 1 and groups[0].count == DRAWS:
         return f"All of {DRAWS} samples are this graph: the distribution has settled on it."
+    if groups and groups[0].count == 1:
+        return f"Of {DRAWS} samples no two are the same; here are {shown} of them."
     kinds = f"{len(groups)} distinct graphs among {DRAWS} samples"
-    which = f"; the {SHOWN} most frequent" if len(groups) > SHOWN else ""
+    which = f"; the {shown} most frequent" if len(groups) > shown else ""
     sure = " No edge has a probability between 0.05 and 0.95." if settled else ""
-    return f"{kinds}{which}.{sure} Nodes keep their places, so what differs stands out."
+    # Only where samples resemble the graph above do its nodes hold the picture together.
+    still = " Nodes keep their places, so what differs stands out."
+    return f"{kinds}{which}.{sure}{still * (explanation.undecided < explanation.num_edges)}"

@@ -6,19 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
+from gnninterpreter.report.legend import legend_group
+
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
+    from gnninterpreter.report.drawing import Drawing
     from gnninterpreter.report.molecule import Molecule
 
 __all__ = ["payload"]
 
 
-def payload(explanation: Explanation, molecule: Molecule | None = None) -> dict[str, Any]:
+def payload(
+    explanation: Explanation, drawing: Drawing, molecule: Molecule | None = None
+) -> dict[str, Any]:
     """Texts of the files that the page's buttons write; drawings are taken from the page itself."""
     graph = explanation.graph
     smiles = {"smi": f"{molecule.smiles} {explanation.name}"} if molecule and molecule.valid else {}
+    # The page has a legend of its own; a drawing that leaves it takes this one along.
+    group, room = legend_group(drawing.legend(), *drawing.size)
     return {
         **smiles,
+        "legend": {"group": group, "height": room},
         "name": explanation.name,
         "graphml": "\n".join(nx.generate_graphml(graph)),
         "json": {

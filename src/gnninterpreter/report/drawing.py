@@ -108,6 +108,7 @@ def graph_svg(
     title: str | None = None,
     show_legend: bool = True,
     start: Positions | None = None,
+    compact: bool = False,
 ) -> str:
     """Draw a graph as a self-contained SVG element.
 
@@ -120,8 +121,9 @@ def graph_svg(
         title: What it shows, for people who cannot see it; its size when omitted.
         show_legend: Whether to add the legend; there is none where there are no features.
         start: Known places of some nodes (in units of an edge), to make drawings comparable.
+        compact: Leave out what only hands and pointers need, for small pictures.
     """
-    return render(Drawing.of(graph, spec, size, start), title, show_legend)
+    return render(Drawing.of(graph, spec, size, start), title, show_legend, compact=compact)
 
 
 def draw(explanation: Explanation, ax: Any = None) -> Any:

@@ -6,6 +6,7 @@ differs between two pictures is what differs between two graphs.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ __all__ = ["DRAWS", "SHOWN", "SampleGroup", "candidate_graph", "distinct_samples
 
 DRAWS = 200
 SHOWN = 8
+ROUNDS = 4
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class SampleGroup:
 def distinct_samples(explanation: Explanation) -> list[SampleGroup]:
     """Draw `DRAWS` graphs and return the distinct ones, most frequent first, empty ones left out.
 
-    Two graphs are the same if their Weisfeiler-Lehman hashes over all features are.
+    Two graphs are the same if Weisfeiler-Lehman refinement cannot tell them apart.
     """
     drawn = explanation.sample_dense(DRAWS)
     exact: dict[bytes, list[int]] = {}
@@ -83,10 +85,22 @@ def _signature(graphs: DenseGraphs, index: int) -> bytes:
 
 
 def _fingerprint(graph: nx.Graph) -> str:
-    labelled = nx.DiGraph() if graph.is_directed() else nx.Graph()
-    for node, attributes in graph.nodes(data=True):
-        labelled.add_node(node, label=repr(sorted(attributes.items())))
-    for u, v, attributes in graph.edges(data=True):
-        labelled.add_edge(u, v, label=repr(sorted(attributes.items())))
-    hashed: str = nx.weisfeiler_lehman_graph_hash(labelled, node_attr="label", edge_attr="label")
-    return hashed
+    """Colours of the nodes after a few rounds of Weisfeiler-Lehman refinement, digested.
+
+    Isomorphic graphs have the same. Our own rather than that of networkx, whose hashes of directed
+    graphs differ between versions.
+    """
+    colours = {node: _digest(sorted(values.items())) for node, values in graph.nodes(data=True)}
+    edges = [(u, v, _digest(sorted(values.items()))) for u, v, values in graph.edges(data=True)]
+    ways = ("out", "in") if graph.is_directed() else ("", "")
+    for _ in range(ROUNDS):
+        seen: dict[object, list[tuple[str, str, str]]] = {node: [] for node in graph}
+        for u, v, label in edges:
+            seen[u].append((ways[0], label, colours[v]))
+            seen[v].append((ways[1], label, colours[u]))
+        colours = {node: _digest([colours[node], sorted(seen[node])]) for node in graph}
+    return _digest(sorted(colours.values()))
+
+
+def _digest(value: object) -> str:
+    return hashlib.blake2b(repr(value).encode(), digest_size=8).hexdigest()

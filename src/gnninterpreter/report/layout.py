@@ -19,7 +19,9 @@ Array = NDArray[np.float64]
 Positions = dict[Hashable, tuple[float, float]]
 
 ROUNDS = 200
-TOLERANCE = 1e-3
+TOLERANCE = 2e-4
+MANY = 120
+"""Graphs of more nodes than this are placed once and roughly; nobody reads them node by node."""
 NEAR = 0.28
 """A node closer than this to another's edge counts as lying on it (edges have length 1)."""
 
@@ -30,25 +32,32 @@ def layout(graph: nx.Graph, aspect: float = 1.4, start: Positions | None = None)
     Args:
         graph: The graph; direction is ignored.
         aspect: Width by height of the box that the picture is meant for.
-        start: Known places of some nodes. The picture then stays as close to them as it can, so
-            that graphs on the same nodes can be compared.
+        start: Places of some nodes, which they keep; the others come beside them. So graphs on the
+            same nodes can be compared.
     """
     plain = nx.Graph()
     plain.add_nodes_from(graph.nodes)
     plain.add_edges_from((u, v) for u, v in graph.edges if u != v)
     parts = [plain.subgraph(part) for part in nx.connected_components(plain)]
     parts.sort(key=lambda part: -len(part))
-    placed = [_place(part, start) for part in parts]
-    if start is None:
-        placed = [_turned(part, at, aspect) for part, at in zip(parts, placed, strict=True)]
-    corners = _shelves([np.ptp(at, axis=0) + 1.0 for at in placed], aspect)
     positions: Positions = {}
+    if start is not None:
+        for part in [part for part in parts if any(node in start for node in part)]:
+            positions.update(_named(part, _beside(part, start)))
+        parts = [part for part in parts if not any(node in start for node in part)]
+    placed = [_turned(part, _place(part), aspect) for part in parts]
+    corners = _shelves([np.ptp(at, axis=0) + 1.0 for at in placed], aspect)
+    below = np.zeros(2)
+    if positions:
+        known = np.array(list(positions.values()))
+        below = np.array([known[:, 0].min(), known[:, 1].max() + 1.0])
     for part, at, corner in zip(parts, placed, corners, strict=True):
-        moved = at if start is not None and len(parts) == 1 else at - at.min(axis=0) + corner
-        positions.update(
-            {node: (float(x), float(y)) for node, (x, y) in zip(part, moved, strict=True)}
-        )
+        positions.update(_named(part, at - at.min(axis=0) + corner + below))
     return positions
+
+
+def _named(part: nx.Graph, at: Array) -> Positions:
+    return {node: (float(x), float(y)) for node, (x, y) in zip(part, at, strict=True)}
 
 
 def fit(positions: Positions, width: float, height: float, margin: float) -> Positions:
@@ -69,59 +78,67 @@ def fit(positions: Positions, width: float, height: float, margin: float) -> Pos
     }
 
 
-def _place(part: nx.Graph, start: Positions | None) -> Array:
-    nodes = list(part)
-    if len(nodes) == 1:
-        known = (start or {}).get(nodes[0], (0.0, 0.0))
-        return np.array([known])
-    steps = dict(nx.all_pairs_shortest_path_length(part))
-    distance = np.array([[steps[u][v] for v in nodes] for u in nodes], dtype=np.float64)
-    index = {node: i for i, node in enumerate(nodes)}
+def _place(part: nx.Graph) -> Array:
+    if len(part) == 1:
+        return np.zeros((1, 2))
+    distance, index = _distances(part)
     edges = np.array([(index[u], index[v]) for u, v in part.edges])
-    if start is not None:
-        kept: Array = _majorise(_continued(part, start, distance)[None], distance)[0]
-        return kept
     pictures = _majorise(np.stack(_starts(part, distance)), distance)
     costs = [_untidiness(at, edges, distance) for at in pictures]
-    tidiest: Array = pictures[int(np.argmin(np.round(costs, 3)))]
+    tidiest: Array = pictures[int(np.argmin(np.round(costs, 4)))]
     return tidiest
 
 
+def _distances(part: nx.Graph) -> tuple[Array, dict[Hashable, int]]:
+    """Steps between nodes, and the place of each node in that matrix."""
+    steps = dict(nx.all_pairs_shortest_path_length(part))
+    distance = np.array([[steps[u][v] for v in part] for u in part], dtype=np.float64)
+    return distance, {node: i for i, node in enumerate(part)}
+
+
 def _starts(part: nx.Graph, distance: Array) -> list[Array]:
-    """Fixed guesses: a circle, classical scaling, the planar drawing if there is one, noise."""
+    """Fixed guesses: classical scaling, a circle, the planar drawing if there is one, noise."""
     n = len(part)
     centred = distance**2 - (distance**2).mean(axis=0)
     centred = -0.5 * (centred - centred.mean(axis=1, keepdims=True))
     values, vectors = np.linalg.eigh((centred + centred.T) / 2)
-    scaled = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 1e-6)) if n > 2 else None
-    order = {node: i for i, node in enumerate(nx.dfs_preorder_nodes(part))}
-    turn = np.array([2 * np.pi * order[node] / n for node in part])
-    starts = [np.stack([np.cos(turn), np.sin(turn)], axis=1) * n / 6]
-    if scaled is not None:
+    starts = []
+    if n > 2:
+        scaled = vectors[:, [-1, -2]] * np.sqrt(np.maximum(values[[-1, -2]], 1e-6))
         # Equal eigenvalues or twins can put nodes on one point, where nothing could part them.
         starts.append(scaled + 1e-3 * np.random.default_rng(0).standard_normal((n, 2)))
+    order = {node: i for i, node in enumerate(nx.dfs_preorder_nodes(part))}
+    turn = np.array([2 * np.pi * order[node] / n for node in part])
+    starts.append(np.stack([np.cos(turn), np.sin(turn)], axis=1) * n / 6)
     planar, embedding = nx.check_planarity(part)
     if planar and n > 3:
         at = nx.combinatorial_embedding_to_pos(embedding)
         grid = np.array([at[node] for node in part], dtype=np.float64)
         starts.append(grid / max(float(np.ptp(grid, axis=0).max()), 1.0) * float(distance.max()))
+    if n > MANY:
+        return starts[:1]
     draws = 6 if n <= 40 else 1
     starts += [np.random.default_rng(seed).standard_normal((n, 2)) * 2 for seed in range(1, draws)]
     return starts
 
 
-def _continued(part: nx.Graph, start: Positions, distance: Array) -> Array:
-    """Known places where there are any; other nodes beside their nearest known neighbour."""
-    nodes = list(part)
-    known = np.array([node in start for node in nodes])
-    noise = np.random.default_rng(0).standard_normal((len(nodes), 2))
-    at = noise.copy()
-    for i, node in enumerate(nodes):
-        if known[i]:
-            at[i] = start[node]
-        elif known.any():
-            nearest = int(np.argmin(np.where(known, distance[i], np.inf)))
-            at[i] = np.array(start[nodes[nearest]]) + 0.5 * noise[i]
+def _beside(part: nx.Graph, start: Positions) -> Array:
+    """Keep known places; move each other node to where its distances to all nodes ask it to be."""
+    distance, index = _distances(part)
+    known = [i for node, i in index.items() if node in start]
+    free = [i for node, i in index.items() if node not in start]
+    at = np.array([start.get(node, (0.0, 0.0)) for node in part])
+    noise = np.random.default_rng(0).standard_normal(at.shape)
+    for i in free:
+        nearest = known[int(np.argmin(distance[i, known]))]
+        at[i] = at[nearest] + noise[i]
+    for _ in range(ROUNDS // 4):
+        for i in free:
+            others = np.arange(len(at)) != i
+            away, wanted = at[i] - at[others], distance[i, others]
+            length = np.maximum(np.linalg.norm(away, axis=1), 1e-6)
+            aims = at[others] + away * (wanted / length)[:, None]
+            at[i] = (aims / wanted[:, None] ** 2).sum(axis=0) / (1 / wanted**2).sum()
     return at
 
 
@@ -137,8 +154,8 @@ def _majorise(starts: Array, distance: Array) -> Array:
     laplacian = np.diag(weight.sum(axis=1)) - weight
     inverse = np.linalg.inv(laplacian + 1.0 / n) - 1.0 / n
     pull = weight * distance
-    at = starts - starts.mean(axis=1, keepdims=True)
-    for _ in range(ROUNDS):
+    at: Array = starts - starts.mean(axis=1, keepdims=True)
+    for _ in range(ROUNDS if n <= MANY else ROUNDS // 8):
         lengths = np.linalg.norm(at[:, :, None] - at[:, None], axis=-1)
         ratio = pull / np.maximum(lengths, 1e-6)
         following: Array = inverse @ (ratio.sum(axis=-1, keepdims=True) * at - ratio @ at)

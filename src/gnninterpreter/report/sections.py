@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+import networkx as nx
 from markupsafe import Markup
 
 from gnninterpreter.graphs import to_networkx
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["SearchView", "SoftView", "Tile"]
 
+Item = TypeVar("Item")
+
 TILE = (180, 136)
 CANVAS = (520, 400)
-MOST_MODES = 8
+MOST_TILE_EDGES = 900
 MOST_ROWS = 24
 
 
@@ -81,7 +84,7 @@ def sample_tiles(
     spec = explanation.spec
     start = layout(mode_graph(explanation), TILE[0] / TILE[1])
     tiles = []
-    for i, group in enumerate(groups[:SHOWN]):
+    for i, group in enumerate(_few(groups, [group.graph for group in groups])):
         caption = f"{group.count} of {DRAWS}"
         detail = f"p = {probabilities[i]:.3f}" if i < len(probabilities) else ""
         drawing = graph_svg(
@@ -89,6 +92,7 @@ def sample_tiles(
             spec,
             size=TILE,
             show_legend=False,
+            compact=True,
             start=start,
             title=f"A sample: {group.graph.number_of_nodes()} nodes, "
             f"{group.graph.number_of_edges()} edges, drawn {group.count} times in {DRAWS}",
@@ -100,20 +104,28 @@ def sample_tiles(
 def mode_tiles(explanation: Explanation) -> list[Tile]:
     """Distinct explanation graphs that the restarts found, with their shares."""
     tiles = []
-    for mode in explanation.modes()[:MOST_MODES]:
-        graph = to_networkx(mode.graph, explanation.spec)
+    modes = explanation.modes()[:SHOWN]
+    graphs = [to_networkx(mode.graph, explanation.spec) for mode in modes]
+    for mode, graph in zip(_few(modes, graphs), graphs, strict=False):
         count = len(mode.restarts)
         drawing = graph_svg(
             graph,
             explanation.spec,
             size=TILE,
             show_legend=False,
+            compact=True,
             title=f"Found by {count} restarts: {graph.number_of_nodes()} nodes, "
             f"{graph.number_of_edges()} edges",
         )
         caption = f"{count} of {len(explanation.restarts)} restarts"
         tiles.append(Tile(Markup(drawing), caption, f"p = {mode.probability:.3f}"))
     return tiles
+
+
+def _few(items: Sequence[Item], graphs: Sequence[nx.Graph]) -> Sequence[Item]:
+    """The first few; of graphs with hundreds of edges only two or three, for the file's sake."""
+    edges = max((graph.number_of_edges() for graph in graphs[:SHOWN]), default=0)
+    return items[: max(2, min(SHOWN, MOST_TILE_EDGES // max(edges, 1)))]
 
 
 def neighbour_tiles(explanation: Explanation, neighbours: Sequence[Neighbour]) -> list[Tile]:
@@ -126,6 +138,7 @@ def neighbour_tiles(explanation: Explanation, neighbours: Sequence[Neighbour]) -
                     explanation.spec,
                     size=(300, 220),
                     show_legend=False,
+                    compact=True,
                     title=f"Real graph of class {near.label}",
                 )
             ),
@@ -205,4 +218,5 @@ def _spread(restarts: Sequence[Restart]) -> str:
     similar = [r.similarity for r in restarts if r.similarity is not None]
     if similar:
         parts.append(f"similarity {span(similar, 3)}")
-    return ", ".join(parts)
+    written = ", ".join(parts)
+    return written[0].upper() + written[1:]

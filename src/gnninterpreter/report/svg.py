@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from html import escape
 from typing import TYPE_CHECKING
 
 import networkx as nx
 import numpy as np
 
-from gnninterpreter.report.appearance import INK, EdgeLook, LegendEntry, NodeLook
+from gnninterpreter.report.appearance import EDGE_STROKE, INK
+from gnninterpreter.report.legend import legend_group
+from gnninterpreter.report.text import text
 
 if TYPE_CHECKING:
     from gnninterpreter.report.drawing import Drawing
 
-__all__ = ["render", "text"]
+__all__ = ["FONT", "render"]
 
-LEGEND_ROW = 22
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
-
-_FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
-
-
-def text(value: object) -> str:
-    """Make any text safe inside XML: escaped, and without characters that XML has no place for."""
-    return escape(_FORBIDDEN.sub("\ufffd", str(value)))
+HEAD_LENGTH, HEAD_WIDTH = 0.62, 0.36
+READABLE = 6.0
 
 
 def render(
@@ -33,6 +27,7 @@ def render(
     title: str | None = None,
     show_legend: bool = True,
     threshold: float | None = None,
+    compact: bool = False,
 ) -> str:
     """Write a laid-out graph as an SVG element.
 
@@ -42,21 +37,23 @@ def render(
         show_legend: Whether to add the legend.
         threshold: Edges that carry a lower probability, and nodes that only they touch, are there
             but not shown; the page's slider brings them out.
+        compact: Leave out what only hands and pointers need, for small pictures.
     """
     width, height = drawing.size
     graph = drawing.graph
     counted = f"{graph.number_of_nodes()} nodes, {graph.number_of_edges()} edges"
+    key, room = legend_group(drawing.legend(), width, height) if show_legend else ("", 0)
     faint = _below(graph, threshold)
-    rows = _legend_rows(drawing.legend(), width) if show_legend else []
-    total = height + len(rows) * LEGEND_ROW + (10 if rows else 0)
+    handles = "" if compact else f' data-radius="{drawing.radius:g}"'
+    handles += ' data-directed="1"' if drawing.spec.directed and not compact else ""
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {total}" width="{width}" '
-        f'height="{total}" role="img" class="graph" font-family="{text(FONT)}" '
-        f'data-radius="{drawing.radius:g}" data-directed="{int(drawing.spec.directed)}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height + room}" '
+        f'width="{width}" height="{height + room}" role="img" class="graph" '
+        f'font-family="{text(FONT)}"{handles}>',
         f"<title>{text(title or counted)}</title><desc>{counted}</desc>",
         '<g class="stage">',
-        *_edges(drawing, faint),
-        *_nodes(drawing, faint),
+        *_edges(drawing, faint, compact),
+        *_nodes(drawing, faint, compact),
         "</g>",
     ]
     if not graph.number_of_nodes():
@@ -64,9 +61,7 @@ def render(
             f'<text class="ink" x="{width / 2:g}" y="{height / 2:g}" text-anchor="middle" '
             f'font-size="15" fill="{INK}">no edges, so no graph</text>'
         )
-    if rows:
-        parts += ['<g class="legend" font-size="12.5">', *_legend(rows, height + 16), "</g>"]
-    return "".join([*parts, "</svg>"])
+    return "".join([*parts, key, "</svg>"])
 
 
 def _below(graph: nx.Graph, threshold: float | None) -> set[object]:
@@ -78,95 +73,60 @@ def _below(graph: nx.Graph, threshold: float | None) -> set[object]:
     return (set(graph.edges) - kept) | (set(graph.nodes) - touched)
 
 
-def _edges(drawing: Drawing, faint: set[object]) -> Iterator[str]:
-    stroke_width = max(1.2, 0.17 * drawing.radius)
+def _edges(drawing: Drawing, faint: set[object], compact: bool) -> Iterator[str]:
+    """One line for each edge; where there is direction, followed by the head of its arrow."""
+    breadth = max(1.2, 0.17 * drawing.radius)
+    yield (
+        f'<g class="edges" stroke="{EDGE_STROKE}" fill="{EDGE_STROKE}" '
+        f'stroke-width="{breadth:.3g}" stroke-linecap="round">'
+    )
     for u, v, look, attributes in drawing.edges():
         x1, y1, x2, y2 = drawing.ends(u, v)
-        dash = f' stroke-dasharray="{look.dash}"' if look.dash else ""
-        chance = attributes.get("_probability")
-        known = "" if chance is None else f' data-p="{chance:.4g}"'
-        kind = "edge" + " plain" * look.plain + " off" * ((u, v) in faint)
-        hint = f"<title>{text(look.hint)}</title>" if look.hint else ""
-        yield (
-            f'<line class="{kind}" data-u="{text(u)}" data-v="{text(v)}"{known} '
-            f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{look.stroke}" '
-            f'stroke-width="{stroke_width:.3g}" stroke-linecap="round"{dash}>{hint}</line>'
-        )
+        off = ' class="off"' if (u, v) in faint else ""
+        own = "" if look.plain else f' stroke="{look.stroke}"'
+        own += f' stroke-dasharray="{look.dash}"' if look.dash else ""
+        own += f' stroke-width="{breadth * look.breadth:.3g}"' if look.breadth != 1 else ""
+        handles = hint = ""
+        if not compact:
+            handles = f' data-u="{text(u)}" data-v="{text(v)}"'
+            chance = attributes.get("_probability")
+            handles += "" if chance is None else f' data-p="{chance:.4g}"'
+            hint = f"<title>{text(look.hint)}</title>" if look.hint else ""
+        line = f'<line{off}{handles} x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"{own}'
+        yield f"{line}>{hint}</line>" if hint else f"{line}/>"
         if drawing.spec.directed:
-            yield _arrow(drawing.radius, (x1, y1, x2, y2), look, kind)
+            fill = "" if look.plain else f' fill="{look.stroke}"'
+            yield f'<path{off} stroke="none"{fill} d="{_head(drawing.radius, x1, y1, x2, y2)}"/>'
+    yield "</g>"
 
 
-def _arrow(
-    radius: float, line: tuple[float, float, float, float], look: EdgeLook, kind: str
-) -> str:
-    """The head of an arrow, one for each line and right after it."""
-    x1, y1, x2, y2 = line
-    angle = float(np.degrees(np.arctan2(y2 - y1, x2 - x1)))
-    long, wide = 0.62 * radius, 0.36 * radius
-    return (
-        f'<path class="{kind} head" d="M{long:.1f},0 L0,{wide:.1f} L0,{-wide:.1f} Z" '
-        f'transform="translate({x2:.1f} {y2:.1f}) rotate({angle:.1f})" fill="{look.stroke}"/>'
-    )
+def _head(radius: float, x1: float, y1: float, x2: float, y2: float) -> str:
+    """A triangle whose base is at the end of the line; the page's script has the same rule."""
+    length = max(float(np.hypot(x2 - x1, y2 - y1)), 1e-6)
+    dx, dy = (x2 - x1) / length * radius, (y2 - y1) / length * radius
+    tip = f"{x2 + HEAD_LENGTH * dx:.1f},{y2 + HEAD_LENGTH * dy:.1f}"
+    left = f"{x2 - HEAD_WIDTH * dy:.1f},{y2 + HEAD_WIDTH * dx:.1f}"
+    right = f"{x2 + HEAD_WIDTH * dy:.1f},{y2 - HEAD_WIDTH * dx:.1f}"
+    return f"M{tip}L{left}L{right}Z"
 
 
-def _nodes(drawing: Drawing, faint: set[object]) -> Iterator[str]:
+def _nodes(drawing: Drawing, faint: set[object], compact: bool) -> Iterator[str]:
     radius = drawing.radius
-    for node, x, y, look in drawing.nodes():
+    nodes = list(drawing.nodes())
+    longest = max((len(look.label) for *_, look in nodes), default=0)
+    size = radius * (1.05 if longest <= 2 else 0.78)
+    yield (
+        f'<g class="nodes" text-anchor="middle" font-size="{size:.3g}" font-weight="600" '
+        f'fill="{INK}" stroke-width="{max(1.0, 0.11 * radius):.3g}">'
+    )
+    for node, x, y, look in nodes:
+        label = f'<text dy="0.36em" stroke="none">{text(look.label)}</text>'
+        hint = f"<title>{text(look.hint)}</title>" if look.hint and not compact else ""
         kind = "node" + " off" * (node in faint)
-        size = radius * (1.05 if len(look.label) <= 2 else 0.78)
-        label = (
-            f'<text text-anchor="middle" dy="0.36em" font-size="{size:.3g}" font-weight="600" '
-            f'fill="{INK}">{text(look.label)}</text>'
-            if look.label and radius >= 6
-            else ""
-        )
-        hint = f"<title>{text(look.hint)}</title>" if look.hint else ""
+        handles = "" if compact else f' class="{kind}" data-id="{text(node)}"'
         yield (
-            f'<g class="{kind}" data-id="{text(node)}" transform="translate({x:g} {y:g})">'
-            f'{hint}<circle r="{radius:g}" fill="{look.fill}" stroke="{look.stroke}" '
-            f'stroke-width="{max(1.0, 0.11 * radius):.3g}"/>{label}</g>'
+            f'<g{handles} transform="translate({x:g} {y:g})">{hint}'
+            f'<circle r="{radius:g}" fill="{look.fill}" stroke="{look.stroke}"/>'
+            f"{label if look.label and radius >= READABLE else ''}</g>"
         )
-
-
-def _legend_rows(entries: list[LegendEntry], width: int) -> list[list[tuple[LegendEntry, float]]]:
-    """Break the legend into rows that fit; nodes and edges begin rows of their own."""
-    rows: list[list[tuple[LegendEntry, float]]] = []
-    x, topic = 0.0, ""
-    for entry in entries:
-        wide = 44 + 7.2 * len(entry.name)
-        heading = f"{entry.kind} {entry.topic}"
-        if not rows or heading != topic or x + wide > width - 8:
-            rows.append([])
-            x, topic = (20.0 + 7.2 * len(heading) if heading != topic else 12.0), heading
-        rows[-1].append((entry, x))
-        x += wide
-    return rows
-
-
-def _legend(rows: list[list[tuple[LegendEntry, float]]], top: float) -> Iterator[str]:
-    topic = ""
-    for i, row in enumerate(rows):
-        y = top + i * LEGEND_ROW
-        heading = f"{row[0][0].kind} {row[0][0].topic}"
-        if heading != topic:
-            topic = heading
-            yield (f'<text class="soft" x="12" y="{y + 4:g}" fill="#5a6675">{text(heading)}</text>')
-        for entry, x in row:
-            look = entry.look
-            if isinstance(look, NodeLook):
-                yield (
-                    f'<rect x="{x:g}" y="{y - 9:g}" width="18" height="18" rx="9" '
-                    f'fill="{look.fill}" stroke="{look.stroke}" stroke-width="1.4"/>'
-                    f'<text x="{x + 9:g}" y="{y + 3.5:g}" '
-                    f'text-anchor="middle" font-size="10" font-weight="600" fill="{INK}">'
-                    f"{text(look.label)}</text>"
-                )
-            else:
-                yield (
-                    f'<path d="M{x - 4:g},{y:g} h24" stroke="{look.stroke}" stroke-width="2.6" '
-                    f'stroke-dasharray="{look.dash or "none"}"/>'
-                )
-            yield (
-                f'<text class="ink" x="{x + 25:g}" y="{y + 4:g}" fill="{INK}">'
-                f"{text(entry.name)}</text>"
-            )
+    yield "</g>"

@@ -1,8 +1,8 @@
 """The verdict on one explanation: may it be read as what the model believes, and why (not).
 
 The first question that fails decides, the gravest first: was there a graph, does the model give it
-to the class, does the ground truth agree, do other restarts agree, is it one graph within its
-limits, is it like the class's own graphs.
+to the class, does the ground truth agree, is it more than a random graph, do other restarts agree,
+is it one graph within its limits, is it like the class's own graphs.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class Finding(str, Enum):
 
     TRUSTWORTHY = "trustworthy"
     UNCHECKED = "certain, but not compared with data"
+    UNSPECIFIC = "no better than random graphs"
     UNSTABLE = "unstable over restarts"
     UNSOUND = "not in one piece within the size limit"
     OUT_OF_DISTRIBUTION = "out of distribution"
@@ -46,6 +47,7 @@ class Finding(str, Enum):
 
 _CAUTIONS = (
     Finding.UNCHECKED,
+    Finding.UNSPECIFIC,
     Finding.UNSTABLE,
     Finding.UNSOUND,
     Finding.OUT_OF_DISTRIBUTION,
@@ -60,23 +62,33 @@ class Verdict:
     reason: str
 
 
-def verdict_on(explanation: Explanation, truth: str | None = None) -> Verdict:
+def verdict_on(
+    explanation: Explanation, truth: str | None = None, random_mean: float | None = None
+) -> Verdict:
     """Judge an explanation by its own numbers.
 
     Args:
         explanation: What to judge.
         truth: Class that the ground truth assigns to the most probable graph, where it is known.
+        random_mean: Mean probability of random graphs of the same size, where it is known.
     """
     probability = explanation.probability
     if explanation.num_edges == 0:
         return Verdict(Finding.NOTHING_FOUND, "The most probable graph has no edges.")
-    sure = f"The model gives samples {_share(probability.mean)} on average"
+    sure = f"The model gives samples a probability of {_share(probability.mean)} on average"
     if probability.mean < REACHED:
         return Verdict(Finding.NOT_REACHED, f"{sure}; this is not what the class looks like to it.")
     if truth is not None and truth != explanation.name:
         return Verdict(
             Finding.CONTRADICTION,
-            f"The model is certain of {explanation.name}, but the graph really is {truth}.",
+            f"The model is certain of \u201c{explanation.name}\u201d, but by the rule of the data "
+            f"set the graph is \u201c{truth}\u201d.",
+        )
+    if random_mean is not None and random_mean >= REACHED:
+        return Verdict(
+            Finding.UNSPECIFIC,
+            f"{sure}, but it gives random graphs of this size {_share(random_mean)}: the class is "
+            "what it says of most graphs, and this one is nothing special.",
         )
     count = len(explanation.restarts)
     reached = sum(restart.mean_probability >= REACHED for restart in explanation.restarts)

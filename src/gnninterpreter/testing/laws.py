@@ -60,6 +60,7 @@ def discrete_error(
         graphs = random_graphs(
             spec, count, size, generator, dtype=relaxed.classifier.dtype, absent=size // 3
         )
+        graphs = graphs.to(relaxed.classifier.device)
         with torch.no_grad():
             worst = max(worst, _distance(relaxed(graphs), relaxed.classifier.score(graphs)))
     return worst
@@ -147,6 +148,7 @@ def assert_absent_means_absent(
     if edges is not None and other.edges is not None:
         edges = torch.where(hard.weight.eq(0).unsqueeze(-1), other.edges, edges)
     changed = replace(graphs, nodes=torch.where(absent, other.nodes, graphs.nodes), edges=edges)
+    graphs, changed = graphs.to(classifier.device), changed.to(classifier.device)
     for name, dense in (("generic", False), ("dense", True)):
         relaxed = RelaxedModel(classifier, dense=dense)
         with torch.no_grad():
@@ -183,6 +185,7 @@ def path_error(
     classifier = _classifier(model, spec, forward)
     generator = torch.Generator().manual_seed(seed)
     graphs = random_soft_graphs(spec, count, num_candidates, generator, dtype=classifier.dtype)
+    graphs = graphs.to(classifier.device)
     results = [_with_gradients(RelaxedModel(classifier, dense), graphs) for dense in (False, True)]
     (generic, slow), (fast_scores, fast) = results
     worst = _distance(fast_scores, generic)
@@ -196,12 +199,12 @@ def _with_gradients(relaxed: RelaxedModel, graphs: DenseGraphs) -> tuple[Scores,
     leaves = [part.detach().clone().requires_grad_() for part in parts]
     scores = relaxed(DenseGraphs(graphs.spec, *leaves))
     generator = torch.Generator().manual_seed(1)
-    total = torch.zeros((), dtype=leaves[0].dtype)
+    total = leaves[0].new_zeros(())
     for value in (scores.logits, scores.embedding):
         direction = torch.randn(value.shape, generator=generator, dtype=value.dtype)
-        total = total + (value * direction).sum()
+        total = total + (value * direction.to(value.device)).sum()
     gradients = torch.autograd.grad(total, leaves, allow_unused=True, materialize_grads=True)
-    off_diagonal = 1 - torch.eye(graphs.num_candidates, dtype=leaves[0].dtype)
+    off_diagonal = 1 - torch.eye(graphs.num_candidates).to(leaves[0])
     shaped = [gradients[0] * off_diagonal, gradients[1]]
     shaped += [edge * off_diagonal.unsqueeze(-1) for edge in gradients[2:]]
     return Scores(scores.logits.detach(), scores.embedding.detach()), shaped

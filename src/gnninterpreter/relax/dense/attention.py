@@ -30,30 +30,21 @@ def gat(
         return None
     heads, width = layer.heads, layer.out_channels
     hidden = layer.lin(x).view(-1, heads, width)
-    source_score = (hidden * layer.att_src).sum(-1)
-    target_score = (hidden * layer.att_dst).sum(-1)
-    scores = candidates.from_sources(source_score) + candidates.per_graph(target_score).unsqueeze(2)
-    loop_scores = candidates.per_graph(source_score + target_score)
+    source_score = candidates.per_graph((hidden * layer.att_src).sum(-1))
+    target_score = candidates.per_graph((hidden * layer.att_dst).sum(-1))
+    scores = source_score.unsqueeze(1) + target_score.unsqueeze(2)  # [B, N, N, H]
     if edge_attr is not None:
         if layer.lin_edge is None:
             return None
-
-        def edge_score(values: Tensor) -> Tensor:
-            spread: Tensor = layer.lin_edge(values).view(-1, heads, width) * layer.att_edge
-            return spread.sum(-1)
-
-        attr = _columns(edge_attr)
-        scores = scores + candidates.per_target(edge_score(attr))
-        loops = _loop_features(layer, candidates, attr) if layer.add_self_loops else None
-        if layer.add_self_loops:
-            if loops is None:
-                return None
-            loop_scores = loop_scores + candidates.per_graph(edge_score(loops))
-    slope = layer.negative_slope
-    scores = nn.functional.leaky_relu(scores, slope)
-    loop_scores = nn.functional.leaky_relu(loop_scores, slope)
-    out = _attend(candidates, scores, loop_scores if layer.add_self_loops else None, hidden, None)
-    return _finish(layer, out, x)
+        # The score of an edge is linear in its features: one matrix [D, H], not H * F columns.
+        by_head = layer.lin_edge.weight.view(heads, width, -1)
+        matrix = (by_head * layer.att_edge.view(heads, width, 1)).sum(dim=1).t()
+        edges = _with_loops(layer, candidates, edge_attr)
+        if edges is None:
+            return None
+        scores = scores + edges @ matrix
+    scores = nn.functional.leaky_relu(scores, layer.negative_slope)
+    return _finish(layer, _attend(candidates, scores, layer.add_self_loops, hidden, None), x)
 
 
 def gatv2(
@@ -69,26 +60,16 @@ def gatv2(
     heads, width = layer.heads, layer.out_channels
     left = layer.lin_l(x).view(-1, heads, width)
     right = left if layer.share_weights else layer.lin_r(x).view(-1, heads, width)
-    mixed = candidates.from_sources(left) + candidates.per_graph(right).unsqueeze(2)
-    loops = left + right
+    mixed = candidates.per_graph(left).unsqueeze(1) + candidates.per_graph(right).unsqueeze(2)
     if edge_attr is not None:
         if layer.lin_edge is None:
             return None
-        attr = _columns(edge_attr)
-        mixed = mixed + candidates.per_target(layer.lin_edge(attr).view(-1, heads, width))
-        if layer.add_self_loops:
-            features = _loop_features(layer, candidates, attr)
-            if features is None:
-                return None
-            loops = loops + layer.lin_edge(features).view(-1, heads, width)
-
-    def score(values: Tensor) -> Tensor:
-        weighed: Tensor = nn.functional.leaky_relu(values, layer.negative_slope) * layer.att
-        return weighed.sum(-1)
-
-    loop_scores = candidates.per_graph(score(loops)) if layer.add_self_loops else None
-    out = _attend(candidates, score(mixed), loop_scores, left, None)
-    return _finish(layer, out, x)
+        edges = _with_loops(layer, candidates, edge_attr)
+        if edges is None:
+            return None
+        mixed = mixed + layer.lin_edge(edges).unflatten(-1, (heads, width))
+    scores = (nn.functional.leaky_relu(mixed, layer.negative_slope) * layer.att).sum(-1)
+    return _finish(layer, _attend(candidates, scores, layer.add_self_loops, left, None), x)
 
 
 def transformer(
@@ -105,15 +86,15 @@ def transformer(
     query = candidates.per_graph(layer.lin_query(x).view(-1, heads, width))
     key = layer.lin_key(x).view(-1, heads, width)
     value = layer.lin_value(x).view(-1, heads, width)
+    keys = candidates.per_graph(key)
+    scores = torch.einsum("bihf,bjhf->bijh", query, keys)
     edges = None
     if layer.lin_edge is not None:
         if edge_attr is None:
             return None
-        edges = candidates.per_target(layer.lin_edge(edge_attr).view(-1, heads, width))
-    keys = candidates.from_sources(key)
-    keys = keys if edges is None else keys + edges
-    scores = (query.unsqueeze(2) * keys).sum(-1) / math.sqrt(width)
-    out = _attend(candidates, scores, None, value, edges)
+        edges = layer.lin_edge(candidates.square(edge_attr)).unflatten(-1, (heads, width))
+        scores = scores + (query.unsqueeze(2) * edges).sum(-1)
+    out = _attend(candidates, scores / math.sqrt(width), False, value, edges)
     out = out.flatten(1) if layer.concat else out.mean(dim=1)
     if layer.root_weight:
         skip: Tensor = layer.lin_skip(x)
@@ -125,37 +106,29 @@ def transformer(
 
 
 def _attend(
-    candidates: Candidates,
-    scores: Tensor,
-    loop_scores: Tensor | None,
-    values: Tensor,
-    edges: Tensor | None,
+    candidates: Candidates, scores: Tensor, loops: bool, values: Tensor, edges: Tensor | None
 ) -> Tensor:
     """Weighted softmax over sources (and the node itself), then the weighted sum of values.
 
     Args:
         candidates: The soft graphs.
-        scores: [B, N, N-1, H].
-        loop_scores: [B, N, H] where the layer adds self-loops.
+        scores: [B, N, N, H], target first; the diagonal is the score of a self-loop.
+        loops: Whether every node also attends to itself.
         values: [B * N, H, F], the values of the sources.
-        edges: [B, N, N-1, H, F] added to the values, or None.
+        edges: [B, N, N, H, F] added to the values, or None.
 
     Returns:
         [B * N, H, F].
     """
-    weight = candidates.per_target(candidates.edge_weight).unsqueeze(-1)
-    shifted = scores + log_weight(weight)
-    if loop_scores is not None:
-        shifted = torch.cat([shifted, loop_scores.unsqueeze(2)], dim=2)
-    # A node with no neighbours at all spreads its attention over absent ones; the factor below
-    # removes that.
-    attention = shifted.softmax(dim=2)
-    sources = attention[:, :, : candidates.size - 1] * (weight > 0)
-    messages = candidates.from_sources(values)
-    messages = messages if edges is None else messages + edges
-    out = (sources.unsqueeze(-1) * messages).sum(dim=2)
-    if loop_scores is not None:
-        out = out + attention[:, :, -1].unsqueeze(-1) * candidates.per_graph(values)
+    weight = candidates.adjacency()
+    if loops:
+        weight = weight + torch.eye(candidates.size, dtype=weight.dtype, device=weight.device)
+    attention = (scores + log_weight(weight).unsqueeze(-1)).softmax(dim=2)
+    # A node with no neighbours at all spreads its attention over absent ones; this removes it.
+    attention = attention * (weight > 0).unsqueeze(-1)
+    out = torch.einsum("bijh,bjhf->bihf", attention, candidates.per_graph(values))
+    if edges is not None:
+        out = out + (attention.unsqueeze(-1) * edges).sum(dim=2)
     return out.flatten(0, 1)
 
 
@@ -163,20 +136,25 @@ def _plain(layer: Any) -> bool:
     return aggregation_name(layer) == "add" and not (layer.training and layer.dropout > 0)
 
 
-def _columns(edge_attr: Tensor) -> Tensor:
-    return edge_attr.view(-1, 1) if edge_attr.dim() == 1 else edge_attr
+def _with_loops(layer: Any, candidates: Candidates, edge_attr: Tensor) -> Tensor | None:
+    """Edge features as [B, N, N, D] with those of self-loops on the diagonal, if there are any.
 
-
-def _loop_features(layer: Any, candidates: Candidates, edge_attr: Tensor) -> Tensor | None:
-    """Features of the self-loops: the mean over each node's incoming edges, PyG's default."""
+    A self-loop has the mean of the node's incoming edges, PyG's default, or a given number.
+    """
+    square = candidates.square(edge_attr)
+    if not layer.add_self_loops:
+        return square
     if layer.fill_value == "mean":
-        weight = candidates.per_target(candidates.edge_weight).unsqueeze(-1)
-        total = (candidates.per_target(edge_attr) * weight).sum(dim=2).flatten(0, 1)
-        return total / in_degree(candidates).clamp_min(1)
-    if isinstance(layer.fill_value, (int, float)):
-        shape = (candidates.num_nodes, edge_attr.size(1))
-        return edge_attr.new_full(shape, float(layer.fill_value))
-    return None
+        total = (square * candidates.adjacency().unsqueeze(-1)).sum(dim=2)
+        loops = total / candidates.per_graph(in_degree(candidates)).clamp_min(1)
+    elif isinstance(layer.fill_value, (int, float)):
+        loops = square.new_full(square.shape[:2] + square.shape[3:], float(layer.fill_value))
+    else:
+        return None
+    diagonal = torch.eye(candidates.size, dtype=torch.bool, device=square.device).view(
+        1, candidates.size, candidates.size, 1
+    )
+    return torch.where(diagonal, loops.unsqueeze(2), square)
 
 
 def _finish(layer: Any, out: Tensor, x: Tensor) -> Tensor:

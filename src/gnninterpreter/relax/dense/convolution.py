@@ -15,7 +15,9 @@ from gnninterpreter.relax.dense.kernel import (
     aggregation_name,
     in_degree,
     neighbour_sum,
+    received_by_feature,
 )
+from gnninterpreter.relax.reductions import power
 
 __all__ = ["gcn", "gin", "gine", "graph_conv", "nn_conv", "sage"]
 
@@ -36,16 +38,17 @@ def gcn(
 
 def _propagation(candidates: Candidates, loops: bool) -> Tensor:
     """D^-1/2 (A + I) D^-1/2 of each graph, [B, N, N]; the same for every layer of the model."""
-    key = ("propagation", loops)
-    if key not in candidates.cache:
+
+    def normalised() -> Tensor:
         matrix = candidates.adjacency()
         if loops:
             matrix = matrix + torch.eye(candidates.size, dtype=matrix.dtype, device=matrix.device)
         degree = matrix.sum(dim=2)
-        root = degree.clamp_min(torch.finfo(degree.dtype).tiny).rsqrt()
+        root = power(degree.clamp_min(torch.finfo(degree.dtype).tiny), -0.5)
         root = torch.where(degree > 0, root, torch.zeros_like(root))
-        candidates.cache[key] = root.unsqueeze(2) * matrix * root.unsqueeze(1)
-    return candidates.cache[key]
+        return root.unsqueeze(2) * matrix * root.unsqueeze(1)
+
+    return candidates.remember(("propagation", loops), normalised)
 
 
 def graph_conv(
@@ -92,7 +95,8 @@ def gine(
     if size is not None or edge_attr is None or how is None:
         return None
     edges = edge_attr if layer.lin is None else layer.lin(edge_attr)
-    messages = (candidates.from_sources(x) + candidates.per_target(edges)).relu()
+    sources = candidates.per_graph(x).unsqueeze(1)
+    messages = (sources + candidates.square(edges)).relu()
     out: Tensor = layer.nn(aggregate_messages(candidates, messages, how) + (1 + layer.eps) * x)
     return out
 
@@ -111,13 +115,9 @@ def nn_conv(
     if size is not None or edge_attr is None or network is None or how not in ("add", "mean"):
         return None
     c_in, c_out = layer.in_channels, layer.out_channels
-    per_target = candidates.per_target(candidates.edge_weight.unsqueeze(-1) * edge_attr)
-    sources = candidates.from_sources(x)  # [B, N, N-1, in]
-    # [B, N, K, in]: what each target receives, split by the edge feature that carried it.
-    received = per_target.transpose(2, 3) @ sources
-    weights = network.weight.t().reshape(-1, c_in, c_out)
-    out = received.flatten(2) @ weights.reshape(-1, c_out)
-    out = out.flatten(0, 1)
+    received = received_by_feature(candidates, candidates.square(edge_attr), x)  # [B, N, K, in]
+    weights = network.weight.t().reshape(-1, c_out)
+    out = (received.flatten(2) @ weights).flatten(0, 1)
     if network.bias is not None:
         out = out + neighbour_sum(candidates, x) @ network.bias.view(c_in, c_out)
     if how == "mean":

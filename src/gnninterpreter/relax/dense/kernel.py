@@ -105,16 +105,31 @@ def aggregate(candidates: Candidates, nodes: Tensor, how: str) -> Tensor:
 
 
 def aggregate_messages(candidates: Candidates, messages: Tensor, how: str) -> Tensor:
-    """Aggregate messages [B, N, N-1, F] at their targets, to [B * N, F]."""
-    weight = candidates.per_target(candidates.edge_weight).unsqueeze(-1)
+    """Aggregate messages [B, N, N, F], target first, at their targets, to [B * N, F]."""
+    weight = candidates.adjacency().unsqueeze(-1)
     if how == "max":
         return expected_max(messages, weight, dim=2).flatten(0, 1)
     total = (messages * weight).sum(dim=2).flatten(0, 1)
     return total / in_degree(candidates).clamp_min(1) if how == "mean" else total
 
 
+def received_by_feature(candidates: Candidates, edges: Tensor, nodes: Tensor) -> Tensor:
+    """What each node receives, split by the edge feature that carried it.
+
+    Args:
+        candidates: The soft graphs.
+        edges: Edge features, [B, N, N, K].
+        nodes: Node values, [B * N, F].
+
+    Returns:
+        sum_j a_ij e_ijk x_j, [B, N, K, F]: one batched matrix product.
+    """
+    carried = candidates.adjacency().unsqueeze(-1) * edges
+    stacked = carried.permute(0, 1, 3, 2).flatten(1, 2)  # [B, N * K, N]
+    received = torch.bmm(stacked, candidates.per_graph(nodes))
+    return received.view(candidates.num_graphs, candidates.size, edges.size(-1), -1)
+
+
 def in_degree(candidates: Candidates) -> Tensor:
     """Weighted number of incoming edges of each node, [B * N, 1]."""
-    if "in_degree" not in candidates.cache:
-        candidates.cache["in_degree"] = candidates.adjacency().sum(dim=2).view(-1, 1)
-    return candidates.cache["in_degree"]
+    return candidates.remember("in_degree", lambda: candidates.adjacency().sum(dim=2).view(-1, 1))

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.relax.candidates import Candidates
-from gnninterpreter.relax.dense.kernel import aggregation_name
+from gnninterpreter.relax.dense.kernel import aggregation_name, received_by_feature
 
 __all__ = ["relational"]
 
@@ -32,11 +32,11 @@ def relational(
         weight = (layer.comp @ weight.view(layer.num_bases, -1)).view(
             layer.num_relations, layer.in_channels_l, layer.out_channels
         )
-    share = candidates.per_target(candidates.edge_weight.unsqueeze(-1) * soft)
-    sources = candidates.from_sources(x)
-    received = share.transpose(2, 3) @ sources  # [B, N, R, in]
+    types = candidates.square(soft)
+    received = received_by_feature(candidates, types, x)  # [B, N, R, in]
     if how == "mean":
-        received = received / share.sum(dim=2).clamp_min(1).unsqueeze(-1)
+        count = (candidates.adjacency().unsqueeze(-1) * types).sum(dim=2)
+        received = received / count.clamp_min(1).unsqueeze(-1)
     received = received.flatten(0, 1)
     relations = received.size(1)
     if layer.num_blocks is not None:

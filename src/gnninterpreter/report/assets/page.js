@@ -74,16 +74,17 @@
     stretch({ element, head, u, v }) {
       const a = this.nodes.get(u);
       const b = this.nodes.get(v);
+      const r = this.radius;
       let [x1, y1, x2, y2] = [a.x, a.y, b.x, b.y];
       if (this.directed) {
         const length = Math.max(Math.hypot(x2 - x1, y2 - y1), 1e-6);
         const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
-        const aside = this.pairs.has(v + "\n" + u) ? 0.35 * this.radius : 0;
-        const short = 1.6 * this.radius;
+        const aside = this.pairs.has(v + "\n" + u) ? 0.35 * r : 0;
+        const short = 1.6 * r;
         [x1, y1] = [x1 - dy * aside, y1 + dx * aside];
         [x2, y2] = [x2 - dy * aside - dx * short, y2 + dx * aside - dy * short];
-        const angle = (Math.atan2(dy, dx) * 180) / Math.PI;
-        head.setAttribute("transform", `translate(${x2.toFixed(1)} ${y2.toFixed(1)}) rotate(${angle.toFixed(1)})`);
+        const corner = (along, across) => `${x2 + r * (along * dx - across * dy)},${y2 + r * (along * dy + across * dx)}`;
+        head.setAttribute("d", `M${corner(0.62, 0)}L${corner(0, 0.36)}L${corner(0, -0.36)}Z`);
       }
       Object.entries({ x1, y1, x2, y2 }).forEach(([name, value]) => element.setAttribute(name, value.toFixed(1)));
     }
@@ -168,18 +169,24 @@
     const lines = [...canvas.querySelectorAll("line")];
     const show = () => {
       const { threshold, sentence } = stops[slider.value];
-      const touched = new Set();
+      const touched = new Map();
       for (const line of lines) {
         const p = number(line, "data-p");
         const kept = threshold === null || p >= threshold;
-        const parts = [line, ...(line.nextElementSibling.matches(".head") ? [line.nextElementSibling] : [])];
+        const head = line.nextElementSibling;
+        const parts = head && head.matches("path") ? [line, head] : [line];
         for (const part of parts) {
           part.classList.toggle("off", !kept);
           part.style.opacity = threshold === null ? Math.max(p, 0.06) : "";
         }
-        if (kept) touched.add(line.dataset.u).add(line.dataset.v);
+        if (kept) {
+          for (const id of [line.dataset.u, line.dataset.v]) touched.set(id, Math.max(p, touched.get(id) || 0));
+        }
       }
-      for (const node of canvas.querySelectorAll(".node")) node.classList.toggle("off", !touched.has(node.dataset.id));
+      for (const node of canvas.querySelectorAll(".node")) {
+        node.classList.toggle("off", !touched.has(node.dataset.id));
+        node.style.opacity = threshold === null ? Math.max(touched.get(node.dataset.id) || 0, 0.15) : "";
+      }
       output.textContent = sentence;
       slider.setAttribute("aria-valuetext", sentence);
     };
@@ -196,10 +203,15 @@
     link.remove();
   };
   const asText = (type, content) => `data:${type};charset=utf-8,` + encodeURIComponent(content);
+  const payloadOf = (card) => JSON.parse(card.querySelector(".payload").textContent);
   const asSvg = (card) => {
     const copy = card.querySelector(".canvas svg.graph").cloneNode(true);
     const { width, height } = copy.viewBox.baseVal;
-    copy.insertAdjacentHTML("afterbegin", `<rect width="${width}" height="${height}" fill="#fff"/>`);
+    const { group, height: room } = payloadOf(card).legend;
+    copy.setAttribute("viewBox", `0 0 ${width} ${height + room}`);
+    copy.setAttribute("height", height + room);
+    copy.insertAdjacentHTML("afterbegin", `<rect width="${width}" height="${height + room}" fill="#fff"/>`);
+    copy.insertAdjacentHTML("beforeend", group);
     return new XMLSerializer().serializeToString(copy);
   };
   const asPng = (card, done) => {
@@ -213,7 +225,7 @@
     image.src = asText("image/svg+xml", asSvg(card));
   };
   const download = (card, kind) => {
-    const payload = JSON.parse(card.querySelector(".payload").textContent);
+    const payload = payloadOf(card);
     const name = (payload.name.replace(/[^\w-]+/g, "_").replace(/^_+|_+$/g, "") || "graph") + "." + kind;
     if (kind === "svg") save(name, asText("image/svg+xml", asSvg(card)));
     else if (kind === "png") asPng(card, (address) => save(name, address));

@@ -1,0 +1,68 @@
+# Two commands: `make demo` shows what the package does, `make test` checks everything.
+# Each makes the environment it needs in $(VENV); a second run finds it ready.
+
+PYTHON ?= python3
+VENV ?= .venv
+OUT ?= demo
+# Processes that run tests at the same time, and what else to tell pytest.
+JOBS ?= 2
+PYTEST ?=
+
+BIN := $(VENV)/bin
+# Only through the constraints: an unpinned torch may bring gigabytes of libraries for GPUs.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types unit format docs clean
+
+help:
+	@echo "make demo    explain the bundled Shape classifier and write $(OUT)/report.html"
+	@echo "make test    check style and types, run every test"
+	@echo "make format  mend the style where that can be done automatically"
+	@echo "make docs    build the documentation in docs/_build"
+	@echo "make clean   remove everything these made, $(VENV) too"
+
+demo: $(VENV)/.base
+	$(BIN)/gnninterpreter demo --out $(OUT) --overwrite
+
+test: lint types unit
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+# One thread for each process: the tensors of the tests are tiny, and cores are few.
+unit: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(PYTEST)
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build --fail-on-warning --quiet docs docs/_build
+	@echo "docs/_build/index.html"
+
+clean:
+	rm -rf $(VENV) $(OUT) docs/_build build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit("Python 3.10 or later is needed; name one with: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing into $(VENV), which takes a few minutes the first time"
+	$(INSTALL) -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing into $(VENV), which takes a few minutes the first time"
+	$(INSTALL) -e '.[dev]'
+	@touch $(VENV)/.base $@
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) -e '.[docs]'
+	@touch $@

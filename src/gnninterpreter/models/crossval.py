@@ -1,0 +1,61 @@
+"""Cross-validation: every graph is scored by a model that has not seen it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from gnninterpreter.errors import ModelError
+from gnninterpreter.models.batching import GraphStore
+from gnninterpreter.models.scores import ClassificationScores
+from gnninterpreter.models.splits import Split, folds
+from gnninterpreter.models.training import TrainingConfig, train
+
+__all__ = ["cross_validate"]
+
+
+def cross_validate(
+    dataset: Any,
+    config: TrainingConfig,
+    count: int = 10,
+    *,
+    device: str | torch.device = "cpu",
+    callback: Callable[[int, int], None] | None = None,
+) -> ClassificationScores:
+    """Train ``count`` models, each on all parts of the data but one, and score it on that one.
+
+    Args:
+        dataset: Labelled graphs.
+        config: How to train each model. With ``keep="best"`` the part after the one held out
+            chooses the state; with ``"last"`` it is trained on as well.
+        count: Number of parts.
+        device: ``"cpu"`` or a CUDA device.
+        callback: Called with the number of models trained and ``count`` after each.
+
+    Returns:
+        Scores over all graphs together, each predicted by the model that has not seen it.
+
+    Raises:
+        ModelError: If ``count`` leaves nothing to train on.
+    """
+    least = 3 if config.keep == "best" else 2
+    if count < least:
+        raise ModelError(f"count must be at least {least} with keep={config.keep!r} (got {count})")
+    labels = GraphStore(dataset, use_edge_attr=False).y
+    parts = folds(labels, count, config.seed)
+    predictions = torch.empty_like(labels)
+    store = GraphStore(dataset, use_edge_attr="edge_dim" in config.model)
+    for index, held_out in enumerate(parts):
+        chooser = parts[(index + 1) % count]
+        rest = [part for part in parts if part is not held_out]
+        if config.keep == "best":
+            rest = [part for part in rest if part is not chooser]
+        split = Split(torch.cat(rest).sort().values, chooser, held_out)
+        result = train(dataset, config, device=device, split=split)
+        with torch.no_grad():
+            predictions[held_out] = store.batch(held_out).logits(result.model).argmax(1)
+        if callback is not None:
+            callback(index + 1, count)
+    return ClassificationScores.of(predictions, labels, int(config.model["num_classes"]))

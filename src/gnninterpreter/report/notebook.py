@@ -1,0 +1,43 @@
+"""What a notebook shows of an explanation: the drawing, the verdict and the first numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gnninterpreter.report.drawing import graph_svg
+from gnninterpreter.report.svg import FONT
+from gnninterpreter.report.text import text
+from gnninterpreter.report.verdict import verdict_on
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import Explanation, ExplanationSet
+
+__all__ = ["card_html", "cards_html"]
+
+COLOURS = {"good": "#00704f", "caution": "#845300", "bad": "#a32c17"}
+SIZE = (340, 240)
+
+
+def card_html(explanation: Explanation) -> str:
+    """One explanation as a small piece of HTML that needs no style sheet, for ``_repr_html_``."""
+    verdict = verdict_on(explanation)
+    drawing = graph_svg(explanation.graph, explanation.spec, size=SIZE, title=explanation.name)
+    numbers = (
+        f"p = {explanation.probability.mean:.3f} ± {explanation.probability.std:.3f} "
+        f"over {explanation.probability.n:,} samples · {explanation.num_nodes} nodes, "
+        f"{explanation.num_edges} edges"
+    )
+    return (
+        '<div style="display:inline-block;vertical-align:top;width:364px;margin:6px;padding:12px;'
+        "border:1px solid #e2e5e9;border-radius:10px;background:#fff;color:#16202c;"
+        f'font:14px/1.45 {text(FONT)}">'
+        f'<div style="font-size:17px;font-weight:650">{text(explanation.name)}</div>'
+        f'<div style="color:{COLOURS[verdict.finding.level]};font-weight:600">'
+        f"{text(str(verdict.finding).capitalize())}</div>{drawing}"
+        f'<div style="color:#5a6675">{text(numbers)}</div></div>'
+    )
+
+
+def cards_html(result: ExplanationSet) -> str:
+    """All classes of a run, one card each."""
+    return f"<div>{''.join(card_html(explanation) for explanation in result.values())}</div>"

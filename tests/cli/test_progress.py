@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+import torch
+from rich.console import Console
+
+import gnninterpreter as gi
+from gnninterpreter.cli.progress import LiveProgress
+from gnninterpreter.optim import Look
+from gnninterpreter.progress import Progress
+
+from . import lab
+
+CLASSES = ["sparse", "dense"]
+
+
+@pytest.fixture(scope="module")
+def explanation():
+    recipe = gi.Recipe.auto(iterations=20)
+    result = gi.explain(
+        lab.model, lab.graphs(), targets=1, restarts=2, recipe=recipe, progress=False
+    )
+    return result[1]
+
+
+def look(phase: str, iteration: int, probability: list[float]) -> Look:
+    edges = torch.arange(1.0, len(probability) + 1)
+    return Look(phase, iteration, 100, torch.tensor(probability), edges, None)  # type: ignore[arg-type]
+
+
+def console(terminal: bool, **options: object) -> Console:
+    return Console(
+        file=io.StringIO(), force_terminal=terminal, width=80, height=25, legacy_windows=False,
+        **options,
+    )  # fmt: skip
+
+
+def text(target: Console) -> str:
+    return target.file.getvalue()  # type: ignore[attr-defined]
+
+
+def rendered(progress: LiveProgress) -> str:
+    target = Console(file=io.StringIO(), width=80, color_system=None)
+    target.print(progress.table())
+    return text(target)
+
+
+def test_has_the_methods_of_the_protocol():
+    progress: Progress = LiveProgress()
+    assert all(callable(getattr(progress, name)) for name in dir(Progress) if name[0] != "_")
+
+
+class TestPlain:
+    def test_one_line_a_class(self, explanation):
+        target = console(terminal=False)
+        progress = LiveProgress(target)
+        progress.begin("mine", ["called as forward(data)"], ["class 1"])
+        progress.begin_class("class 1")
+        for i in range(5):
+            assert progress.look(look("search", 20 * i, [0.1, 0.9])) is None
+        progress.end_class(explanation)
+        progress.end()
+        first, second, third = text(target).splitlines()
+        assert (first, second) == ("explaining mine", "  called as forward(data)")
+        assert third.startswith(f"class 1: probability {explanation.probability}, ")
+        assert "nodes" in third
+        assert "edges" in third
+        assert "converged" in third
+
+    def test_names_are_not_markup(self):
+        target = console(terminal=False)
+        LiveProgress(target).begin("[red]mine[/red]", ["[bold]x"], [])
+        assert text(target) == "explaining [red]mine[/red]\n  [bold]x\n"
+
+    def test_in_a_notebook(self, explanation):
+        progress = LiveProgress(console(terminal=False, force_jupyter=True))
+        progress.begin("mine", ["called as forward(data)"], ["class 1"])
+        progress.end_class(explanation)
+        progress.end()
+
+    def test_closed_stream_ends_the_display_not_the_run(self, explanation):
+        target = console(terminal=False)
+        target.file.close()
+        progress = LiveProgress(target)
+        progress.begin("mine", [], ["class 1"])
+        progress.begin_class("class 1")
+        progress.look(look("search", 20, [0.5]))
+        progress.end_class(explanation)
+        progress.end()
+
+
+class TestLive:
+    def test_table_follows_the_run(self, explanation):
+        target = console(terminal=True)
+        progress = LiveProgress(target)
+        progress.begin("mine", ["called as forward(data)"], ["class 0", "class 1"])
+        assert rendered(progress).count("waiting") == 2
+        progress.begin_class("class 1")
+        progress.look(look("search", 40, [0.25, 0.75]))
+        row = rendered(progress).splitlines()[2]
+        assert row.split()[-1] == "searching"
+        assert "40/100" in row
+        assert "0.750" in row
+        assert " 2 " in row
+        progress.look(look("refine", 100, [0.8, float("nan")]))
+        assert "0.800" in rendered(progress)
+        assert "refining" in rendered(progress)
+        progress.end_class(explanation)
+        assert "converged" in rendered(progress)
+        progress.end()
+        assert text(target).count("called as forward(data)") == 1
+        assert "converged" in text(target)
+
+    def test_fits_a_usual_terminal(self, explanation):
+        progress = LiveProgress(console(terminal=True))
+        progress.begin("mine", [], ["a class of thirty letters or so", "class 1"])
+        progress.end_class(explanation)
+        progress.end()
+        assert "…" not in rendered(progress).splitlines()[0]
+        assert "converged" in rendered(progress)
+
+    def test_many_classes_show_the_current_one(self):
+        progress = LiveProgress(console(terminal=True))
+        progress.begin("mine", [], [f"class {i}" for i in range(100)])
+        progress.begin_class("class 57")
+        shown = rendered(progress)
+        assert "class 57" in shown
+        assert len(shown.splitlines()) <= 25
+        progress.end()
+        assert len(rendered(progress).splitlines()) == 101
+
+    def test_end_without_begin(self):
+        LiveProgress(console(terminal=True)).end()
+
+    def test_dumb_terminal_gets_plain_lines(self, explanation, monkeypatch):
+        monkeypatch.setenv("TERM", "dumb")
+        target = Console(file=io.StringIO(), force_terminal=True, width=80)
+        progress = LiveProgress(target)
+        progress.begin("mine", [], ["class 1"])
+        progress.end_class(explanation)
+        progress.end()
+        assert len(text(target).splitlines()) == 2
+
+
+def test_explain_shows_progress_on_standard_error(capsys):
+    gi.explain(lab.model, lab.graphs(), restarts=2, recipe=gi.Recipe.auto(iterations=20))
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("explaining Degrees\n")
+    assert captured.err.count("probability") == 2
+
+
+def test_explain_without_standard_error(monkeypatch):
+    monkeypatch.setattr("sys.stderr", None)
+    result = gi.explain(lab.model, lab.graphs(), targets=1, recipe=gi.Recipe.auto(iterations=20))
+    assert len(result) == 1
+
+
+def test_the_table_is_closed_after_a_failure():
+    target = console(terminal=True)
+
+    def fails(_: Look) -> bool:
+        raise RuntimeError("a bug")
+
+    progress = LiveProgress(target)
+    with pytest.raises(RuntimeError, match="a bug"):
+        gi.explain(
+            lab.model, lab.graphs(), restarts=2, recipe=gi.Recipe.auto(iterations=20),
+            progress=progress, callbacks=[fails],
+        )  # fmt: skip
+    assert "\x1b[?25h" in text(target)  # the cursor is visible again

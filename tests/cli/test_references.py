@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+from torch import nn
+
+from gnninterpreter.cli.references import load_data, load_forward, load_model
+from gnninterpreter.errors import DataError, ModelError
+from gnninterpreter.models import Bundle
+
+from . import lab
+from .conftest import HERE
+
+
+@pytest.fixture(autouse=True)
+def in_the_lab(monkeypatch):
+    monkeypatch.chdir(HERE)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+
+@pytest.mark.parametrize("reference", ["lab:model", "lab:Degrees", "tests.cli.lab:model"])
+def test_object_class_or_function(reference):
+    assert isinstance(load_model(reference), nn.Module)
+
+
+def test_an_object_is_not_called():
+    assert load_model("tests.cli.lab:model") is lab.model
+
+
+@pytest.mark.parametrize("name", ["shape", "is-acyclic", " Shape "])
+def test_bundled_names(name):
+    assert isinstance(load_model(name), Bundle)
+
+
+@pytest.mark.parametrize("reference", ["lab:graphs", "lab:some_graphs"])
+def test_data(reference):
+    assert len(load_data(reference)) == 6
+
+
+def test_attributes_of_attributes():
+    assert load_forward("lab:Degrees.forward")
+
+
+def test_empty_data_is_left_to_explain():
+    assert load_data("lab:no_graphs") == []
+
+
+def test_the_argument_is_named():
+    with pytest.raises(DataError, match="--data 'lab:nothing'"):
+        load_data("lab:nothing")
+    with pytest.raises(ModelError, match="--forward 'lab:nothing'"):
+        load_forward("lab:nothing")

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Batch, Data
+from torch_geometric.nn import global_add_pool
+
+from gnninterpreter.errors import CheckpointError, DataError
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import QUANTILES, ClassStatistics
+from gnninterpreter.spec import Continuous, GraphSpec
+
+
+class Sums(nn.Module):
+    """The embedding is the sum of the two features, the scores are the same numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head = nn.Identity()
+        self.scale = nn.Parameter(torch.ones(1))
+
+    def forward(self, data: Batch) -> Tensor:
+        return self.head(global_add_pool(data.x * self.scale, data.batch))
+
+
+def path(rows: list[list[float]], y: object) -> Data:
+    """A path of nodes with the given features."""
+    n = len(rows)
+    there = torch.stack([torch.arange(n - 1), torch.arange(1, n)])
+    return Data(x=torch.tensor(rows), edge_index=torch.cat([there, there.flip(0)], 1), y=y)
+
+
+GRAPHS = [
+    path([[1.0, 0.0], [2.0, 0.0]], torch.tensor([0])),
+    path([[1.0, 0.0], [0.0, 1.5], [2.0, 0.0], [0.0, 0.5]], torch.tensor([0])),
+    path([[0.0, 1.0], [0.0, 1.0], [1.0, 1.0]], torch.tensor([1])),
+    path([[2.0, 0.0], [0.0, 1.0]], torch.tensor([1])),
+]
+SPEC = GraphSpec((Continuous(2, 0.0, 2.0),), class_names=("first", "second"))
+
+
+@pytest.fixture(scope="module")
+def statistics() -> ClassStatistics:
+    return ClassStatistics.from_dataset(Sums(), GRAPHS, SPEC)
+
+
+def test_values_by_hand(statistics: ClassStatistics) -> None:
+    assert statistics.num_classes == 2
+    assert statistics.count.tolist() == [2, 2]
+    assert statistics.mean_embedding.tolist() == [[3.0, 1.0], [1.5, 2.0]]
+    assert statistics.mean_nodes.tolist() == [3.0, 2.5]
+    assert statistics.mean_edges.tolist() == [2.0, 1.5]
+    assert statistics.mean_degree.tolist() == pytest.approx([(1 / 2 + 3 / 4) / 2, 7 / 12])
+    assert statistics.std_degree.tolist() == pytest.approx([1 / 8, 1 / 12])
+    assert statistics.accuracy.tolist() == [1.0, 0.5]
+
+
+def test_similarities_by_hand(statistics: ClassStatistics) -> None:
+    mean = torch.tensor([3.0, 1.0])
+    alike = [
+        float(torch.cosine_similarity(torch.tensor(e), mean, dim=0))
+        for e in ([3.0, 0.0], [3.0, 2.0])
+    ]
+    quantiles = statistics.similarity_quantiles[0]
+    assert quantiles.shape == (QUANTILES,)
+    assert float(quantiles[0]) == pytest.approx(min(alike))
+    assert float(quantiles[-1]) == pytest.approx(max(alike))
+    assert (quantiles.diff() >= 0).all()
+
+
+def test_percentiles(statistics: ClassStatistics) -> None:
+    quantiles = statistics.similarity_quantiles[0]
+    assert statistics.similarity_percentile(0, -1.0) == 0.0
+    assert statistics.similarity_percentile(0, 1.1) == 100.0
+    middle = float(quantiles[QUANTILES // 2])
+    assert statistics.similarity_percentile(0, middle) == pytest.approx(50.0, abs=1.0)
+
+
+def test_a_classifier_may_be_given_and_the_spec_left_out(statistics: ClassStatistics) -> None:
+    classifier = GraphClassifier(Sums(), SPEC)
+    for other in (
+        ClassStatistics.from_dataset(classifier, GRAPHS),
+        ClassStatistics.from_dataset(Sums(), GRAPHS),
+    ):
+        for name, tensor in statistics.tensors().items():
+            assert torch.equal(tensor, other.tensors()[name]), name
+
+
+def test_directed_edges_are_counted_one_by_one() -> None:
+    spec = GraphSpec(SPEC.nodes, directed=True)
+    statistics = ClassStatistics.from_dataset(Sums(), GRAPHS, spec)
+    assert statistics.mean_edges.tolist() == [4.0, 3.0]
+
+
+def test_a_class_without_examples_has_zeros() -> None:
+    statistics = ClassStatistics.from_dataset(Sums(), GRAPHS[:2], SPEC)
+    assert statistics.count.tolist() == [2, 0]
+    for name, tensor in statistics.tensors().items():
+        assert not tensor[1].any(), name
+        assert torch.isfinite(tensor).all(), name
+
+
+@pytest.mark.parametrize("label", [1, 1.0, torch.tensor(1), torch.tensor([[1.0]])], ids=repr)
+def test_labels_may_be_written_in_many_ways(label: object) -> None:
+    data = [path([[0.0, 1.0], [0.0, 1.0]], label)]
+    assert ClassStatistics.from_dataset(Sums(), data, SPEC).count.tolist() == [0, 1]
+
+
+def test_tensors_and_back(statistics: ClassStatistics) -> None:
+    again = ClassStatistics.from_tensors(statistics.tensors())
+    for name, tensor in statistics.tensors().items():
+        assert tensor.is_contiguous()
+        assert torch.equal(getattr(again, name), tensor)
+
+
+def test_missing_tensors_are_named(statistics: ClassStatistics) -> None:
+    tensors = statistics.tensors()
+    del tensors["accuracy"], tensors["count"]
+    with pytest.raises(CheckpointError, match="class statistics lack accuracy, count"):
+        ClassStatistics.from_tensors(tensors)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], "dataset is empty; give at least one labelled graph for each class"),
+        ([path([[1.0, 1.0]] * 2, None)], r"needs one class label in 'y' \(got none\)"),
+        (
+            [path([[1.0, 1.0]] * 2, torch.zeros(1, 3))],
+            r"one class label in 'y' \(got a tensor of shape \[1, 3\]\); give class_statistics=",
+        ),
+        (
+            [path([[1.0, 1.0]] * 2, torch.tensor([2]))],
+            r"whole numbers from 0 to 1, one for each class of the model \(got 2\); renumber",
+        ),
+        ([path([[1.0, 1.0]] * 2, -1)], r"\(got -1\)"),
+        ([path([[1.0, 1.0]] * 2, 0.5)], r"\(got 0.5\)"),
+    ],
+    ids=["empty", "unlabelled", "several labels", "too large", "negative", "not whole"],
+)
+def test_bad_data(data: list[Data], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        ClassStatistics.from_dataset(Sums(), data, SPEC)

@@ -1,0 +1,138 @@
+"""Runs made by hand, so that every number on the page is known and no search is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from gnninterpreter.distribution import GraphDistribution
+from gnninterpreter.explanation import Curve, Explanation, ExplanationSet, Probability, Restart
+from gnninterpreter.spec import Categorical, GraphSpec
+
+SURE = 8.0
+
+
+def _edge_logits(
+    spec: GraphSpec, candidates: int, edges: dict[tuple[int, int], float]
+) -> torch.Tensor:
+    """Sure of the listed edges (or as sure as their logits say), sure of no others."""
+    pairs = [
+        (i, j)
+        for i in range(candidates)
+        for j in range(candidates)
+        if (i != j if spec.directed else i < j)
+    ]
+    # A directed pair is stored as (target, source).
+    return torch.tensor([edges.get((j, i) if spec.directed else (i, j), -SURE) for i, j in pairs])
+
+
+def make_explanation(
+    spec: GraphSpec,
+    target: int = 0,
+    edges: dict[tuple[int, int], float] | None = None,
+    candidates: int = 6,
+    mean: float = 0.98,
+    percentile: float | None = 40.0,
+    reached: int = 3,
+    notes: tuple[str, ...] = (),
+) -> Explanation:
+    """An explanation of three restarts; the second one is chosen and has the edges given."""
+    if edges is None:
+        edges = {(0, 1): SURE, (1, 2): SURE, (0, 2): SURE, (2, 3): SURE, (3, 4): 0.5, (1, 4): -0.5}
+    generator = torch.Generator().manual_seed(target)
+    chosen = _edge_logits(spec, candidates, edges)
+    path = _edge_logits(spec, candidates, {(i, i + 1): SURE for i in range(3)})
+
+    def features(blocks: tuple[object, ...], count: int) -> tuple[torch.Tensor, ...]:
+        widths = [b.size if isinstance(b, Categorical) else b.dim for b in blocks]  # type: ignore[attr-defined]
+        return tuple(4 * torch.randn(3, count, width, generator=generator) for width in widths)
+
+    distribution = GraphDistribution(
+        spec,
+        candidates,
+        torch.stack([path, chosen, path]),
+        features(spec.nodes, candidates),
+        features(spec.edges, chosen.numel()),
+    )
+    modes = distribution.mode()
+    restarts = [
+        Restart(
+            probability=0.99,
+            mean_probability=mean if r < reached else 0.1,
+            nodes=int(modes.num_nodes[r]),
+            edges=int(modes.num_edges[r]),
+            similarity=None if percentile is None else 0.9 + 0.01 * r,
+            connected=True,
+            undecided=float(distribution.undecided()[r]),
+            reason="converged",
+            iterations=100,
+        )
+        for r in range(3)
+    ]
+    others = (1 - 0.99) / max(spec.num_classes - 1, 1)
+    return Explanation(
+        spec=spec,
+        target=target,
+        distribution=distribution,
+        choice=1,
+        probability=Probability(mean, 0.01, 1000),
+        mode_probability=0.99,
+        class_probabilities=[0.99 if c == target else others for c in range(spec.num_classes)],
+        restarts=restarts,
+        similarity=None if percentile is None else 0.91,
+        similarity_percentile=percentile,
+        max_nodes=candidates,
+        max_edges=12.0,
+        gradient="relaxed",
+        recipe="auto",
+        seed=7,
+        seconds=1.5,
+        history=[
+            Curve(
+                "probability", [20, 40, 60], [[0.1, 0.2, 0.1], [0.5, 0.9, 0.4], [0.7, 0.99, 0.9]]
+            ),
+            Curve(
+                "expected edges", [20, 40, 60], [[9.0, 8.0, 7.0], [6.0, 5.5, 5.0], [4.0, 5.0, 4.0]]
+            ),
+        ],
+        notes=list(notes),
+    )
+
+
+def make_result(spec: GraphSpec, name: str = "toy", **fields: object) -> ExplanationSet:
+    """A run that explains every class of a spec."""
+    explanations = [make_explanation(spec, c, **fields) for c in range(spec.num_classes)]  # type: ignore[arg-type]
+    return ExplanationSet(
+        spec,
+        {explanation.name: explanation for explanation in explanations},
+        name,
+        ["called as forward(x, edge_index, batch)", "output: raw logits"],
+        {"versions": {"gnninterpreter": "0.1.0"}, "seed": 7, "restarts": 3, "recipe": "auto"},
+    )
+
+
+@pytest.fixture
+def plain_spec() -> GraphSpec:
+    return GraphSpec(class_names=("chain", "ring"))
+
+
+@pytest.fixture
+def rich_spec() -> GraphSpec:
+    """Categories on nodes and on edges."""
+    return GraphSpec(
+        nodes=(Categorical(3, names=("red", "green", "blue"), name="colour"),),
+        edges=(Categorical(2, names=("single", "double"), name="bond"),),
+        class_names=("chain", "ring"),
+    )
+
+
+@pytest.fixture
+def explanation_of() -> Callable[..., Explanation]:
+    return make_explanation
+
+
+@pytest.fixture
+def result_of() -> Callable[..., ExplanationSet]:
+    return make_result

@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from gnninterpreter.errors import GNNInterpreterError, SpecError, TargetError
+from gnninterpreter.spec import ONES, PALETTE, Categorical, Continuous, GraphSpec
+
+MOLECULES = GraphSpec(
+    nodes=(Categorical(3, names=("C", "N", "O"), name="atom"), Continuous(2, (0.0, -1.0), 1.0)),
+    edges=(Categorical(2, names=("single", "double")),),
+    class_names=("nonmutagen", "mutagen"),
+    max_nodes=12,
+)
+
+
+class TestCategorical:
+    def test_names_and_colours_are_filled_in(self) -> None:
+        block = Categorical(3)
+        assert block.names == ("0", "1", "2")
+        assert block.colors == PALETTE[:3]
+
+    def test_colours_repeat_beyond_the_palette(self) -> None:
+        block = Categorical(len(PALETTE) + 1)
+        assert block.colors[-1] == block.colors[0]
+
+    def test_names_become_tuples(self) -> None:
+        assert Categorical(2, names=["a", "b"]).names == ("a", "b")
+
+    @pytest.mark.parametrize(("encoding", "width"), [("one-hot", 4), ("index", 1)])
+    def test_width_is_that_of_the_encoding(self, encoding: str, width: int) -> None:
+        assert Categorical(4, encoding=encoding).width == width
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"size": 0}, r"at least one category \(got size=0\)"),
+            ({"size": 2, "encoding": "binary"}, r"'one-hot' or 'index' \(got 'binary'\)"),
+            ({"size": 3, "names": ("a", "b")}, "3 categories but 2 names; give one for each"),
+            ({"size": 2, "colors": ("red",)}, "2 categories but 1 colors"),
+        ],
+    )
+    def test_bad_arguments(self, arguments: dict[str, object], message: str) -> None:
+        with pytest.raises(SpecError, match=message):
+            Categorical(**arguments)
+
+    def test_it_is_frozen(self) -> None:
+        with pytest.raises(FrozenInstanceError):
+            Categorical(2).size = 3  # type: ignore[misc]
+
+
+class TestContinuous:
+    def test_scalar_bounds_are_spread(self) -> None:
+        block = Continuous(2, -1.0, 3)
+        assert (block.low, block.high) == ((-1.0, -1.0), (3.0, 3.0))
+        assert block.names == ("value 0", "value 1")
+        assert block.width == 2
+
+    def test_lists_of_bounds_are_taken(self) -> None:
+        assert Continuous(2, [0, 1], [1, 2]).high == (1.0, 2.0)
+
+    def test_constant(self) -> None:
+        assert Continuous(2, (1.0, 2.0), (1.0, 2.0)).constant
+        assert not Continuous(2, (1.0, 2.0), (1.0, 3.0)).constant
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"dim": 0}, r"at least one column \(got dim=0\)"),
+            ({"dim": 2, "low": (0.0,)}, "2 columns but 1 values for 'low'"),
+            ({"dim": 2, "high": (1.0, 1.0, 1.0)}, "2 columns but 3 values for 'high'"),
+            ({"dim": 2, "low": (0.0, 2.0)}, r"column 1 .* low > high \(got 2.0 > 1.0\)"),
+            ({"low": float("nan")}, "column 0 of Continuous has low > high"),
+            ({"dim": 2, "names": ("a",)}, "2 columns but 1 names"),
+        ],
+    )
+    def test_bad_arguments(self, arguments: dict[str, object], message: str) -> None:
+        with pytest.raises(SpecError, match=message):
+            Continuous(**arguments)
+
+
+class TestGraphSpec:
+    def test_widths(self) -> None:
+        assert (MOLECULES.node_width, MOLECULES.edge_width, MOLECULES.num_classes) == (5, 2, 2)
+
+    def test_without_node_blocks_there_is_one_column_of_ones(self) -> None:
+        spec = GraphSpec()
+        assert spec.nodes == (ONES,)
+        assert (spec.node_width, spec.edge_width, spec.num_classes) == (1, 0, 0)
+
+    def test_sequences_are_frozen(self) -> None:
+        spec = GraphSpec([Categorical(2)], [Continuous()], ["a", 1])
+        assert spec.nodes == (Categorical(2),)
+        assert spec.edges == (Continuous(),)
+        assert spec.class_names == ("a", "1")
+
+    @pytest.mark.parametrize(
+        ("edges", "expected"),
+        [
+            ((), False),
+            ((Categorical(3),), False),
+            ((Continuous(1),), False),
+            ((Categorical(3, encoding="index"),), True),
+            ((Categorical(3, encoding="index"), Categorical(2, encoding="index")), False),
+        ],
+        ids=["none", "one-hot", "continuous", "index", "two indices"],
+    )
+    def test_edge_types(self, edges: tuple[Categorical, ...], expected: bool) -> None:
+        assert GraphSpec(edges=edges).has_edge_types is expected
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"nodes": (7,)}, r"must be Categorical or Continuous \(got int\); write e.g."),
+            ({"edges": ("bond",)}, r"must be Categorical or Continuous \(got str\)"),
+            ({"class_names": ("a", "b", "a")}, "class_names must differ from each other"),
+            ({"max_nodes": 1}, r"max_nodes must be at least 2, .* \(got 1\)"),
+            (
+                {"nodes": (Categorical(2, encoding="index"), Continuous())},
+                "node features mix index-coded categories with other columns",
+            ),
+            (
+                {"edges": (Categorical(2, encoding="index"), Categorical(2))},
+                "edge features mix index-coded categories .* use one-hot coding",
+            ),
+        ],
+    )
+    def test_bad_arguments(self, arguments: dict[str, object], message: str) -> None:
+        with pytest.raises(SpecError, match=message):
+            GraphSpec(**arguments)
+
+    @pytest.mark.parametrize("target", ["mutagen", "Mutagen", " MUTAGEN ", 1, "1"])
+    def test_classes_by_name_and_index(self, target: str | int) -> None:
+        assert MOLECULES.class_index(target) == 1
+
+    def test_classes_whose_names_have_several_words(self) -> None:
+        spec = GraphSpec(class_names=("House-X", "Complete 4"))
+        assert spec.class_index("house x") == 0
+        assert spec.class_index("complete_4") == 1
+
+    def test_a_name_that_is_a_number_is_a_name_first(self) -> None:
+        assert GraphSpec(class_names=("1", "0")).class_index("1") == 0
+        assert GraphSpec(class_names=("1", "0")).class_index(1) == 1
+
+    @pytest.mark.parametrize("target", ["benign", 2, -1, "2", "-1", 1.0, None])
+    def test_an_unknown_class_lists_those_there_are(self, target: object) -> None:
+        with pytest.raises(TargetError) as caught:
+            MOLECULES.class_index(target)  # type: ignore[arg-type]
+        assert "there is no class" in str(caught.value)
+        assert "0 = nonmutagen, 1 = mutagen" in str(caught.value)
+        assert isinstance(caught.value, GNNInterpreterError)
+
+    def test_other_class_names(self) -> None:
+        assert MOLECULES.with_classes(["a", "b"]) == replace(MOLECULES, class_names=("a", "b"))
+
+
+class TestJson:
+    @pytest.mark.parametrize(
+        "spec",
+        [
+            MOLECULES,
+            GraphSpec(),
+            GraphSpec((Categorical(3, encoding="index"),), directed=True, metadata={"x": "flat"}),
+        ],
+        ids=["molecules", "default", "directed codes"],
+    )
+    def test_a_spec_survives_json(self, spec: GraphSpec) -> None:
+        assert GraphSpec.from_json(json.loads(json.dumps(spec.to_json()))) == spec
+
+    def test_unknown_fields_are_refused(self) -> None:
+        values = {**MOLECULES.to_json(), "colour": "red"}
+        with pytest.raises(SpecError, match=r"unknown fields in a stored spec: \['colour'\]"):
+            GraphSpec.from_json(values)
+
+    @pytest.mark.parametrize(
+        "block", [{"kind": "fuzzy"}, {"size": 3}, {"kind": "categorical", "sides": 3}]
+    )
+    def test_unknown_blocks_are_refused(self, block: dict[str, object]) -> None:
+        values = {**MOLECULES.to_json(), "nodes": [block]}
+        with pytest.raises(SpecError, match="cannot read a stored feature block"):
+            GraphSpec.from_json(values)
+
+
+class TestFromDataset:
+    graphs = (
+        Data(
+            x=torch.eye(3)[[0, 1, 2]],
+            edge_index=torch.tensor([[0, 1], [1, 0]]),
+            y=torch.tensor([1]),
+        ),
+    )
+
+    def test_it_is_inferred_and_may_be_overridden(self) -> None:
+        spec = GraphSpec.from_dataset(list(self.graphs), max_nodes=9)
+        assert spec == GraphSpec((Categorical(3),), class_names=("class 0", "class 1"), max_nodes=9)
+
+    def test_a_data_set_that_knows_its_spec_is_taken_at_its_word(self) -> None:
+        class Known(list):
+            spec = MOLECULES
+
+        assert GraphSpec.from_dataset(Known(self.graphs)) is MOLECULES
+        assert GraphSpec.from_dataset(Known(self.graphs), directed=True).directed
