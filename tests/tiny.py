@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from functools import lru_cache
 from itertools import product
 
@@ -190,13 +191,18 @@ class CostJudge:
 
     def __call__(self, graphs: DenseGraphs, aim: Goal) -> Judgement:
         cost = self.cost(graphs)
-        probability = (
-            torch.ones_like(cost) if self.probability is None else self.probability(graphs)
-        )
-        sound = torch.ones_like(cost, dtype=torch.bool)
-        return Judgement(
-            cost, probability, torch.ones_like(cost), graphs.num_edges, graphs.num_nodes, sound
-        )
+        known = {
+            "cost": cost,
+            "probability": torch.ones_like(cost)
+            if self.probability is None
+            else self.probability(graphs),
+            "similarity": torch.ones_like(cost),
+            "edges": graphs.num_edges,
+            "nodes": graphs.num_nodes,
+            "sound": torch.ones_like(cost, dtype=torch.bool),
+        }
+        others = {f.name: torch.zeros_like(cost) for f in fields(Judgement)}
+        return Judgement(**{**others, **known})
 
 
 class MeanDegree(nn.Module):

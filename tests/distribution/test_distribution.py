@@ -78,7 +78,7 @@ def test_spreading_over_both_ends_and_back_is_the_identity(
 ) -> None:
     of = distribution(spec, size)
     values = Streams(1, 3).uniform(of.edge_logits.size(1), *[2] * trailing)
-    square = of._square(values)
+    square = of.spread(values)
     assert square.shape == (3, size, size, *[2] * trailing)
     assert torch.equal(of.pairs(square), values)
     assert (square.diagonal(dim1=1, dim2=2) == 0).all()

@@ -10,6 +10,7 @@ import torch
 
 from gnninterpreter import datasets
 from gnninterpreter.datasets.is_acyclic import IsAcyclic
+from gnninterpreter.datasets.rome import MissingArchiveError, find_archive
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models import bundled_names, load, recipes
 from gnninterpreter.models.batching import GraphStore
@@ -77,6 +78,31 @@ def test_scores_hold_on_the_data_made_anew(name, tmp_path):
         scores, _ = evaluate(bundle.model, store, indices, bundle.spec.num_classes)
         assert scores.accuracy == pytest.approx(bundle.scores[part].accuracy, abs=1e-3)
         assert scores.f1 == pytest.approx(bundle.scores[part].f1, abs=5e-3)
+
+
+@pytest.mark.parametrize("name", ["cyclicity", "motif", "color_consistency"])
+def test_accuracy_holds_on_graphs_of_another_origin(name, tmp_path):
+    bundle = load(name)
+    store = GraphStore(datasets.load(name, tmp_path, base="synthetic", num_graphs=300, seed=7))
+    scores, _ = evaluate(bundle.model, store, torch.arange(300), bundle.spec.num_classes)
+    assert scores.accuracy >= TARGETS[name][1] - 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["cyclicity", "motif", "color_consistency"])
+def test_test_accuracy_on_the_rome_graphs(name, tmp_path):
+    try:
+        find_archive(tmp_path, download=False)
+    except MissingArchiveError:
+        pytest.skip("the Rome archive is not at hand")
+    bundle = load(name)
+    dataset = datasets.load(name, tmp_path, base="rome")
+    assert dataset.fingerprint == bundle.training["data"]["fingerprint"]
+    store = GraphStore(dataset)
+    split = stratified_split(store.y, bundle.training["seed"])
+    scores, _ = evaluate(bundle.model, store, split.test, bundle.spec.num_classes)
+    assert scores.accuracy == pytest.approx(bundle.scores["test"].accuracy, abs=1e-3)
+    assert scores.accuracy >= TARGETS[name][1]
 
 
 def test_a_recipe_trains_a_bundle(tmp_path, monkeypatch):

@@ -31,7 +31,7 @@ def renumbered(of: GraphDistribution, order: Tensor) -> GraphDistribution:
     """The same distribution with its nodes in another order."""
 
     def pairs(values: Tensor) -> Tensor:
-        square = of._square(values)
+        square = of.spread(values)
         return of.pairs(square[:, order][:, :, order])
 
     return GraphDistribution(

@@ -140,23 +140,22 @@ def exact_gradient(of: GraphDistribution) -> list[Tensor]:
 def test_the_score_function_gradient_has_the_exact_one_as_its_mean() -> None:
     of = distribution(COLOURED, 3, seed=4)
     gradient = ScoreFunctionGradient(Oracle(known), factor=20)  # type: ignore[arg-type]
-    draws = of.discrete(20_000, Streams(9, 1))
-    spread = float((-known(draws)[:, 0]).std())
-    found = gradient(of, goal(), recipe(samples=2000), 0, Streams(0, 1)).gradients
+    # Steps are in units of the spread of the costs.
+    spread = float(known(of.discrete(20_000, Streams(9, 1)))[:, 0].std())
+    found = gradient(of, goal(), recipe(samples=5000), 0, Streams(0, 1)).gradients
     for one, other in zip(found, exact_gradient(of), strict=True):
-        assert other.abs().max() > 0.05
-        # Steps are in units of the spread of the costs.
-        assert torch.allclose(one * spread, other, atol=0.04)
+        assert other.abs().max() > 0.04
+        assert torch.allclose(one * spread, other, atol=0.012)
 
 
 def test_many_small_draws_agree_with_the_exact_direction() -> None:
     of = distribution(COLOURED, 3, seed=4)
-    gradient = ScoreFunctionGradient(Oracle(known), factor=1)  # type: ignore[arg-type]
-    copies = of.select([0] * 3000)
-    found = gradient(copies, goal(3000), recipe(samples=12), 0, Streams(3, 3000)).gradients
+    gradient = ScoreFunctionGradient(Oracle(known))  # type: ignore[arg-type]
+    copies = of.select([0] * 1000)
+    found = gradient(copies, goal(1000), recipe(), 0, Streams(3, 1000)).gradients
     mean = torch.cat([g.mean(0).flatten() for g in found])
     exact = torch.cat([g.flatten() for g in exact_gradient(of)])
-    assert torch.cosine_similarity(mean, exact, dim=0) > 0.995
+    assert torch.cosine_similarity(mean, exact, dim=0) > 0.997
 
 
 def test_a_constant_added_to_every_score_changes_nothing() -> None:

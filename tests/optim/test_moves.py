@@ -15,7 +15,6 @@ from tests.tiny import PLAIN, graph
 
 SIZE = 5
 BLOCKS = (Categorical(2), Continuous(1, 0.0, 0.4), Categorical(3))
-COLUMN_BLOCK = [0, 0, None, 2, 2, 2]
 MIXED = {
     "undirected": GraphSpec(nodes=BLOCKS, edges=(Categorical(3), Continuous(1, 0.0, 0.4))),
     "directed": GraphSpec(nodes=BLOCKS, edges=(Categorical(2),), directed=True),

@@ -46,21 +46,21 @@ def _echo_table(bundles: list[Bundle]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title="Bundled models", title_justify="left")
-    table.add_column("name", no_wrap=True)
-    table.add_column("data set", no_wrap=True)
-    table.add_column("classes (F1)")
+    table = Table(title="Bundled models", title_justify="left", show_lines=True)
+    for name in ("name", "data set", "class"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("F1", justify="right", no_wrap=True)
     table.add_column("accuracy", justify="right", no_wrap=True)
     for bundle in bundles:
         part = "test" if "test" in bundle.scores else next(iter(bundle.scores), None)
         scores = None if part is None else bundle.scores[part]
-        names = bundle.spec.class_names
-        classes = ", ".join(
-            name if scores is None else f"{name} {f1:.2f}"
-            for name, f1 in zip(names, scores.f1 if scores else names, strict=True)
+        table.add_row(
+            bundle.name,
+            bundle.dataset_name,
+            Text("\n".join(bundle.spec.class_names)),
+            "" if scores is None else "\n".join(f"{f1:.2f}" for f1 in scores.f1),
+            "" if scores is None else f"{scores.accuracy:.3f}\n{part}: {scores.count}",
         )
-        accuracy = "" if scores is None else f"{scores.accuracy:.3f} ({part}, {scores.count})"
-        table.add_row(bundle.name, bundle.dataset_name, Text(classes), accuracy)
     Console(file=sys.stdout).print(table)
 
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from gnninterpreter.datasets.base import ExplainableDataset
+from gnninterpreter.datasets.summary import summarize
 from gnninterpreter.errors import DataError
 
-__all__ = ["NAMES", "ExplainableDataset", "dataset_class", "load"]
+__all__ = ["NAMES", "ExplainableDataset", "dataset_class", "load", "summarize"]
 
 _CLASSES = {
     "mutag": ("mutag", "MUTAG"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.datasets.base import undirected_graph
@@ -63,8 +64,9 @@ class ColorConsistency(RomeDataset):
         return INCONSISTENT if bool(inconsistent_edges(graph).any()) else CONSISTENT
 
 
-def inconsistent_edges(graph: Data) -> torch.Tensor:
+def inconsistent_edges(graph: Data) -> Tensor:
     """Tell for each column of ``edge_index`` whether its colour is not that of its ends mixed."""
     colors = graph.x.argmax(1)
     start, end = colors[graph.edge_index]
-    return graph.edge_attr.argmax(1) != MIX[start, end]
+    wrong: Tensor = graph.edge_attr.argmax(1) != MIX[start, end]
+    return wrong

@@ -1,7 +1,12 @@
 """Probability distributions over graphs, R of them in one batch, and the streams they draw from."""
 
 from gnninterpreter.distribution.distribution import GraphDistribution
-from gnninterpreter.distribution.start import around_density, from_graphs, uniform_start
+from gnninterpreter.distribution.start import (
+    around_density,
+    around_graphs,
+    from_graphs,
+    uniform_start,
+)
 from gnninterpreter.distribution.streams import Streams
 
-__all__ = ["GraphDistribution", "Streams", "around_density", "from_graphs", "uniform_start"]
+__all__ = ["GraphDistribution", "Streams", "around_density", "around_graphs", "from_graphs", "uniform_start"]

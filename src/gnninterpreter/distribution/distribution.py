@@ -58,6 +58,11 @@ class GraphDistribution:
         ordered = num_candidates * (num_candidates - 1)
         return ordered if spec.directed else ordered // 2
 
+    @staticmethod
+    def latent_widths(blocks: Sequence[Block]) -> list[int]:
+        """Number of latent columns of each block."""
+        return [block.size if isinstance(block, Categorical) else block.dim for block in blocks]
+
     @property
     def restarts(self) -> int:
         """Number of distributions R."""
@@ -104,7 +109,7 @@ class GraphDistribution:
         """
         theta = self.edge_probability
         open_edges = _bernoulli_bits(self.edge_logits).sum(dim=1)
-        missing = 1 - self._square(theta)
+        missing = 1 - self.spread(theta)
         absence = missing.prod(dim=2)
         if self.spec.directed:
             absence = absence * missing.prod(dim=1)
@@ -204,15 +209,15 @@ class GraphDistribution:
 
     def _assemble(self, weight: Tensor, nodes: list[Tensor], edges: list[Tensor]) -> DenseGraphs:
         """Put values [R, K, M or N, ...] of the parts together into dense graphs."""
-        square = self._square(weight.flatten(0, 1))
+        square = self.spread(weight.flatten(0, 1))
         features = torch.cat([part.flatten(0, 1) for part in nodes], dim=-1)
         edge_features = None
         if edges:
             pairs = torch.cat([part.flatten(0, 1) for part in edges], dim=-1)
-            edge_features = self._square(pairs)
+            edge_features = self.spread(pairs)
         return DenseGraphs(self.spec, square, features, edge_features)
 
-    def _square(self, pairs: Tensor) -> Tensor:
+    def spread(self, pairs: Tensor) -> Tensor:
         """Spread values of candidate edges [B, M, ...] over both ends, [B, N, N, ...]."""
         n = self.num_candidates
         row, column = pair_ends(n, self.spec.directed, pairs.device)

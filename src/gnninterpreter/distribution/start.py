@@ -12,7 +12,7 @@ from gnninterpreter.distribution.streams import Streams
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
-__all__ = ["around_density", "from_graphs", "uniform_start"]
+__all__ = ["around_density", "around_graphs", "from_graphs", "uniform_start"]
 
 
 def uniform_start(
@@ -65,6 +65,22 @@ def from_graphs(graphs: DenseGraphs, certainty: float = 0.999) -> GraphDistribut
         _certain(spec.nodes, graphs.nodes, size),
         edges,
     )
+
+
+def around_graphs(
+    graphs: DenseGraphs, streams: Streams, certainty: float = 0.88, spread: float = 0.3
+) -> GraphDistribution:
+    """Distributions that lean towards the given graphs and have not decided on anything yet.
+
+    Args:
+        graphs: One discrete graph for each stream.
+        streams: Source of randomness.
+        certainty: Probability of each edge and category of the graph.
+        spread: Standard deviation of what the edge logits differ by.
+    """
+    leaning = from_graphs(graphs, certainty)
+    noise = streams.normal(leaning.edge_logits.size(1), dtype=leaning.edge_logits.dtype)
+    return leaning.with_latents([leaning.edge_logits + spread * noise, *leaning.latents()[1:]])
 
 
 def _features(

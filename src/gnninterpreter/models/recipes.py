@@ -1,7 +1,10 @@
 """How the bundled classifiers were trained: one recipe a name, and the step that applies it.
 
-The architectures are the paper's. Where the paper's pooling cannot reach its accuracy, ``NAME`` is
-the variant that does and ``NAME_paper`` the paper's own.
+The architectures and their pooling are the paper's, and reach its accuracies.
+
+Differs from the paper: the learning rate falls along a cosine, which takes the place of the paper's
+unspecified stopping; Cyclicity and ColorConsistency learn from twenty further draws of the training
+graphs, without which they learn the one draw by heart (test accuracies 0.984 and 0.991).
 """
 
 from __future__ import annotations

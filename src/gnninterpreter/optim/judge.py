@@ -40,6 +40,8 @@ class Judgement:
     nodes: Tensor
     sound: Tensor
     """Whether the graph is connected, has three nodes or more and keeps to the size limit."""
+    structure: Tensor
+    """How far from that it is; 0 where it is sound."""
 
 
 class Judge:
@@ -72,7 +74,7 @@ class Judge:
         structure = excess + 0.2 * loose.gt(0) + 0.05 * loose + small
         cost = cost + STRUCTURE_WEIGHT * structure + SIZE_WEIGHT * edges / goal.max_edges
         sound = (loose == 0) & (excess <= 0) & (small <= 0)
-        return Judgement(cost, logs.exp(), similarity, edges, nodes, sound)
+        return Judgement(cost, logs.exp(), similarity, edges, nodes, sound, structure)
 
     def soft_cost(self, graphs: DenseGraphs, goal: Goal) -> Tensor:
         """The differentiable part of the cost, from the relaxed model; [B]."""

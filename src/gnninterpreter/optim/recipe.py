@@ -101,7 +101,11 @@ class Recipe:
     Keyword Args:
         optimizer: ``"adam"`` or ``"sgd"``.
         learning_rate: Its step size.
-        start: ``"density"`` begins near the size limit, ``"uniform"`` as the paper does.
+        start: ``"anneal"`` begins around graphs found by random walks, ``"density"`` near the size
+            limit, ``"uniform"`` as the paper does.
+        walkers: Walkers of each restart, where walks come first.
+        walk_steps: Most steps of a walker.
+        walk_nodes: Most nodes of the graphs they walk over.
         check_every: Iterations between two looks at discrete graphs, which keep the best state.
         stop_probability: A restart has converged when the class probability of its mode and the
             mean over its samples reach this, within the size limit.
@@ -114,12 +118,15 @@ class Recipe:
 
     name: str
     terms: tuple[WeightedTerm, ...]
-    iterations: int = 300
+    iterations: int = 120
     samples: int = 10
     temperature: Schedule = field(default_factory=lambda: Constant(0.2))
     optimizer: str = "adam"
     learning_rate: float = 0.1
-    start: str = "density"
+    start: str = "anneal"
+    walkers: int = 16
+    walk_steps: int = 300
+    walk_nodes: int = 10
     check_every: int = 20
     stop_probability: float = 0.99
     patience: int = 1_000_000
@@ -137,8 +144,10 @@ class Recipe:
             )
         if self.optimizer not in ("adam", "sgd"):
             raise SpecError(f"optimizer must be 'adam' or 'sgd' (got {self.optimizer!r})")
-        if self.start not in ("density", "uniform"):
-            raise SpecError(f"start must be 'density' or 'uniform' (got {self.start!r})")
+        if self.start not in ("anneal", "density", "uniform"):
+            raise SpecError(
+                f"start must be 'anneal', 'density' or 'uniform' (got {self.start!r})"
+            )
         for name in ("iterations", "samples", "check_every"):
             if getattr(self, name) < 1:
                 raise SpecError(f"{name} must be at least 1 (got {getattr(self, name)})")

@@ -14,11 +14,11 @@ from torch import Tensor
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Goal
+from gnninterpreter.optim.batches import choose, compact, repeat, with_varied_absent_nodes
 from gnninterpreter.optim.judge import SIZE_WEIGHT, Judge, Judgement
 from gnninterpreter.optim.moves import MoveSpace
-from gnninterpreter.spec import Categorical
 
-__all__ = ["compact", "refine"]
+__all__ = ["refine"]
 
 PROMISING = 48
 AT_RANDOM = 16
@@ -50,7 +50,7 @@ def refine(
     for _ in range(steps):
         moves = _promising(graphs, goal, judge, space, streams)
         tried = moves.size(1)
-        repeated = _repeat(graphs, tried)
+        repeated = repeat(graphs, tried)
         proposals = space.apply(repeated, moves.flatten())
         owners = torch.arange(restarts, device=cost.device)
         found = _costs(proposals, owners.repeat_interleave(tried), goal, judge)
@@ -66,13 +66,13 @@ def refine(
             if count + 1 in JOINT:
                 together = _costs(joint, owners, goal, judge)
                 better = together < best_cost - PROGRESS
-                best_graphs = _choose(better, joint, best_graphs)
+                best_graphs = choose(better, joint, best_graphs)
                 best_cost = torch.where(better, together, best_cost)
         # A restart gives up after a few draws of other moves have not helped either, whether the
         # others go on or not.
         searching = (fails < ATTEMPTS).to(cost.device)
         better = searching & (best_cost < cost - PROGRESS)
-        graphs = with_varied_absent_nodes(_choose(better, best_graphs, graphs))
+        graphs = with_varied_absent_nodes(choose(better, best_graphs, graphs))
         cost = torch.where(better, best_cost, cost)
         fails = torch.where(better.cpu(), 0, fails + 1)
         if bool((fails >= ATTEMPTS).all()):
@@ -121,57 +121,5 @@ def _predicted(graphs: DenseGraphs, goal: Goal, judge: Judge, space: MoveSpace) 
     return space.predicted(graphs, filled[0], filled[1], filled[2] if edges is not None else None)
 
 
-def with_varied_absent_nodes(graphs: DenseGraphs) -> DenseGraphs:
-    """Give absent nodes each category in turn, so that an edge to one can bring in any of them."""
-    present = graphs.weight.gt(0.5).any(dim=2) | graphs.weight.gt(0.5).any(dim=1)
-    turn = (~present).cumsum(dim=1)
-    nodes, start = graphs.nodes.clone(), 0
-    for block in graphs.spec.nodes:
-        if isinstance(block, Categorical):
-            stop = start + block.size
-            varied = torch.nn.functional.one_hot(turn % block.size, block.size).to(nodes.dtype)
-            nodes[..., start:stop] = torch.where(
-                present.unsqueeze(2), nodes[..., start:stop], varied
-            )
-            turn = turn // block.size
-            start = stop
-        else:
-            start += block.dim
-    return DenseGraphs(graphs.spec, graphs.weight, nodes, graphs.edges)
-
-
-def compact(graphs: DenseGraphs) -> DenseGraphs:
-    """The same discrete graphs on as few candidate nodes as the largest of them needs."""
-    present = graphs.weight.gt(0.5).any(dim=2) | graphs.weight.gt(0.5).any(dim=1)
-    most = max(int(present.sum(dim=1).max()), 3)
-    if most >= graphs.num_candidates:
-        return graphs
-    order = present.int().argsort(dim=1, descending=True, stable=True)[:, :most]
-    rows = torch.arange(len(graphs), device=order.device).unsqueeze(1)
-    pick = (rows.unsqueeze(2), order.unsqueeze(2), order.unsqueeze(1))
-    edges = None if graphs.edges is None else graphs.edges[pick]
-    return DenseGraphs(graphs.spec, graphs.weight[pick], graphs.nodes[rows, order], edges)
-
-
 def _costs(graphs: DenseGraphs, owners: Tensor, goal: Goal, judge: Judge) -> Tensor:
     return judge(compact(graphs), goal.select(owners)).cost
-
-
-def _repeat(graphs: DenseGraphs, times: int) -> DenseGraphs:
-    edges = None if graphs.edges is None else graphs.edges.repeat_interleave(times, 0)
-    return DenseGraphs(
-        graphs.spec,
-        graphs.weight.repeat_interleave(times, 0),
-        graphs.nodes.repeat_interleave(times, 0),
-        edges,
-    )
-
-
-def _choose(mask: Tensor, yes: DenseGraphs, no: DenseGraphs) -> DenseGraphs:
-    def pick(a: Tensor, b: Tensor) -> Tensor:
-        return torch.where(mask.view((-1,) + (1,) * (a.dim() - 1)), a, b)
-
-    edges = None
-    if yes.edges is not None and no.edges is not None:
-        edges = pick(yes.edges, no.edges)
-    return DenseGraphs(yes.spec, pick(yes.weight, no.weight), pick(yes.nodes, no.nodes), edges)

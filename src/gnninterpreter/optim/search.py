@@ -8,11 +8,19 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution import GraphDistribution, Streams, around_density, uniform_start
+from gnninterpreter.distribution import (
+    GraphDistribution,
+    Streams,
+    around_density,
+    around_graphs,
+    uniform_start,
+)
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective import Goal
+from gnninterpreter.optim.anneal import anneal, random_walkers
+from gnninterpreter.optim.batches import widened
 from gnninterpreter.optim.gradient import Gradient, RelaxedGradient, ScoreFunctionGradient
 from gnninterpreter.optim.judge import Judge, Judgement
 from gnninterpreter.optim.loop import Callback, History, Look, Reason, gradient_search
@@ -24,7 +32,7 @@ from gnninterpreter.relax import RelaxedModel
 __all__ = ["SearchResult", "search"]
 
 # Purposes of random streams, kept apart so that one more draw here changes nothing there.
-START, SEARCH, REFINE, SETTLE, EVALUATE = range(5)
+WALK, START, SEARCH, REFINE, SETTLE, EVALUATE = range(6)
 
 
 @dataclass(frozen=True)
@@ -90,8 +98,12 @@ def search(
     def streams(purpose: int) -> Streams:
         return Streams(seed, restarts, purpose=purpose + 10 * target, device=classifier.device)
 
-    start = _start(classifier, recipe, sizes, streams(START))
     judge = Judge(classifier, relaxed)
+    start = _start(classifier, recipe, sizes, streams(START))
+    if recipe.start == "anneal":
+        found, seen = _walk(classifier, recipe, sizes, goal, judge, streams(WALK))
+        start = _lean(start, found, seen, streams(START))
+        _tell(callbacks, "walk", recipe, seen, start)
     gradient: Gradient = ScoreFunctionGradient(classifier)
     if relaxed is not None:
         gradient = RelaxedGradient(relaxed)
@@ -163,6 +175,36 @@ def _start(
     share = 0.3 + 0.7 * streams.uniform(1, dtype=dtype).squeeze(1)
     density = (share * sizes.max_edges / pairs).clamp(0.02, 0.6)
     return around_density(spec, sizes.candidates, density, streams, dtype=dtype)
+
+
+def _walk(
+    classifier: GraphClassifier,
+    recipe: Recipe,
+    sizes: Sizes,
+    goal: Goal,
+    judge: Judge,
+    streams: Streams,
+) -> tuple[DenseGraphs, Judgement]:
+    nodes = min(recipe.walk_nodes, sizes.candidates)
+    walkers = random_walkers(
+        classifier.spec, max(nodes, 3), recipe.walkers, streams, classifier.dtype
+    )
+    graphs, seen = anneal(walkers, goal, judge, streams, recipe.walk_steps)
+    return widened(graphs, sizes.candidates), seen
+
+
+def _lean(
+    start: GraphDistribution, found: DenseGraphs, seen: Judgement, streams: Streams
+) -> GraphDistribution:
+    """Begin around the graphs that were found, and where none was, as without walks."""
+    leaning = around_graphs(found, streams)
+    good = seen.probability >= 0.5
+    return start.with_latents(
+        [
+            torch.where(good.view((-1,) + (1,) * (a.dim() - 1)), a, b)
+            for a, b in zip(leaning.latents(), start.latents(), strict=True)
+        ]
+    )
 
 
 def _native_mean(

@@ -14,7 +14,7 @@ from gnninterpreter.distribution import GraphDistribution, Streams, from_graphs
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Goal
 from gnninterpreter.optim.judge import Judge
-from gnninterpreter.optim.refine import compact
+from gnninterpreter.optim.batches import compact
 from gnninterpreter.spec import Categorical
 
 __all__ = ["centred", "settle"]

@@ -1,0 +1,90 @@
+"""Handling batches of discrete graphs: choosing among them, repeating them, making them small."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.spec import Categorical
+
+__all__ = ["choose", "compact", "repeat", "widened", "with_varied_absent_nodes"]
+
+
+def present_nodes(graphs: DenseGraphs) -> Tensor:
+    """Which nodes an edge touches, [B, N]."""
+    edge = graphs.weight.gt(0.5)
+    return edge.any(dim=2) | edge.any(dim=1)
+
+
+def choose(mask: Tensor, yes: DenseGraphs, no: DenseGraphs) -> DenseGraphs:
+    """For each graph the one or the other."""
+
+    def pick(a: Tensor, b: Tensor) -> Tensor:
+        return torch.where(mask.view((-1,) + (1,) * (a.dim() - 1)), a, b)
+
+    edges = None
+    if yes.edges is not None and no.edges is not None:
+        edges = pick(yes.edges, no.edges)
+    return DenseGraphs(yes.spec, pick(yes.weight, no.weight), pick(yes.nodes, no.nodes), edges)
+
+
+def repeat(graphs: DenseGraphs, times: int) -> DenseGraphs:
+    """Each graph several times, beside each other."""
+    edges = None if graphs.edges is None else graphs.edges.repeat_interleave(times, 0)
+    return DenseGraphs(
+        graphs.spec,
+        graphs.weight.repeat_interleave(times, 0),
+        graphs.nodes.repeat_interleave(times, 0),
+        edges,
+    )
+
+
+def compact(graphs: DenseGraphs) -> DenseGraphs:
+    """The same discrete graphs on as few candidate nodes as the largest of them needs."""
+    present = present_nodes(graphs)
+    most = max(int(present.sum(dim=1).max()), 3)
+    if most >= graphs.num_candidates:
+        return graphs
+    order = present.int().argsort(dim=1, descending=True, stable=True)[:, :most]
+    rows = torch.arange(len(graphs), device=order.device).unsqueeze(1)
+    pick = (rows.unsqueeze(2), order.unsqueeze(2), order.unsqueeze(1))
+    edges = None if graphs.edges is None else graphs.edges[pick]
+    return DenseGraphs(graphs.spec, graphs.weight[pick], graphs.nodes[rows, order], edges)
+
+
+def widened(graphs: DenseGraphs, num_candidates: int) -> DenseGraphs:
+    """The same graphs on more candidate nodes, the new ones absent."""
+    missing = num_candidates - graphs.num_candidates
+    if missing <= 0:
+        return graphs
+    weight = torch.nn.functional.pad(graphs.weight, (0, missing, 0, missing))
+    nodes = torch.cat([graphs.nodes, graphs.nodes[:, :1].expand(-1, missing, -1)], dim=1)
+    edges = graphs.edges
+    if edges is not None:
+        # Features of absent edges mean nothing, but they must be valid ones.
+        wide = edges[:, :1, 1:2].repeat(1, num_candidates, num_candidates, 1)
+        wide[:, : graphs.num_candidates, : graphs.num_candidates] = edges
+        edges = wide
+    return DenseGraphs(graphs.spec, weight, nodes, edges)
+
+
+def with_varied_absent_nodes(graphs: DenseGraphs) -> DenseGraphs:
+    """Give absent nodes each category in turn, so that an edge to one can bring in any of them."""
+    if not any(isinstance(block, Categorical) for block in graphs.spec.nodes):
+        return graphs
+    present = present_nodes(graphs)
+    turn = (~present).cumsum(dim=1)
+    nodes, start = graphs.nodes.clone(), 0
+    for block in graphs.spec.nodes:
+        if isinstance(block, Categorical):
+            stop = start + block.size
+            varied = torch.nn.functional.one_hot(turn % block.size, block.size).to(nodes.dtype)
+            nodes[..., start:stop] = torch.where(
+                present.unsqueeze(2), nodes[..., start:stop], varied
+            )
+            turn = turn // block.size
+            start = stop
+        else:
+            start += block.dim
+    return DenseGraphs(graphs.spec, graphs.weight, nodes, graphs.edges)
