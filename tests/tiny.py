@@ -281,7 +281,7 @@ def seeded(make: Callable[[], nn.Module], seed: int = 0) -> nn.Module:
 def trained_shapes() -> tuple[nn.Module, list[Data]]:
     """A trained classifier of shapes and its data; made once."""
     graphs = shapes()
-    return fit(seeded(Shapes), graphs), graphs
+    return fit(seeded(Shapes), graphs, epochs=150), graphs
 
 
 def degree_classifier(spec: GraphSpec = PLAIN) -> GraphClassifier:

@@ -7,6 +7,7 @@ import torch
 from torch_geometric.data import Batch, Data
 
 from gnninterpreter.datasets.base import undirected_graph
+from gnninterpreter.datasets.is_acyclic import IsAcyclic
 from gnninterpreter.errors import DataError
 from gnninterpreter.models.batching import GraphStore
 from gnninterpreter.models.scores import ClassificationScores
@@ -26,6 +27,20 @@ def test_a_batch_is_what_pyg_makes():
     theirs = Batch.from_data_list([graphs[i] for i in order])
     for key in ("x", "edge_index", "edge_attr", "batch", "y"):
         assert torch.equal(getattr(ours, key), theirs[key])
+
+
+def test_a_data_set_is_taken_as_it_is_read(tmp_path):
+    def double(graph):
+        graph.x = 2 * graph.x
+        return graph
+
+    dataset = IsAcyclic(tmp_path, num_graphs=6)
+    some = torch.tensor([1, 0])
+    for graphs in (dataset, dataset[2:5], IsAcyclic(tmp_path, double, num_graphs=6)):
+        ours, theirs = GraphStore(graphs).batch(some), GraphStore(list(graphs)).batch(some)
+        for key in ("x", "edge_index", "batch", "y"):
+            assert torch.equal(getattr(ours, key), getattr(theirs, key))
+    assert float(GraphStore(graphs).x.max()) == 2.0
 
 
 def test_edge_features_can_be_left_out():

@@ -119,7 +119,7 @@ def test_auto_is_the_same_for_every_class_and_wants_more_than_the_paper() -> Non
     ("fields", "message"),
     [
         ({"optimizer": "lbfgs"}, r"optimizer must be 'adam' or 'sgd' \(got 'lbfgs'\)"),
-        ({"start": "dense"}, r"start must be 'density' or 'uniform' \(got 'dense'\)"),
+        ({"start": "dense"}, r"start must be 'anneal', 'density' or 'uniform' \(got 'dense'\)"),
         ({"iterations": 0}, r"iterations must be at least 1 \(got 0\)"),
         ({"samples": 0}, r"samples must be at least 1 \(got 0\)"),
         ({"check_every": -2}, r"check_every must be at least 1 \(got -2\)"),

@@ -8,10 +8,13 @@ from typing import Annotated
 import typer
 
 from gnninterpreter._version import __version__
+from gnninterpreter.cli.audit import audit
 from gnninterpreter.cli.demo import demo
 from gnninterpreter.cli.explain import explain
 from gnninterpreter.cli.failing import plainly
 from gnninterpreter.cli.models import models
+from gnninterpreter.cli.report import report
+from gnninterpreter.cli.serve import serve
 
 __all__ = ["app", "run"]
 
@@ -25,7 +28,7 @@ app = typer.Typer(
     add_completion=False,
 )
 
-for command in (explain, demo, models):
+for command in (explain, demo, report, audit, serve, models):
     app.command(name=command.__name__)(plainly(command))
 
 

@@ -47,13 +47,14 @@ def demo(
     from gnninterpreter.optim import Recipe
 
     use_threads(1)
+    model = load(MODEL)
     result = api.explain(
-        load(MODEL),
+        model,
         restarts=restarts,
         seed=seed,
         recipe="auto" if iterations is None else Recipe.auto(iterations=iterations),
         progress=False if quiet else LiveProgress(transient=True),
     )
-    report = write_output(result, out, overwrite)
+    report = write_output(result, out, overwrite, model)
     echo_table(result)
     typer.echo(f"report: {report.resolve()}")

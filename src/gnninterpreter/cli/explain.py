@@ -131,18 +131,22 @@ def explain(
                 f"MODEL {model!r} comes without the graphs it was trained on; name them with "
                 "--data package.module:name"
             )
+        dataset = None if data is None else load_data(data)
+        call = None if forward is None else load_forward(forward)
         result = api.explain(
             found,
-            None if data is None else load_data(data),
+            dataset,
             targets=target or None,
             restarts=restarts,
             seed=seed,
             recipe=chosen,
-            forward=None if forward is None else load_forward(forward),
+            forward=call,
             device=device,
             progress=False if quiet else LiveProgress(transient=True),
         )
-        report = None if out is None else write_output(result, out, overwrite)
+        report = None
+        if out is not None:
+            report = write_output(result, out, overwrite, found, dataset, forward=call)
     if as_json:
         echo_json(result.summary())
     else:

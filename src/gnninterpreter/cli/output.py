@@ -7,15 +7,16 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from gnninterpreter.errors import OutputError
+from gnninterpreter.errors import ModelError, OutputError
 
 if TYPE_CHECKING:
+    from gnninterpreter.audit import Audit
     from gnninterpreter.explanation import ExplanationSet
 
 __all__ = ["REPORT", "check_output", "echo_json", "echo_table", "only_results", "write_output"]
@@ -43,14 +44,36 @@ def check_output(folder: Path, overwrite: bool) -> None:
         ) from error
 
 
-def write_output(result: ExplanationSet, folder: Path, overwrite: bool) -> Path:
+def write_output(
+    result: ExplanationSet,
+    folder: Path,
+    overwrite: bool,
+    model: Any = None,
+    dataset: Any = None,
+    *,
+    forward: Callable[..., Any] | None = None,
+    audit: Audit | None = None,
+) -> Path:
     """Write the report and then the run, whose index is what makes the folder a run.
+
+    Args:
+        result: The run.
+        folder: Where to.
+        overwrite: Whether a run that is there may be replaced.
+        model: The model, for what the report asks it besides.
+        dataset: Labelled graphs, for the nearest ones.
+        forward: How to call the model, where its signature does not say.
+        audit: Findings for the report.
 
     Returns:
         The path of the report.
     """
     check_output(folder, overwrite)
-    report = result.report(folder / REPORT)
+    try:
+        report = result.report(folder / REPORT, model, dataset, forward=forward, audit=audit)
+    except ModelError:
+        # A model that does not answer twice alike costs the additions, not the run.
+        report = result.report(folder / REPORT, audit=audit)
     result.save(folder, overwrite=overwrite)
     return report
 

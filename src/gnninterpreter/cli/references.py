@@ -14,9 +14,10 @@ from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError
 if TYPE_CHECKING:
     from torch import nn
 
+    from gnninterpreter.explanation import ExplanationSet
     from gnninterpreter.models import Bundle
 
-__all__ = ["load_data", "load_forward", "load_model"]
+__all__ = ["load_data", "load_forward", "load_model", "load_run_model"]
 
 BUNDLE_ENDINGS = (".json", ".safetensors")
 FORM = "package.module:name"
@@ -60,6 +61,35 @@ def load_model(reference: str) -> nn.Module | Bundle:
             f"{_kind(found)}); load the weights into the class they were trained with"
         )
     return found
+
+
+def load_run_model(
+    result: ExplanationSet, reference: str | None, dataset: Any = None
+) -> nn.Module | Bundle | None:
+    """Load the model that a run explains.
+
+    Args:
+        result: The run.
+        reference: As for `load_model`; when omitted, the bundled model that the run names, if its
+            weights are still those that were explained.
+        dataset: Graphs to try it on.
+
+    Returns:
+        The model, or None where nothing was named and none is known.
+    """
+    from gnninterpreter.models import bundled_names, load
+    from gnninterpreter.report import live_classifier
+
+    if reference is not None:
+        return load_model(reference)
+    if result.model_name not in bundled_names():
+        return None
+    bundle = load(result.model_name)
+    try:
+        live_classifier(result, bundle, dataset)
+    except GNNInterpreterError:
+        return None
+    return bundle
 
 
 def load_data(reference: str) -> Any:

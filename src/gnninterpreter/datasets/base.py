@@ -90,6 +90,10 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         """Return what the graphs depend on besides the seed, as plain JSON values."""
         return {}
 
+    def is_plain(self) -> bool:
+        """Tell whether its graphs are exactly those stored: no transform, no subset."""
+        return self.transform is None and self._indices is None and len(self) > 1
+
     @property
     def class_names(self) -> tuple[str, ...]:
         """Class names, in the order of the labels."""

@@ -20,10 +20,10 @@ def summarize(dataset: ExplainableDataset, *, oracle_graphs: int | None = None) 
         oracle_graphs: How many graphs to ask the oracle about; all when omitted, none at 0.
 
     Returns:
-        Plain JSON values: ``name``, ``graphs``, ``mean_nodes``, ``mean_edges`` (each undirected edge
-        once), ``classes`` (graphs of each, by name), ``node_features`` and ``edge_features`` (names
-        of the columns), ``oracle_agreement`` (share of graphs whose label the oracle confirms, or
-        None) and ``metadata``.
+        Plain JSON values: ``name``, ``graphs``, ``mean_nodes``, ``mean_edges`` (an undirected edge
+        counts once), ``classes`` (graphs of each, by name), ``node_features`` and ``edge_features``
+        (names of the columns), ``oracle_agreement`` (share of graphs whose label the oracle
+        confirms, or None) and ``metadata``.
     """
     nodes = dataset.slices["x"].diff().double().mean()
     edges = dataset.slices["edge_index"].diff().double().mean()

@@ -9,4 +9,11 @@ from gnninterpreter.distribution.start import (
 )
 from gnninterpreter.distribution.streams import Streams
 
-__all__ = ["GraphDistribution", "Streams", "around_density", "around_graphs", "from_graphs", "uniform_start"]
+__all__ = [
+    "GraphDistribution",
+    "Streams",
+    "around_density",
+    "around_graphs",
+    "from_graphs",
+    "uniform_start",
+]

@@ -8,6 +8,7 @@ and the same seed gives the same numbers on a CPU and on a GPU.
 from __future__ import annotations
 
 import math
+from copy import copy
 from functools import lru_cache
 
 import torch
@@ -71,6 +72,13 @@ class Streams:
         base = _mix(torch.tensor(seed) + torch.tensor(purpose + 1) * _MIX_1)
         self.keys = _mix(base + (identities.long() + 1) * _GOLDEN).to(device)
         self.position = 0
+
+    def fork(self, purpose: int) -> Streams:
+        """Return streams of their own for another purpose, from their beginning."""
+        other = copy(self)
+        other.keys = _mix(self.keys + torch.tensor(purpose + 1) * _MIX_2)
+        other.position = 0
+        return other
 
     def __len__(self) -> int:
         return self.keys.numel()

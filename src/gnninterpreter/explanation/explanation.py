@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -215,14 +216,43 @@ class Explanation:
         ]
 
     def export(self, path: str | Path) -> Path:
-        """Write `best` to a file; the ending says how: .graphml, .json or .svg.
+        """Write `best` to a file; the ending says how: .graphml, .json, .svg, .png or .smi.
 
         Raises:
-            OutputError: If the ending is not known or the place cannot be written.
+            OutputError: If the ending is not known, the place cannot be written, or the graph is no
+                molecule that SMILES could tell.
+            MissingExtraError: If matplotlib (.png) or RDKit (.smi) is not installed.
         """
         from gnninterpreter.explanation.export import export
 
         return export(self, Path(path))
+
+    def draw(self, ax: Any = None) -> Any:
+        """Draw `best` on matplotlib axes, new ones when omitted, and return them.
+
+        Raises:
+            MissingExtraError: If matplotlib is not installed.
+        """
+        from gnninterpreter.report import draw
+
+        return draw(self, ax)
+
+    def visualize_graph(self, path: str | Path | None = None) -> Any:
+        """Draw `best` into a file, or on new matplotlib axes; the name is the one PyG has for it.
+
+        Args:
+            path: The file, in any format of `export`; axes are returned when omitted.
+
+        Returns:
+            The path, or the axes.
+        """
+        return self.draw() if path is None else self.export(path)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from gnninterpreter.report import card_html
+
+        return card_html(self)
 
     def summary(self) -> dict[str, Any]:
         """The numbers of this explanation as plain JSON values."""
@@ -266,9 +296,12 @@ def _fingerprint(graph: nx.Graph) -> str:
         attributes["label"] = _label(attributes)
     for _, _, attributes in labelled.edges(data=True):
         attributes["label"] = _label(attributes)
-    hashed: str = nx.weisfeiler_lehman_graph_hash(
-        labelled, node_attr="label", edge_attr="label", iterations=4
-    )
+    with warnings.catch_warnings():
+        # Said of every directed graph: that its hash was another one before networkx 3.5.
+        warnings.filterwarnings("ignore", "The hashes produced for", UserWarning)
+        hashed: str = nx.weisfeiler_lehman_graph_hash(
+            labelled, node_attr="label", edge_attr="label", iterations=4
+        )
     return hashed
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.errors import TargetError
 from gnninterpreter.explanation.explanation import Explanation
 from gnninterpreter.spec import GraphSpec
+
+if TYPE_CHECKING:
+    from gnninterpreter.audit import Audit
 
 __all__ = ["ExplanationSet"]
 
@@ -74,11 +77,43 @@ class ExplanationSet(Mapping[str, Explanation]):
 
         return save_run(self, Path(folder), overwrite)
 
-    def report(self, path: str | Path) -> Path:
-        """Write the report: one self-contained HTML file that opens offline."""
-        from gnninterpreter.report import write_report
+    def report(
+        self,
+        path: str | Path,
+        model: Any = None,
+        dataset: Any = None,
+        *,
+        forward: Callable[..., Any] | None = None,
+        audit: Audit | None = None,
+    ) -> Path:
+        """Write the report: one self-contained HTML file that opens offline.
 
-        return write_report(self, Path(path))
+        Args:
+            path: Where to; an existing file is replaced.
+            model: The model that was explained. With it the report also says what random graphs
+                get and how the probability changes from soft to discrete.
+            dataset: Labelled graphs, for the nearest real ones and the ground truth.
+            forward: How to call the model, where its signature does not say.
+            audit: Findings of `gnninterpreter.audit.audit`, to be shown before the classes.
+
+        Raises:
+            ModelError: If it is not the model that was explained.
+            OutputError: If the place cannot be written.
+        """
+        from gnninterpreter.audit.truth import ground_truth
+        from gnninterpreter.report import compute_extras, live_classifier, write_report
+
+        extras = None
+        if model is not None:
+            classifier = live_classifier(self, model, dataset, forward=forward)
+            extras = compute_extras(self, classifier, dataset, oracle=ground_truth(model, dataset))
+        return write_report(self, Path(path), extras, audit)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from gnninterpreter.report import cards_html
+
+        return cards_html(self)
 
     def __repr__(self) -> str:
         rows = "\n".join(f"  {explanation!r}" for explanation in self.values())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from gnninterpreter.errors import OutputError
+from gnninterpreter.errors import MissingExtraError, OutputError
 from gnninterpreter.explanation.storage import write_atomically
 
 if TYPE_CHECKING:
@@ -19,10 +20,12 @@ __all__ = ["export"]
 
 
 def export(explanation: Explanation, path: Path) -> Path:
-    """Write the most probable graph as GraphML, node-link JSON or SVG.
+    """Write the most probable graph as GraphML, node-link JSON, SVG, PNG or SMILES.
 
     Raises:
-        OutputError: If the ending is not one of these, or the place cannot be written.
+        OutputError: If the ending is not one of these, the place cannot be written, or the graph is
+            no molecule that SMILES could tell.
+        MissingExtraError: If matplotlib (.png) or RDKit (.smi) is not installed.
     """
     ending = path.suffix.lower()
     if ending == ".graphml":
@@ -35,6 +38,37 @@ def export(explanation: Explanation, path: Path) -> Path:
         from gnninterpreter.report.drawing import graph_svg
 
         content = graph_svg(explanation.graph, explanation.spec).encode()
+    elif ending == ".png":
+        content = _png(explanation)
+    elif ending == ".smi":
+        content = _smiles(explanation).encode()
     else:
-        raise OutputError(f"cannot export to {path.name}: end it in .graphml, .json or .svg")
+        raise OutputError(
+            f"cannot export to {path.name}: end it in .graphml, .json, .svg, .png or .smi"
+        )
     return write_atomically(path, content)
+
+
+def _png(explanation: Explanation) -> bytes:
+    from gnninterpreter.report.drawing import png
+
+    return png(explanation)
+
+
+def _smiles(explanation: Explanation) -> str:
+    from gnninterpreter.report.molecule import is_molecular, read_molecule
+
+    if not is_molecular(explanation.spec):
+        raise OutputError(
+            "only molecules have SMILES, and the nodes of this spec are not atoms; "
+            "export to .graphml or .json instead"
+        )
+    if find_spec("rdkit") is None:
+        raise MissingExtraError("writing SMILES", "rdkit", "chem")
+    molecule = read_molecule(explanation.best, explanation.spec)
+    if molecule is None or not molecule.valid:
+        raise OutputError(
+            f"the graph of class {explanation.name!r} is no valid molecule, so it has no SMILES; "
+            "export to .graphml or .json instead"
+        )
+    return f"{molecule.smiles} {explanation.name}\n"

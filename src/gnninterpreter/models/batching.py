@@ -13,8 +13,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import InMemoryDataset
+from torch_geometric.data import Data, InMemoryDataset
 
+from gnninterpreter.datasets import ExplainableDataset
 from gnninterpreter.errors import DataError
 
 __all__ = ["GraphBatch", "GraphStore"]
@@ -60,15 +61,7 @@ class GraphStore:
         self, dataset: Any, *, use_edge_attr: bool = True, device: str | torch.device = "cpu"
     ) -> None:
         """Collate the graphs and move them to the device."""
-        graphs = list(dataset)
-        if not graphs:
-            raise DataError("the data set is empty; give at least one graph")
-        if any(graph.y is None for graph in graphs):
-            raise DataError("every graph needs a label y, and at least one has none")
-        data, slices = InMemoryDataset.collate(graphs)
-        if len(graphs) == 1:
-            slices = {key: torch.tensor([0, data[key].size(-1 if key == "edge_index" else 0)])
-                      for key in data.keys()}  # fmt: skip  # noqa: SIM118
+        data, slices = _collated(dataset)
         self.device = torch.device(device)
         self.x = data.x.to(self.device)
         self.edge_index = data.edge_index.to(self.device)
@@ -113,6 +106,25 @@ class GraphStore:
             indices = indices[torch.randperm(len(indices), generator=generator)]
         for part in torch.split(indices, size):
             yield self.batch(part)
+
+
+def _collated(dataset: Any) -> tuple[Data, dict[str, Tensor]]:
+    """Return all graphs in one `Data`, and where each of them starts and ends in it."""
+    # Taking thousands of graphs apart only to join them again would take seconds.
+    if isinstance(dataset, ExplainableDataset) and dataset.is_plain():
+        return dataset._data, dataset.slices
+    graphs = list(dataset)
+    if not graphs:
+        raise DataError("the data set is empty; give at least one graph")
+    if any(graph.y is None for graph in graphs):
+        raise DataError("every graph needs a label y, and at least one has none")
+    data, slices = InMemoryDataset.collate(graphs)
+    if slices is None:  # PyG leaves a single graph as it is
+        slices = {
+            "x": torch.tensor([0, data.x.size(0)]),
+            "edge_index": torch.tensor([0, data.edge_index.size(1)]),
+        }
+    return data, slices
 
 
 def _gather(pointers: Tensor, graphs: Tensor) -> tuple[Tensor, Tensor, Tensor]:

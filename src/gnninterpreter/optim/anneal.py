@@ -1,10 +1,11 @@
 """Annealing: where to begin, found by many cheap random walks over small discrete graphs.
 
 Some classes are needles: the model says no to everything but the exact pattern, and from a random
-soft graph no gradient points there. A walk over discrete graphs that also follows the embedding does
-find them, since graphs on the way look more and more like the class to the layers before the last.
-Every restart has a few walkers of its own, which differ in how far they follow the class probability
-and how far the embedding; the best graph any of them saw is where the gradient search begins.
+soft graph no gradient points there. A walk over discrete graphs that also follows the embedding
+does find them, since graphs on the way look more and more like the class to the layers before the
+last. Every restart has a few walkers of its own, which differ in how far they follow the class
+probability and how far the embedding; the best graph any of them saw is where the gradient search
+begins.
 """
 
 from __future__ import annotations

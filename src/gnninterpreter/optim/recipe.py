@@ -145,9 +145,7 @@ class Recipe:
         if self.optimizer not in ("adam", "sgd"):
             raise SpecError(f"optimizer must be 'adam' or 'sgd' (got {self.optimizer!r})")
         if self.start not in ("anneal", "density", "uniform"):
-            raise SpecError(
-                f"start must be 'anneal', 'density' or 'uniform' (got {self.start!r})"
-            )
+            raise SpecError(f"start must be 'anneal', 'density' or 'uniform' (got {self.start!r})")
         for name in ("iterations", "samples", "check_every"):
             if getattr(self, name) < 1:
                 raise SpecError(f"{name} must be at least 1 (got {getattr(self, name)})")

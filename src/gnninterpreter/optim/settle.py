@@ -13,15 +13,16 @@ from torch import Tensor
 from gnninterpreter.distribution import GraphDistribution, Streams, from_graphs
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Goal
-from gnninterpreter.optim.judge import Judge
 from gnninterpreter.optim.batches import compact
+from gnninterpreter.optim.judge import Judge
 from gnninterpreter.spec import Categorical
 
 __all__ = ["centred", "settle"]
 
 FACTORS = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0)
 LEAST = 1.0
-MARGIN = 0.003
+# Means are compared with a level this much above the wanted one, since they are estimates.
+MARGIN = 0.006
 
 
 def settle(
@@ -34,6 +35,10 @@ def settle(
     samples: int = 200,
 ) -> tuple[GraphDistribution, Tensor]:
     """Return distributions whose modes are the given graphs, certain enough for the wanted level.
+
+    Factors are tried from the largest down until the mean falls short. The choice is then
+    confirmed on more and fresh samples, and taken back a step at a time where it does not hold: the
+    smallest of several estimates that pass is too good to be true.
 
     Args:
         learned: What the search learned, one distribution for each graph.
@@ -50,35 +55,43 @@ def settle(
     wanted = torch.minimum(
         torch.full_like(goal.similarity, level + MARGIN), judge(graphs, goal).probability - 1e-3
     )
-    best = centred(learned, graphs, FACTORS[-1])
-    reached = _mean_probability(best, goal, judge, streams, samples)
-    enough = torch.ones_like(wanted, dtype=torch.bool)
-    for factor in reversed(FACTORS[:-1]):
-        candidate = centred(learned, graphs, factor)
-        mean = _mean_probability(candidate, goal, judge, streams, samples)
+    ladder = torch.tensor(FACTORS, dtype=wanted.dtype, device=wanted.device)
+    chosen = torch.full_like(goal.target, len(FACTORS) - 1)
+    falling = torch.ones_like(chosen, dtype=torch.bool)
+    for place in reversed(range(len(FACTORS) - 1)):
+        candidate = centred(learned, graphs, ladder[place].expand_as(wanted))
         # One that has failed stays where it was, whether the others go on or not.
-        enough = enough & (mean >= wanted)
-        if not bool(enough.any()):
+        falling = falling & (_mean_probability(candidate, goal, judge, streams, samples) >= wanted)
+        chosen = torch.where(falling, place, chosen)
+        if not bool(falling.any()):
             break
-        best = best.with_latents(
-            [
-                torch.where(enough.view((-1,) + (1,) * (new.dim() - 1)), new, old)
-                for new, old in zip(candidate.latents(), best.latents(), strict=True)
-            ]
-        )
-        reached = torch.where(enough, mean, reached)
-    return best, reached
+    # Streams of their own: how many draws came before depends on the other restarts.
+    confirming = streams.fork(0)
+    reached = torch.zeros_like(wanted)
+    unsure = torch.ones_like(falling)
+    for _ in FACTORS:
+        best = centred(learned, graphs, ladder[chosen])
+        mean = _mean_probability(best, goal, judge, confirming, 3 * samples)
+        reached = torch.where(unsure, mean, reached)
+        unsure = unsure & (mean < wanted) & (chosen < len(FACTORS) - 1)
+        chosen = torch.where(unsure, chosen + 1, chosen)
+        if not bool(unsure.any()):
+            break
+    return centred(learned, graphs, ladder[chosen]), reached
 
 
 def centred(
-    learned: GraphDistribution, graphs: DenseGraphs, factor: float = 1.0
+    learned: GraphDistribution, graphs: DenseGraphs, factor: Tensor | float = 1.0
 ) -> GraphDistribution:
     """Distributions whose modes are the given graphs, near what was learned.
 
-    Every logit is put on the graph's side with at least some size, times a factor.
+    Every logit is put on the graph's side with at least some size, times the factor of its restart.
     """
     certain = from_graphs(graphs)
-    latents = [_towards(learned.edge_logits, certain.edge_logits.sign(), factor)]
+    scale = torch.as_tensor(factor, dtype=learned.edge_logits.dtype).expand(learned.restarts)
+    scale = scale.to(learned.edge_logits.device)
+    side = certain.edge_logits.sign()
+    latents = [side * (learned.edge_logits * side).clamp_min(LEAST) * scale.view(-1, 1)]
     blocks = [*learned.spec.nodes, *learned.spec.edges]
     for block, old, new in zip(blocks, learned.latents()[1:], certain.latents()[1:], strict=True):
         if isinstance(block, Categorical):
@@ -86,14 +99,10 @@ def centred(
             ahead = old.masked_fill(chosen, -torch.inf).amax(-1, keepdim=True)
             if block.size > 1:
                 old = torch.where(chosen, torch.maximum(old, ahead + LEAST), old)
-            latents.append(old * factor)
+            latents.append(old * scale.view(-1, 1, 1))
         else:
             latents.append(new)
     return learned.with_latents(latents)
-
-
-def _towards(logits: Tensor, side: Tensor, factor: float) -> Tensor:
-    return side * (logits * side).clamp_min(LEAST) * factor
 
 
 def _mean_probability(

@@ -2,6 +2,7 @@
 
 from gnninterpreter.report.drawing import draw, graph_svg
 from gnninterpreter.report.extras import Baseline, ClassExtras, Neighbour, compute_extras
+from gnninterpreter.report.live import live_classifier
 from gnninterpreter.report.notebook import card_html, cards_html
 from gnninterpreter.report.page import write_report
 from gnninterpreter.report.softness import Stop
@@ -19,6 +20,7 @@ __all__ = [
     "compute_extras",
     "draw",
     "graph_svg",
+    "live_classifier",
     "verdict_on",
     "write_report",
 ]

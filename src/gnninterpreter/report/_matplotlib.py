@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
+from gnninterpreter.errors import MissingExtraError
 from gnninterpreter.report.appearance import INK, EdgeLook
 
 if TYPE_CHECKING:
     from gnninterpreter.report.drawing import Drawing
 
-__all__ = ["draw_on"]
+__all__ = ["draw_on", "figure_png"]
 
 
 def draw_on(drawing: Drawing, ax: Any, title: str) -> Any:
@@ -19,9 +22,7 @@ def draw_on(drawing: Drawing, ax: Any, title: str) -> Any:
         from matplotlib.lines import Line2D
         from matplotlib.patches import Circle
     except ImportError as error:
-        raise ImportError(
-            "drawing on axes needs matplotlib; run pip install 'gnninterpreter[report]'"
-        ) from error
+        raise MissingExtraError("drawing on axes", "matplotlib", "report") from error
     if ax is None:
         _, ax = plt.subplots(figsize=(4.8, 3.4))
     for u, v, look, _ in drawing.edges():
@@ -55,6 +56,21 @@ def draw_on(drawing: Drawing, ax: Any, title: str) -> Any:
     ax.set(xlim=(0, width), ylim=(height, 0), title=title, aspect="equal")
     ax.set_axis_off()
     return ax
+
+
+def figure_png(draw: Callable[[Any], Any], dots_per_inch: int) -> bytes:
+    """Let a function draw on axes of a figure that no window shows, and return it as PNG."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError("writing PNG", "matplotlib", "report") from error
+    figure = Figure(figsize=(4.8, 3.4))
+    FigureCanvasAgg(figure)
+    draw(figure.add_subplot())
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png", dpi=dots_per_inch, bbox_inches="tight")
+    return buffer.getvalue()
 
 
 def _edge(ax: Any, line: tuple[float, float, float, float], look: EdgeLook, directed: bool) -> None:

@@ -24,7 +24,7 @@ from gnninterpreter.spec import GraphSpec
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
 
-__all__ = ["Drawing", "draw", "graph_svg"]
+__all__ = ["Drawing", "draw", "graph_svg", "png"]
 
 LARGEST_RADIUS, SMALLEST_RADIUS = 15.0, 3.0
 
@@ -137,13 +137,24 @@ def draw(explanation: Explanation, ax: Any = None) -> Any:
         The axes.
 
     Raises:
-        ImportError: If matplotlib is missing.
+        MissingExtraError: If matplotlib is not installed.
     """
     from gnninterpreter.report._matplotlib import draw_on
 
     drawing = Drawing.of(explanation.graph, explanation.spec, (480, 340))
     mean = explanation.probability
     return draw_on(drawing, ax, f"{explanation.name}   p = {mean.mean:.3f} ± {mean.std:.3f}")
+
+
+def png(explanation: Explanation, dots_per_inch: int = 200) -> bytes:
+    """The same drawing as a PNG image, made without any display.
+
+    Raises:
+        MissingExtraError: If matplotlib is not installed.
+    """
+    from gnninterpreter.report._matplotlib import figure_png
+
+    return figure_png(lambda ax: draw(explanation, ax), dots_per_inch)
 
 
 def _radius(positions: Positions, box: int) -> float:

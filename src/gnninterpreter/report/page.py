@@ -8,19 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gnninterpreter.explanation.storage import write_atomically
+from gnninterpreter.report.audit_section import audit_view
 from gnninterpreter.report.content import class_view, repeat_command
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from gnninterpreter.audit import Audit
     from gnninterpreter.explanation import ExplanationSet
     from gnninterpreter.report.extras import ClassExtras
 
-__all__ = ["render_page", "write_report"]
+__all__ = ["asset", "render_page", "template_environment", "write_report"]
 
 
 def write_report(
     result: ExplanationSet,
     path: str | Path,
     extras: Mapping[str, ClassExtras] | None = None,
+    audit: Audit | None = None,
 ) -> Path:
     """Write the report of a run.
 
@@ -28,6 +33,7 @@ def write_report(
         result: What was explained.
         path: Where to; an existing file is replaced.
         extras: By class name, what the live model says besides, as `compute_extras` gives it.
+        audit: Findings to show before the classes.
 
     Returns:
         The path.
@@ -35,30 +41,47 @@ def write_report(
     Raises:
         OutputError: If the place cannot be written.
     """
-    return write_atomically(Path(path), render_page(result, extras).encode())
+    return write_atomically(Path(path), render_page(result, extras, audit).encode())
 
 
-def render_page(result: ExplanationSet, extras: Mapping[str, ClassExtras] | None = None) -> str:
+def render_page(
+    result: ExplanationSet,
+    extras: Mapping[str, ClassExtras] | None = None,
+    audit: Audit | None = None,
+) -> str:
     """The text of the report; the same result gives the same text."""
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=FunctionLoader(_asset),
+    known = extras or {}
+    return (
+        template_environment()
+        .get_template("page.html.jinja")
+        .render(
+            result=result,
+            classes=[
+                class_view(explanation, known.get(name)) for name, explanation in result.items()
+            ],
+            command=repeat_command(result),
+            audit=None if audit is None else audit_view(audit),
+            style=Markup(asset("page.css") + (asset("audit.css") if audit else "")),
+            script=Markup(asset("page.js")),
+        )
+    )
+
+
+def template_environment() -> Environment:
+    """Templates of the page, which escape everything that is not markup."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    return Environment(
+        loader=FunctionLoader(asset),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    known = extras or {}
-    return environment.get_template("page.html.jinja").render(
-        result=result,
-        classes=[class_view(explanation, known.get(name)) for name, explanation in result.items()],
-        command=repeat_command(result),
-        style=Markup(_asset("page.css")),
-        script=Markup(_asset("page.js")),
-    )
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a file that belongs to the page."""
     return (resources.files(__package__) / "assets" / name).read_text(encoding="utf-8")

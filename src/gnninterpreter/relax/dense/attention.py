@@ -30,19 +30,25 @@ def gat(
         return None
     heads, width = layer.heads, layer.out_channels
     hidden = layer.lin(x).view(-1, heads, width)
-    source_score = candidates.per_graph((hidden * layer.att_src).sum(-1))
-    target_score = candidates.per_graph((hidden * layer.att_dst).sum(-1))
-    scores = source_score.unsqueeze(1) + target_score.unsqueeze(2)  # [B, N, N, H]
+    source_score = candidates.per_graph((hidden * layer.att_src).sum(-1)).transpose(1, 2)
+    target_score = candidates.per_graph((hidden * layer.att_dst).sum(-1)).transpose(1, 2)
+    scores = source_score.unsqueeze(2) + target_score.unsqueeze(3)  # [B, H, N, N]
     if edge_attr is not None:
         if layer.lin_edge is None:
             return None
         # The score of an edge is linear in its features: one matrix [D, H], not H * F columns.
         by_head = layer.lin_edge.weight.view(heads, width, -1)
-        matrix = (by_head * layer.att_edge.view(heads, width, 1)).sum(dim=1).t()
-        edges = _with_loops(layer, candidates, edge_attr)
-        if edges is None:
-            return None
-        scores = scores + edges @ matrix
+        matrix = (by_head * layer.att_edge.view(heads, width, 1)).sum(dim=1)
+        square = candidates.square(edge_attr)
+        edge_score = torch.einsum("bijd,hd->bhij", square, matrix)
+        if layer.add_self_loops:
+            loops = _loop_features(layer, candidates, square)
+            if loops is None:
+                return None
+            off = 1 - torch.eye(candidates.size, dtype=scores.dtype, device=scores.device)
+            loop_score = torch.einsum("bid,hd->bhi", loops, matrix)
+            edge_score = edge_score * off + torch.diag_embed(loop_score)
+        scores = scores + edge_score
     scores = nn.functional.leaky_relu(scores, layer.negative_slope)
     return _finish(layer, _attend(candidates, scores, layer.add_self_loops, hidden, None), x)
 
@@ -64,11 +70,16 @@ def gatv2(
     if edge_attr is not None:
         if layer.lin_edge is None:
             return None
-        edges = _with_loops(layer, candidates, edge_attr)
-        if edges is None:
-            return None
+        edges = candidates.square(edge_attr)
+        if layer.add_self_loops:
+            loops = _loop_features(layer, candidates, edges)
+            if loops is None:
+                return None
+            diagonal = torch.eye(candidates.size, dtype=torch.bool, device=edges.device)
+            edges = torch.where(diagonal.view(*diagonal.shape, 1), loops.unsqueeze(2), edges)
         mixed = mixed + layer.lin_edge(edges).unflatten(-1, (heads, width))
     scores = (nn.functional.leaky_relu(mixed, layer.negative_slope) * layer.att).sum(-1)
+    scores = scores.permute(0, 3, 1, 2)
     return _finish(layer, _attend(candidates, scores, layer.add_self_loops, left, None), x)
 
 
@@ -87,13 +98,13 @@ def transformer(
     key = layer.lin_key(x).view(-1, heads, width)
     value = layer.lin_value(x).view(-1, heads, width)
     keys = candidates.per_graph(key)
-    scores = torch.einsum("bihf,bjhf->bijh", query, keys)
+    scores = torch.einsum("bihf,bjhf->bhij", query, keys)
     edges = None
     if layer.lin_edge is not None:
         if edge_attr is None:
             return None
         edges = layer.lin_edge(candidates.square(edge_attr)).unflatten(-1, (heads, width))
-        scores = scores + (query.unsqueeze(2) * edges).sum(-1)
+        scores = scores + torch.einsum("bihf,bijhf->bhij", query, edges)
     out = _attend(candidates, scores / math.sqrt(width), False, value, edges)
     out = out.flatten(1) if layer.concat else out.mean(dim=1)
     if layer.root_weight:
@@ -112,7 +123,7 @@ def _attend(
 
     Args:
         candidates: The soft graphs.
-        scores: [B, N, N, H], target first; the diagonal is the score of a self-loop.
+        scores: [B, H, N, N], target before source; the diagonal is the score of a self-loop.
         loops: Whether every node also attends to itself.
         values: [B * N, H, F], the values of the sources.
         edges: [B, N, N, H, F] added to the values, or None.
@@ -123,12 +134,13 @@ def _attend(
     weight = candidates.adjacency()
     if loops:
         weight = weight + torch.eye(candidates.size, dtype=weight.dtype, device=weight.device)
-    attention = (scores + log_weight(weight).unsqueeze(-1)).softmax(dim=2)
+    attention = (scores + log_weight(weight).unsqueeze(1)).softmax(dim=3)
     # A node with no neighbours at all spreads its attention over absent ones; this removes it.
-    attention = attention * (weight > 0).unsqueeze(-1)
-    out = torch.einsum("bijh,bjhf->bihf", attention, candidates.per_graph(values))
+    attention = attention * (weight > 0).unsqueeze(1)
+    out = attention @ candidates.per_graph(values).transpose(1, 2)  # [B, H, N, F]
+    out = out.transpose(1, 2)
     if edges is not None:
-        out = out + (attention.unsqueeze(-1) * edges).sum(dim=2)
+        out = out + torch.einsum("bhij,bijhf->bihf", attention, edges)
     return out.flatten(0, 1)
 
 
@@ -136,25 +148,17 @@ def _plain(layer: Any) -> bool:
     return aggregation_name(layer) == "add" and not (layer.training and layer.dropout > 0)
 
 
-def _with_loops(layer: Any, candidates: Candidates, edge_attr: Tensor) -> Tensor | None:
-    """Edge features as [B, N, N, D] with those of self-loops on the diagonal, if there are any.
+def _loop_features(layer: Any, candidates: Candidates, square: Tensor) -> Tensor | None:
+    """Features of the self-loops, [B, N, D]; None where the layer fills them in another way.
 
     A self-loop has the mean of the node's incoming edges, PyG's default, or a given number.
     """
-    square = candidates.square(edge_attr)
-    if not layer.add_self_loops:
-        return square
     if layer.fill_value == "mean":
-        total = (square * candidates.adjacency().unsqueeze(-1)).sum(dim=2)
-        loops = total / candidates.per_graph(in_degree(candidates)).clamp_min(1)
-    elif isinstance(layer.fill_value, (int, float)):
-        loops = square.new_full(square.shape[:2] + square.shape[3:], float(layer.fill_value))
-    else:
-        return None
-    diagonal = torch.eye(candidates.size, dtype=torch.bool, device=square.device).view(
-        1, candidates.size, candidates.size, 1
-    )
-    return torch.where(diagonal, loops.unsqueeze(2), square)
+        total = torch.einsum("bij,bijd->bid", candidates.adjacency(), square)
+        return total / candidates.per_graph(in_degree(candidates)).clamp_min(1)
+    if isinstance(layer.fill_value, (int, float)):
+        return square.new_full(square.shape[:2] + square.shape[3:], float(layer.fill_value))
+    return None
 
 
 def _finish(layer: Any, out: Tensor, x: Tensor) -> Tensor:

@@ -1,0 +1,95 @@
+"""Question 4: is there a class that the model says of nearly everything?"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import torch
+from torch_geometric.data import Data
+
+from gnninterpreter.audit.context import Context
+from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
+from gnninterpreter.graphs import random_graphs
+
+__all__ = ["default_class"]
+
+SIZES = (4, 6, 9, 13, 18, 24)
+EACH = 50
+DEFAULT_SHARE = 0.8
+WRONG_SHARE = 0.5
+SHOWN = 2
+
+
+def default_class(context: Context) -> tuple[list[Finding], str]:
+    """Ask the model about random graphs from small to large and from sparse to dense.
+
+    A default class by itself is no mistake: "none of the patterns" is one by design. Where the rule
+    says that most of those graphs are something else, it is.
+
+    Returns:
+        At most one finding, and what was asked in a short sentence.
+    """
+    graphs = _random(context)
+    said, probabilities = context.predict(graphs)
+    counts = torch.bincount(said, minlength=len(context.names)).double() / len(graphs)
+    favourite = int(counts.argmax())
+    share, name = float(counts[favourite]), context.names[favourite]
+    asked = f"random graphs: {share:.0%} of {len(graphs)} are said to be \u201c{name}\u201d"
+    if share < DEFAULT_SHARE:
+        return [], asked
+    mine = [graph for graph, one in zip(graphs, said.tolist(), strict=True) if one == favourite]
+    certain = float(probabilities[said == favourite, favourite].mean())
+    sentence = (
+        f"Of {len(graphs)} random graphs of all sizes and densities the model says \u201c{name}\u201d "
+        f"of {share:.0%}, with a mean probability of {certain:.3f}. The explanation of this class "
+        "need not show any pattern: it is what remains."
+    )
+    severity, wrong = Severity.LOW, []
+    numbers: dict[str, float | int | str] = {
+        "share": round(share, 4),
+        "mean probability": round(certain, 4),
+        "random graphs": len(graphs),
+    }
+    if context.oracle is not None:
+        truths = [context.truth(graph) for graph in mine]
+        wrong = [
+            context.labelled(g, t) for g, t in zip(mine, truths, strict=True) if t != favourite
+        ]
+        rate = len(wrong) / len(mine)
+        numbers["wrong by rule"] = round(rate, 4)
+        if rate >= WRONG_SHARE:
+            severity = Severity.MEDIUM
+            other = Counter(t for t in truths if t != favourite and t is not None).most_common(1)
+            sentence += (
+                f" By the rule of the data set {rate:.0%} of those graphs are something else, "
+                f"mostly \u201c{context.names[other[0][0]]}\u201d."
+            )
+        else:
+            sentence += f" By the rule of the data set it is right on {1 - rate:.0%} of them."
+    shown = (wrong or mine)[:SHOWN]
+    return [
+        Finding(
+            Kind.DEFAULT_CLASS,
+            severity,
+            name,
+            f"\u201c{name}\u201d is the default",
+            sentence,
+            weight=share,
+            numbers=numbers,
+            evidence=tuple(
+                Evidence(graph, f"a random graph: the model says {name}") for graph in shown
+            ),
+            graphs=tuple(wrong),
+        )
+    ], asked
+
+
+def _random(context: Context) -> list[Data]:
+    generator = context.generator(31)
+    return [
+        graph
+        for size in SIZES
+        for graph in random_graphs(
+            context.classifier.spec, EACH, size, generator, dtype=context.classifier.dtype
+        ).to_data_list()
+    ]

@@ -1,0 +1,168 @@
+"""What an audit says: findings, each with its severity, its numbers and the graphs that prove it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from torch_geometric.data import Data
+
+from gnninterpreter.interchange import graph_to_json
+from gnninterpreter.spec import GraphSpec
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import ExplanationSet
+
+__all__ = ["Audit", "Evidence", "Finding", "Kind", "Severity"]
+
+SCHEMA = 1
+
+
+class Severity(str, Enum):
+    """How grave a finding is."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+    def __str__(self) -> str:
+        return self.value
+
+    @property
+    def rank(self) -> int:
+        """0 for the gravest."""
+        return list(Severity).index(self)
+
+    def at_most(self, limit: Severity) -> Severity:
+        """The same, or the limit where it is graver."""
+        return max(self, limit, key=lambda severity: severity.rank)
+
+
+class Kind(str, Enum):
+    """Which question of the audit a finding answers."""
+
+    DISAGREEMENT = "disagreement"
+    LOOKALIKE = "look-alike"
+    DEFAULT_CLASS = "default class"
+    SMALL_CHANGE = "small change"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A graph to look at.
+
+    Args:
+        graph: The graph, with its true class in ``y`` where that is known.
+        caption: What it is, and what the model says of it.
+    """
+
+    graph: Data
+    caption: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One weakness of the model.
+
+    Args:
+        kind: Which question it answers.
+        severity: How grave it is.
+        target: Name of the class it is about.
+        title: In a few words.
+        sentence: In full.
+        weight: Orders findings of one severity, the largest first.
+        numbers: The figures, by name.
+        evidence: Graphs to look at.
+        graphs: All graphs on which the model is wrong, as it takes them; their true class is in
+            ``y`` where it is known, so that they can be added to a training set.
+    """
+
+    kind: Kind
+    severity: Severity
+    target: str
+    title: str
+    sentence: str
+    weight: float = 0.0
+    numbers: dict[str, float | int | str] = field(default_factory=dict)
+    evidence: tuple[Evidence, ...] = ()
+    graphs: tuple[Data, ...] = ()
+
+    def to_json(self, spec: GraphSpec, with_graphs: bool = True) -> dict[str, Any]:
+        """The finding as plain JSON values; `gnninterpreter.interchange` reads the graphs."""
+        values: dict[str, Any] = {
+            "kind": str(self.kind),
+            "severity": str(self.severity),
+            "class": self.target,
+            "title": self.title,
+            "sentence": self.sentence,
+            "numbers": self.numbers,
+            "evidence": [
+                {"caption": shown.caption, "graph": graph_to_json(shown.graph, spec)}
+                for shown in self.evidence
+            ],
+        }
+        if with_graphs:
+            values["graphs"] = [graph_to_json(graph, spec) for graph in self.graphs]
+        return values
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found out about a model.
+
+    Args:
+        explanations: The explanations that the audit began with.
+        findings: What was found, the gravest first.
+        numbers: Figures of the whole, by name.
+        checked: What was asked, in short sentences, found or not.
+        before: The audit of the model before it was trained again, where it was.
+    """
+
+    explanations: ExplanationSet
+    findings: tuple[Finding, ...]
+    numbers: dict[str, Any] = field(default_factory=dict)
+    checked: tuple[str, ...] = ()
+    before: Audit | None = None
+
+    def at_least(self, severity: Severity | str) -> list[Finding]:
+        """The findings that are as grave as this, or graver."""
+        limit = Severity(severity)
+        return [finding for finding in self.findings if finding.severity.rank <= limit.rank]
+
+    def counterexamples(self) -> list[Data]:
+        """All graphs that the model gets wrong and whose true class is known."""
+        return [g for finding in self.findings for g in finding.graphs if g.get("y") is not None]
+
+    def counts(self) -> dict[str, int]:
+        """How many findings there are of each severity."""
+        return {str(s): sum(finding.severity is s for finding in self.findings) for s in Severity}
+
+    def to_json(self, with_graphs: bool = True) -> dict[str, Any]:
+        """The audit as plain JSON values."""
+        spec = self.explanations.spec
+        values: dict[str, Any] = {
+            "schema": SCHEMA,
+            "kind": "gnninterpreter audit",
+            "model": self.explanations.model_name,
+            "spec": spec.to_json(),
+            "counts": self.counts(),
+            "findings": [finding.to_json(spec, with_graphs) for finding in self.findings],
+            "checked": list(self.checked),
+            "numbers": self.numbers,
+            "classes": [
+                {
+                    "class": explanation.name,
+                    "probability": vars(explanation.probability),
+                    "nodes": explanation.num_nodes,
+                    "edges": explanation.num_edges,
+                }
+                for explanation in self.explanations.values()
+            ],
+        }
+        if self.before is not None:
+            values["before"] = self.before.to_json(with_graphs)
+        return values

@@ -1,0 +1,99 @@
+"""Training again with what the audit found: the counter-examples join the training data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch_geometric.data import Data
+
+from gnninterpreter.audit.findings import Audit
+from gnninterpreter.errors import DataError
+from gnninterpreter.models import Bundle
+from gnninterpreter.models.splits import Split, stratified_split
+from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.models.training import EpochReport, TrainingConfig, train
+
+__all__ = ["retrain"]
+
+
+def retrain(
+    bundle: Bundle,
+    dataset: Any,
+    found: Audit,
+    *,
+    config: TrainingConfig | None = None,
+    epochs: int | None = None,
+    repeats: int = 1,
+    callback: Callable[[EpochReport], None] | None = None,
+) -> Bundle:
+    """Train a bundled classifier again on its data and the graphs that an audit found.
+
+    The counter-examples, with their true classes, are added to the training part only, so that the
+    scores on the test part stay comparable.
+
+    Args:
+        bundle: The classifier that was audited.
+        dataset: Its training data.
+        found: The audit.
+        config: How to train; as the classifier was trained when omitted.
+        epochs: Passes over the data instead of what the config says.
+        repeats: How often each counter-example is in the training data.
+        callback: Called after each epoch.
+
+    Returns:
+        The new classifier, with its scores on the same test part.
+
+    Raises:
+        DataError: If the audit found no graph whose true class is known.
+    """
+    extra = [_plain(graph) for graph in found.counterexamples()] * repeats
+    if not extra:
+        raise DataError(
+            "the audit found no graph whose true class is known, so there is nothing to learn "
+            "from; give an oracle"
+        )
+    config = config or _settings(bundle)
+    if epochs is not None:
+        config = replace(config, max_epochs=epochs, patience=max(epochs, 1))
+    graphs = [_plain(graph) for graph in dataset]
+    labels = torch.cat([graph.y.reshape(1) for graph in graphs])
+    split = stratified_split(labels, config.seed)
+    added = torch.arange(len(graphs), len(graphs) + len(extra))
+    whole = Split(torch.cat([split.train, added]), split.validation, split.test)
+    result = train([*graphs, *extra], config, split=whole, callback=callback)
+    training = {
+        **bundle.training,
+        "settings": config.to_json(),
+        "epochs": result.epochs,
+        "seconds": round(result.seconds, 1),
+        "counter-examples": len(extra),
+    }
+    scores = {part: result.scores[part] for part in ("test", "validation")}
+    return Bundle(
+        model=result.model,
+        spec=bundle.spec,
+        statistics=ClassStatistics.from_dataset(result.model, graphs, bundle.spec),
+        scores=scores,
+        dataset_name=bundle.dataset_name,
+        name=f"{bundle.name or bundle.dataset_name}-retrained",
+        training=training,
+    )
+
+
+def _settings(bundle: Bundle) -> TrainingConfig:
+    """The settings a bundle was trained with, as it keeps them."""
+    stored = bundle.training.get("settings")
+    if not isinstance(stored, dict):
+        raise DataError(
+            "the model does not say how it was trained; pass config=TrainingConfig(...)"
+        )
+    return TrainingConfig(**stored)
+
+
+def _plain(graph: Data) -> Data:
+    """The fields that all graphs have, so that they can be stored together."""
+    fields = {key: graph[key] for key in ("x", "edge_index", "edge_attr") if key in graph}
+    return Data(**fields, y=torch.as_tensor(graph.y).reshape(1).long(), num_nodes=graph.num_nodes)

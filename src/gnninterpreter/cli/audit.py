@@ -1,0 +1,222 @@
+"""``gnninterpreter audit``: look for ways in which a model is certain and wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gnninterpreter.errors import DataError, ModelError
+
+if TYPE_CHECKING:
+    from gnninterpreter.audit import Audit
+    from gnninterpreter.models import Bundle
+
+__all__ = ["AUDIT", "audit"]
+
+AUDIT = "audit.json"
+FOUND = 1
+
+
+class Level(str, Enum):
+    """Severities by name."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+def audit(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL", help="The model, as for `explain`.", show_default=False
+        ),
+    ],
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="The labelled graphs, as for `explain`. A bundled model needs none.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder for the run, its report.html and audit.json with all the graphs.",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the run that DIR holds.")
+    ] = False,
+    fail_on: Annotated[
+        Level | None,
+        typer.Option(
+            help="End with exit code 1 if there is a finding as grave as this, or graver.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the findings as one JSON document.")
+    ] = False,
+    retrain: Annotated[
+        bool,
+        typer.Option(
+            "--retrain",
+            help="Train a bundled model again with the graphs that were found, audit it again, "
+            "and show before and after.",
+        ),
+    ] = False,
+    epochs: Annotated[
+        int | None,
+        typer.Option(help="Epochs of --retrain.", show_default="as it was trained"),
+    ] = None,
+    hosts: Annotated[int, typer.Option(help="How many graphs look-alikes are hung on.")] = 60,
+    restarts: Annotated[int, typer.Option(help="Independent searches for each class.")] = 8,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same findings.")] = 0,
+    iterations: Annotated[
+        int | None,
+        typer.Option(help="Most gradient steps of a search.", show_default="the recipe's"),
+    ] = None,
+    forward: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FUNCTION",
+            help="package.module:name of a function forward(model, data).",
+            show_default=False,
+        ),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+) -> None:
+    """Look for ways in which a model is certain and wrong.
+
+    Explains every class, asks the ground truth about it where there is one, hangs look-alikes on
+    graphs of other classes, looks for a default class and for the smallest change that leads to
+    another class. With `--fail-on` it can gate a pipeline.
+
+    For example:
+
+    - `gnninterpreter audit motif --out audit`
+    - `gnninterpreter audit mylab.models:trained --data mylab.data:graphs --fail-on high`
+    """
+    from gnninterpreter.cli.output import check_output, echo_json, only_results, write_output
+    from gnninterpreter.cli.threads import use_threads
+
+    if out is not None:
+        check_output(out, overwrite)
+    use_threads(1)
+    with only_results(as_json):
+        from gnninterpreter.audit import audit as run_audit
+        from gnninterpreter.cli.progress import LiveProgress
+        from gnninterpreter.cli.references import load_data, load_forward, load_model
+        from gnninterpreter.models import Bundle
+        from gnninterpreter.optim import Recipe
+
+        found = load_model(model)
+        if data is None and not isinstance(found, Bundle):
+            raise DataError(
+                f"MODEL {model!r} comes without the graphs it was trained on; name them with "
+                "--data package.module:name"
+            )
+        if retrain and not isinstance(found, Bundle):
+            raise ModelError("--retrain needs a bundled model, which knows how it was trained")
+        dataset = None if data is None else load_data(data)
+        settings: dict[str, Any] = {
+            "hosts": hosts,
+            "seed": seed,
+            "restarts": restarts,
+            "forward": None if forward is None else load_forward(forward),
+            "recipe": "auto" if iterations is None else Recipe.auto(iterations=iterations),
+            "progress": False if quiet else LiveProgress(transient=True),
+        }
+        result = run_audit(found, dataset, **settings)
+        if retrain and isinstance(found, Bundle):
+            found, result = _again(found, dataset, result, epochs, quiet, settings)
+        if out is not None:
+            report = write_output(
+                result.explanations,
+                out,
+                overwrite,
+                found,
+                dataset,
+                forward=settings["forward"],
+                audit=result,
+            )
+            (out / AUDIT).write_text(json.dumps(result.to_json(), indent=1) + "\n", "utf-8")
+            if retrain and isinstance(found, Bundle):
+                found.save(out)
+    if as_json:
+        echo_json(result.to_json(with_graphs=False))
+    else:
+        _echo(result)
+    if out is not None:
+        typer.echo(f"report: {report.resolve()}", err=as_json)
+    if fail_on is not None and result.at_least(fail_on.value):
+        raise typer.Exit(FOUND)
+
+
+def _again(
+    bundle: Bundle,
+    dataset: Any,
+    before: Audit,
+    epochs: int | None,
+    quiet: bool,
+    settings: dict[str, Any],
+) -> tuple[Bundle, Audit]:
+    """Train with the graphs that were found, and audit what comes out."""
+    from dataclasses import replace
+
+    from gnninterpreter import datasets
+    from gnninterpreter.audit import audit as run_audit
+    from gnninterpreter.audit import retrain
+    from gnninterpreter.models.training import EpochReport
+
+    def show(report: EpochReport) -> None:
+        if not quiet and report.epoch % 10 == 0:
+            typer.echo(
+                f"training again: epoch {report.epoch} of {report.max_epochs}, "
+                f"accuracy {report.validation_accuracy:.3f}",
+                err=True,
+            )
+
+    graphs = datasets.load(bundle.dataset_name) if dataset is None else dataset
+    trained = retrain(bundle, graphs, before, epochs=epochs, callback=show)
+    after = run_audit(trained, dataset, **settings)
+    scored = [
+        {**one.numbers, "test accuracy": round(which.scores["test"].accuracy, 4)}
+        if "test" in which.scores
+        else one.numbers
+        for which, one in ((bundle, before), (trained, after))
+    ]
+    return trained, replace(after, numbers=scored[1], before=replace(before, numbers=scored[0]))
+
+
+def _echo(result: Audit) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    styles = {"high": "bold red", "medium": "yellow", "low": "green"}
+    table = Table(
+        title=f"Audit of {result.explanations.model_name}", title_justify="left", show_lines=True
+    )
+    table.add_column("severity", no_wrap=True)
+    table.add_column("finding", overflow="fold")
+    table.add_column("graphs", justify="right", no_wrap=True)
+    for finding in result.findings:
+        text = Text(finding.title, style="bold")
+        text.append(f"\n{finding.sentence}", style="not bold")
+        severity = str(finding.severity)
+        table.add_row(Text(severity, style=styles[severity]), text, str(len(finding.graphs)))
+    Console(file=sys.stdout).print(table if result.findings else "no findings")
+    if result.before is not None:
+        before, after = result.before.counts(), result.counts()
+        for severity, count in after.items():
+            typer.echo(f"{severity}: {before[severity]} before, {count} after training again")

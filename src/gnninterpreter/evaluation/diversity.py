@@ -1,0 +1,109 @@
+"""How alike explanations of one class are: over seeds, restarts or samples."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gnninterpreter.graphs import to_networkx
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.spec import GraphSpec
+
+__all__ = ["Diversity", "diversity", "pairwise_cosine", "wl_distance", "wl_hash"]
+
+ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """Several explanations of one class, compared with each other.
+
+    Args:
+        cosine: Mean cosine of the embeddings of two of them; near 1 means consistent.
+        distinct: Share of distinct Weisfeiler-Lehman hashes; 1 means all differ.
+        distance: Mean Weisfeiler-Lehman kernel distance of two of them, in [0, 1].
+    """
+
+    cosine: float
+    distinct: float
+    distance: float
+
+
+def diversity(classifier: GraphClassifier, graphs: Sequence[Data]) -> Diversity:
+    """Compare explanation graphs with each other.
+
+    Args:
+        classifier: The model whose embeddings are compared.
+        graphs: At least one graph.
+    """
+    embedding = classifier.score_data(list(graphs)).embedding
+    labelled = [_labelled(graph, classifier.spec) for graph in graphs]
+    hashes = {wl_hash(graph) for graph in labelled}
+    pairs = [
+        wl_distance(labelled[i], labelled[j])
+        for i in range(len(labelled))
+        for j in range(i + 1, len(labelled))
+    ]
+    return Diversity(
+        cosine=pairwise_cosine(embedding),
+        distinct=len(hashes) / len(graphs),
+        distance=sum(pairs) / len(pairs) if pairs else 0.0,
+    )
+
+
+def pairwise_cosine(embedding: Tensor) -> float:
+    """Mean cosine between two different rows, [R, D]; 1 for a single one."""
+    count = embedding.size(0)
+    if count < 2:
+        return 1.0
+    unit = torch.nn.functional.normalize(embedding.double(), dim=1)
+    gram = unit @ unit.t()
+    return float((gram.sum() - gram.diagonal().sum()) / (count * (count - 1)))
+
+
+def wl_hash(graph: nx.Graph, rounds: int = ROUNDS) -> str:
+    """Hash of a graph whose nodes and edges have an attribute ``label``."""
+    hashed: str = nx.weisfeiler_lehman_graph_hash(
+        graph, node_attr="label", edge_attr="label", iterations=rounds
+    )
+    return hashed
+
+
+def wl_distance(one: nx.Graph, other: nx.Graph, rounds: int = ROUNDS) -> float:
+    """Kernel distance ``sqrt(1 - k)`` with the normalised Weisfeiler-Lehman kernel k."""
+    a, b = _features(one, rounds), _features(other, rounds)
+    inner = float(sum(a[key] * b[key] for key in a.keys() & b.keys()))
+    norms = (_square(a) * _square(b)) ** 0.5
+    return max(0.0, 1.0 - inner / norms) ** 0.5 if norms else 0.0
+
+
+def _features(graph: nx.Graph, rounds: int) -> Counter[str]:
+    hashes = nx.weisfeiler_lehman_subgraph_hashes(
+        graph, node_attr="label", edge_attr="label", iterations=rounds, include_initial_labels=True
+    )
+    return Counter(f"{depth}:{key}" for keys in hashes.values() for depth, key in enumerate(keys))
+
+
+def _square(counts: Counter[str]) -> float:
+    return float(sum(count**2 for count in counts.values()))
+
+
+def _labelled(graph: Data, spec: GraphSpec) -> nx.Graph:
+    drawn = to_networkx(graph, spec)
+    for _, attributes in drawn.nodes(data=True):
+        attributes["label"] = _label(attributes)
+    for _, _, attributes in drawn.edges(data=True):
+        attributes["label"] = _label(attributes)
+    return drawn
+
+
+def _label(attributes: dict[str, Any]) -> str:
+    values = {k: round(v, 2) if isinstance(v, float) else v for k, v in attributes.items()}
+    return repr(sorted(values.items()))

@@ -1,0 +1,120 @@
+"""How far a graph could be one of its class: validation score, size and density.
+
+The validation score follows GIN-Graph (Yue et al., 2024): the geometric mean of class probability,
+likeness of the embedding and likeness of the degree.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from torch_geometric.data import Data
+
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import ClassStatistics
+
+__all__ = [
+    "Likeness",
+    "degree_likeness",
+    "density",
+    "granularity",
+    "likeness",
+    "sparsity",
+    "validation_score",
+]
+
+VALID_SCORE = 0.5
+VALID_SPREAD = 3.0
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """A graph beside the real graphs of its class.
+
+    Args:
+        probability: Class probability p.
+        similarity: Cosine s of its embedding to the class mean, cut at 0.
+        degree: Likeness d of its edges per node.
+        score: Validation score ``(s p d)^(1/3)``.
+        valid: Whether the score reaches 0.5 and the degree lies within three standard deviations.
+        granularity: Near 1 for a small part of a typical graph, 0 for its full size.
+        density: Share of pairs joined.
+        sparsity: How many of a typical graph's edges it does without, as a share.
+    """
+
+    probability: float
+    similarity: float
+    degree: float
+    score: float
+    valid: bool
+    granularity: float
+    density: float
+    sparsity: float
+
+
+def validation_score(probability: float, similarity: float, degree: float) -> float:
+    """Geometric mean of the three, ``(s p d)^(1/3)``; the similarity is cut to [0, 1].
+
+    Example:
+        >>> round(validation_score(1.0, 0.5, 0.25), 3)
+        0.5
+    """
+    return float((min(max(similarity, 0.0), 1.0) * probability * degree) ** (1 / 3))
+
+
+def degree_likeness(degree: float, mean: float, std: float) -> float:
+    """``exp(-(k - mean)^2 / (2 std^2))``; 0 or 1 where all graphs of the class agree."""
+    if std <= 0:
+        return float(math.isclose(degree, mean, rel_tol=1e-6))
+    return math.exp(-((degree - mean) ** 2) / (2 * std**2))
+
+
+def granularity(nodes: int, mean_nodes: float) -> float:
+    """``1 - min(1, n / mean n)``."""
+    return 1.0 - min(1.0, nodes / mean_nodes) if mean_nodes > 0 else 0.0
+
+
+def density(nodes: int, edges: float) -> float:
+    """Share of pairs of nodes that are joined, ``2 m / (n (n - 1))``."""
+    return 2.0 * edges / (nodes * (nodes - 1)) if nodes > 1 else 0.0
+
+
+def sparsity(edges: float, mean_edges: float) -> float:
+    """``1 - m / mean m``; negative for more edges than usual."""
+    return 1.0 - edges / mean_edges if mean_edges > 0 else 0.0
+
+
+def likeness(
+    classifier: GraphClassifier, statistics: ClassStatistics, graph: Data, target: int
+) -> Likeness:
+    """Compare a graph with the real graphs of a class.
+
+    Args:
+        classifier: The model.
+        statistics: What the class looks like to it.
+        graph: The graph; nodes without edges do not count.
+        target: The class.
+    """
+    nodes = int(graph.edge_index.unique().numel())
+    edges = graph.edge_index.size(1) / (1 if classifier.spec.directed else 2)
+    scores = classifier.score_data([graph])
+    probability = float(scores.probabilities[0, target])
+    mean = statistics.mean_embedding[target].to(scores.embedding)
+    own = scores.embedding[0]
+    cosine = float((own @ mean) / (own.norm() * mean.norm()).clamp_min(1e-12))
+    centre, spread = float(statistics.mean_degree[target]), float(statistics.std_degree[target])
+    ratio = edges / nodes if nodes else 0.0
+    degree = degree_likeness(ratio, centre, spread)
+    score = validation_score(probability, cosine, degree)
+    near = abs(ratio - centre) <= VALID_SPREAD * spread
+    return Likeness(
+        probability=probability,
+        similarity=min(max(cosine, 0.0), 1.0),
+        degree=degree,
+        score=score,
+        valid=near and score >= VALID_SCORE,
+        granularity=granularity(nodes, float(statistics.mean_nodes[target])),
+        density=density(nodes, edges),
+        sparsity=sparsity(edges, float(statistics.mean_edges[target])),
+    )

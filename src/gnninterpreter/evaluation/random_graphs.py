@@ -1,0 +1,160 @@
+"""Graphs that mean nothing: what a classifier says of these is the floor of every comparison.
+
+Gabriel graphs are the paper's random baseline; G(n, 1/n) is that of its published code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gnninterpreter.errors import SpecError
+from gnninterpreter.graphs import encode
+from gnninterpreter.spec import Block, Categorical, GraphSpec
+
+__all__ = ["KINDS", "gabriel_edges", "gilbert_edges", "random_baseline", "random_features"]
+
+Edge = tuple[int, int]
+
+KINDS = ("gabriel", "gilbert")
+# Below this, comparing all triples of points is faster than a triangulation.
+FEW_POINTS = 60
+
+
+def gabriel_edges(points: np.ndarray[Any, Any]) -> list[Edge]:
+    """Join two points if no third lies strictly inside the disc that has them as its diameter.
+
+    Point w is inside the disc over u and v where the angle at w is obtuse:
+    ``|uw|^2 + |vw|^2 < |uv|^2``. Up to 60 points every triple is looked at. Beyond that, and with
+    scipy installed, only the edges of the Delaunay triangulation are, which hold all of them.
+
+    Args:
+        points: Places in the plane, shape [n, 2].
+
+    Returns:
+        Each edge once, the smaller end first, in increasing order.
+
+    Example:
+        >>> gabriel_edges(np.array([[0.0, 0.0], [1.0, 0.1], [2.0, 0.0]]))
+        [(0, 1), (1, 2)]
+    """
+    places = np.asarray(points, dtype=np.float64)
+    if len(places) > FEW_POINTS:
+        found = _delaunay_pairs(places)
+        if found is not None:
+            return _keep_empty_discs(places, found)
+    squared = ((places[:, None] - places[None]) ** 2).sum(-1)
+    # inside[u, v, w]; the ends themselves have equality and do not count.
+    inside = squared[:, None, :] + squared[None, :, :] < squared[:, :, None] - 1e-12
+    joined = np.triu(~inside.any(-1), 1)
+    return [(int(u), int(v)) for u, v in np.argwhere(joined)]
+
+
+def gilbert_edges(
+    num_nodes: int, rng: np.random.Generator, rate: float | None = None
+) -> list[Edge]:
+    """Join each pair independently with probability ``rate``, 1/n when omitted.
+
+    Args:
+        num_nodes: Number of nodes n.
+        rng: The source of randomness.
+        rate: Probability of an edge.
+    """
+    chance = 1.0 / max(num_nodes, 1) if rate is None else rate
+    joined = np.triu(rng.random((num_nodes, num_nodes)) < chance, 1)
+    return [(int(u), int(v)) for u, v in np.argwhere(joined)]
+
+
+def random_baseline(
+    spec: GraphSpec,
+    count: int,
+    num_nodes: int | Sequence[int],
+    seed: int = 0,
+    kind: str = "gabriel",
+) -> list[Data]:
+    """Draw graphs with uniform random features.
+
+    Differs from the paper: it does not say how features are drawn; here every category is equally
+    likely and every number uniform between its bounds.
+
+    Args:
+        spec: What features nodes and edges have.
+        count: How many graphs.
+        num_nodes: Number of nodes, or the sizes to go through in turn.
+        seed: The same seed gives the same graphs.
+        kind: ``"gabriel"``: points uniform in the unit square, always connected; ``"gilbert"``:
+            G(n, 1/n), mostly in pieces, in which nodes without edges stay.
+
+    Raises:
+        SpecError: If there is no such kind.
+    """
+    if kind not in KINDS:
+        raise SpecError(f"kind must be one of {', '.join(KINDS)} (got {kind!r})")
+    sizes = [num_nodes] if isinstance(num_nodes, int) else list(num_nodes)
+    rng = np.random.default_rng(seed)
+    generator = torch.Generator().manual_seed(seed)
+    graphs = []
+    for index in range(count):
+        n = sizes[index % len(sizes)]
+        edges = gabriel_edges(rng.random((n, 2))) if kind == "gabriel" else gilbert_edges(n, rng)
+        graphs.append(random_features(spec, n, edges, generator))
+    return graphs
+
+
+def random_features(
+    spec: GraphSpec, num_nodes: int, edges: Sequence[Edge], generator: torch.Generator
+) -> Data:
+    """Give a structure uniform random features; both directions of an edge have the same.
+
+    Args:
+        spec: What features there are.
+        num_nodes: Number of nodes.
+        edges: Each edge once.
+        generator: Source of randomness.
+    """
+    forth = torch.tensor(list(edges), dtype=torch.long).reshape(-1, 2).t()
+    index = forth if spec.directed else torch.cat([forth, forth.flip(0)], dim=1)
+    x = encode(_uniform(spec.nodes, num_nodes, generator), spec.nodes)
+    data = Data(x=x.squeeze(-1) if spec.metadata.get("x") == "flat" else x, edge_index=index)
+    if spec.edges:
+        attr = encode(_uniform(spec.edges, forth.size(1), generator), spec.edges)
+        attr = attr if spec.directed else torch.cat([attr, attr])
+        data.edge_attr = attr.squeeze(-1) if spec.metadata.get("edge_attr") == "flat" else attr
+    data.num_nodes = num_nodes
+    return data
+
+
+def _uniform(blocks: Sequence[Block], rows: int, generator: torch.Generator) -> Tensor:
+    parts = []
+    for block in blocks:
+        if isinstance(block, Categorical):
+            choice = torch.randint(block.size, (rows,), generator=generator)
+            parts.append(torch.nn.functional.one_hot(choice, block.size).float())
+        else:
+            low, high = torch.tensor(block.low), torch.tensor(block.high)
+            parts.append(low + (high - low) * torch.rand(rows, block.dim, generator=generator))
+    return torch.cat(parts, dim=-1)
+
+
+def _delaunay_pairs(places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    try:
+        from scipy.spatial import Delaunay
+    except ImportError:
+        return None
+    corners = Delaunay(places).simplices
+    sides = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [0, 2]]])
+    unique: np.ndarray[Any, Any] = np.unique(np.sort(sides, axis=1), axis=0)
+    return unique
+
+
+def _keep_empty_discs(places: np.ndarray[Any, Any], pairs: np.ndarray[Any, Any]) -> list[Edge]:
+    middle = (places[pairs[:, 0]] + places[pairs[:, 1]]) / 2
+    radius = ((places[pairs[:, 0]] - places[pairs[:, 1]]) ** 2).sum(-1) / 4
+    nearest = ((middle[:, None] - places[None]) ** 2).sum(-1).min(1)
+    kept = pairs[nearest >= radius - 1e-12]
+    return [(int(u), int(v)) for u, v in kept]

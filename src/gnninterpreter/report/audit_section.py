@@ -1,0 +1,118 @@
+"""The findings of an audit as the page shows them: ranked, with pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from gnninterpreter.graphs import to_networkx
+from gnninterpreter.report.drawing import graph_svg
+from gnninterpreter.report.sections import Tile
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    from gnninterpreter.audit import Audit, Finding
+    from gnninterpreter.spec import GraphSpec
+
+__all__ = ["AuditView", "FindingView", "audit_view"]
+
+PICTURE = (230, 170)
+LEVELS = {"high": "bad", "medium": "caution", "low": "good"}
+
+
+@dataclass(frozen=True)
+class FindingView:
+    """One finding: its level, its words, its figures and its pictures."""
+
+    level: str
+    severity: str
+    kind: str
+    title: str
+    sentence: str
+    numbers: list[tuple[str, str]]
+    tiles: list[Tile]
+    graphs: int
+
+
+@dataclass(frozen=True)
+class AuditView:
+    """What the page shows of an audit."""
+
+    level: str
+    headline: str
+    findings: list[FindingView]
+    checked: list[str]
+    comparison: list[tuple[str, str, str]]
+    payload: dict[str, Any]
+
+
+def audit_view(audit: Audit) -> AuditView:
+    """Gather what there is to show of an audit."""
+    spec = audit.explanations.spec
+    counts = audit.counts()
+    worst = next((severity for severity, count in counts.items() if count), "low")
+    listed = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count)
+    total = sum(counts.values())
+    plural = "finding" if total == 1 else "findings"
+    return AuditView(
+        level=LEVELS[worst] if total else "good",
+        headline=f"Audit: {total} {plural} ({listed})" if total else "Audit: no findings",
+        findings=[_finding_view(finding, spec) for finding in audit.findings],
+        checked=[line[:1].upper() + line[1:] for line in audit.checked],
+        comparison=_comparison(audit),
+        payload=audit.to_json(with_graphs=False),
+    )
+
+
+def _finding_view(finding: Finding, spec: GraphSpec) -> FindingView:
+    return FindingView(
+        level=LEVELS[str(finding.severity)],
+        severity=str(finding.severity),
+        kind=str(finding.kind),
+        title=finding.title,
+        sentence=finding.sentence,
+        numbers=[(name, _written(value)) for name, value in finding.numbers.items()],
+        tiles=[
+            Tile(_picture(shown.graph, spec, shown.caption), shown.caption)
+            for shown in finding.evidence
+        ],
+        graphs=len(finding.graphs),
+    )
+
+
+def _picture(graph: Data, spec: GraphSpec, title: str) -> Markup:
+    drawn = to_networkx(graph, spec)
+    return Markup(
+        graph_svg(drawn, spec, size=PICTURE, title=title, show_legend=False, compact=True)
+    )
+
+
+def _written(value: float | int | str) -> str:
+    return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def _comparison(audit: Audit) -> list[tuple[str, str, str]]:
+    """Before and after training again: counts of findings, and flip rates of the same question."""
+    if audit.before is None:
+        return []
+    before, after = audit.before.counts(), audit.counts()
+    rows = [
+        (f"findings of {severity} severity", str(before[severity]), str(after[severity]))
+        for severity in after
+    ]
+    rates = [
+        {f.title: f.numbers.get("strongest flip rate") for f in one.findings}
+        for one in (audit.before, audit)
+    ]
+    for title, rate in rates[0].items():
+        if rate is not None:
+            now = rates[1].get(title)
+            rows.append((title, _written(rate), "not found" if now is None else _written(now)))
+    for name in ("test accuracy",):
+        values = [one.numbers.get(name) for one in (audit.before, audit)]
+        if None not in values:
+            rows.append((name, *(f"{float(value):.3f}" for value in values)))  # type: ignore[arg-type]
+    return rows

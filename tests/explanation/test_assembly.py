@@ -1,0 +1,169 @@
+"""From a search to an explanation: numbers of the native model, and what gave way is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from gnninterpreter.distribution import from_graphs
+from gnninterpreter.explanation.assembly import explanation_of
+from gnninterpreter.explanation.explanation import Explanation
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.optim import History, Judge, Reason, SearchResult, Sizes
+from tests.tiny import degree_classifier, edges_only, goal, graph, stack
+
+COMPLETE = [(i, j) for i in range(5) for j in range(i)]
+CYCLE = [(i, (i + 1) % 5) for i in range(5)]
+PAIRS = [(0, 1), (2, 3)]
+
+
+@pytest.fixture(scope="module")
+def classifier() -> GraphClassifier:
+    """Says "b" to graphs whose mean degree is above two."""
+    return degree_classifier()
+
+
+def statistics(*quantiles: float) -> ClassStatistics:
+    """Both classes have a mean embedding of one number, a positive mean degree."""
+    both = torch.ones(2)
+    spread = torch.tensor([quantiles or (0.0, 1.0)] * 2)
+    levels = torch.nn.functional.interpolate(
+        spread.unsqueeze(1), 101, mode="linear", align_corners=True
+    )
+    return ClassStatistics(
+        both, torch.ones(2, 1), both, both, both, both, levels.squeeze(1), both
+    )  # fmt: skip
+
+
+def result(classifier: GraphClassifier, graphs: DenseGraphs, **fields: Any) -> SearchResult:
+    restarts = len(graphs)
+    judgement = Judge(classifier, None)(graphs, goal(restarts, target=1, max_edges=12.0))
+    found = SearchResult(
+        distribution=from_graphs(graphs),
+        judgement=judgement,
+        mean_probability=judgement.probability,
+        reasons=[Reason.CONVERGED] * restarts,
+        iterations=list(range(20, 20 + restarts)),
+        history=History(),
+        sizes=Sizes(6, 6, 12.0),
+        gradient="relaxed",
+        seconds=0.5,
+    )
+    return replace(found, **fields)
+
+
+def explained(
+    classifier: GraphClassifier, found: SearchResult, known: ClassStatistics | None = None
+) -> Explanation:
+    return explanation_of(found, classifier, known, 1, "mine", 7)
+
+
+def test_the_best_restart_is_chosen(classifier: GraphClassifier) -> None:
+    graphs = stack([graph(6, CYCLE), graph(6, COMPLETE), graph(6, PAIRS)])
+    one = explained(classifier, result(classifier, graphs))
+    assert one.choice == 1
+    assert (one.num_nodes, one.num_edges) == (5, 10)
+    assert (one.recipe, one.seed, one.target, one.name) == ("mine", 7, 1, "b")
+    assert (one.max_nodes, one.max_edges, one.gradient) == (6, 12.0, "relaxed")
+
+
+def test_numbers_are_those_of_the_native_model(classifier: GraphClassifier) -> None:
+    graphs = stack([graph(6, CYCLE), graph(6, COMPLETE), graph(6, PAIRS)])
+    one = explained(classifier, result(classifier, graphs))
+    expected = classifier.score(graphs).probabilities
+    assert [r.probability for r in one.restarts] == pytest.approx(expected[:, 1].tolist())
+    assert one.class_probabilities == pytest.approx(expected[1].tolist())
+    assert one.mode_probability == pytest.approx(float(expected[1, 1]))
+    assert [r.edges for r in one.restarts] == [5, 10, 2]
+    assert [r.nodes for r in one.restarts] == [5, 5, 4]
+    assert [r.connected for r in one.restarts] == [True, True, False]
+    assert [r.iterations for r in one.restarts] == [20, 21, 22]
+    assert {r.reason for r in one.restarts} == {"converged"}
+
+
+def test_the_probability_is_that_of_a_thousand_samples(classifier: GraphClassifier) -> None:
+    """The same ones that the explanation draws for the same seed."""
+    of = edges_only([[3.0] * 10], 5)
+    found = result(classifier, graph(5, COMPLETE), distribution=of)
+    one = explained(classifier, found)
+    drawn = classifier.probability(one.sample_dense(1000, seed=7), 1)
+    assert one.probability.n == 1000
+    assert one.probability.mean == pytest.approx(float(drawn.mean()))
+    assert one.probability.std == pytest.approx(float(drawn.std()))
+    assert 0 < one.probability.std < 0.5
+
+
+def test_without_statistics_nothing_is_said_of_likeness(classifier: GraphClassifier) -> None:
+    one = explained(classifier, result(classifier, graph(6, COMPLETE)))
+    assert one.similarity is None
+    assert one.similarity_percentile is None
+    assert one.restarts[0].similarity is None
+    assert one.notes == []
+
+
+def test_likeness_to_the_class(classifier: GraphClassifier) -> None:
+    found = result(classifier, graph(6, COMPLETE))
+    one = explained(classifier, found, statistics(0.0, 1.0))
+    assert one.similarity == pytest.approx(1.0)
+    assert one.similarity_percentile is not None
+    assert one.similarity_percentile > 95
+    assert one.notes == []
+
+
+def test_a_graph_unlike_its_class_is_out_of_distribution(classifier: GraphClassifier) -> None:
+    known = statistics(0.5, 1.0)
+    opposite = replace(known, mean_embedding=-known.mean_embedding)
+    one = explained(classifier, result(classifier, graph(6, COMPLETE)), opposite)
+    assert one.similarity == pytest.approx(-1.0)
+    assert one.similarity_percentile == 0.0
+    assert any(note.startswith("out of distribution: less like the class than 100%")
+               for note in one.notes)  # fmt: skip
+
+
+def test_an_improbable_explanation_warns(classifier: GraphClassifier) -> None:
+    graphs = stack([graph(6, CYCLE), graph(6, PAIRS)])
+    one = explained(classifier, result(classifier, graphs))
+    assert one.probability.mean < 0.9
+    notes = " / ".join(one.notes)
+    assert "the model gives samples only 0." in notes
+    assert "do not read this as what the class looks like" in notes
+    assert "only 0 of 2 restarts reached the class" in notes
+
+
+def test_a_graph_in_pieces_warns(classifier: GraphClassifier) -> None:
+    one = explained(classifier, result(classifier, graph(6, PAIRS)))
+    assert "the graph is in pieces, too small or over the size limit" in one.notes
+
+
+def test_no_graph_at_all_warns(classifier: GraphClassifier) -> None:
+    one = explained(classifier, result(classifier, graph(6, [])))
+    assert one.num_edges == 0
+    assert one.mode_probability == 0.0
+    assert one.notes[0] == "no graph was found: the most probable one has no edges"
+
+
+def test_curves_have_a_value_for_each_restart_at_each_look(classifier: GraphClassifier) -> None:
+    def pair(*values: float) -> torch.Tensor:
+        return torch.tensor(values)
+
+    history = History(
+        iteration=[10, 20],
+        probability=[pair(0.1, 0.2), pair(0.3, 0.4)],
+        expected_edges=[pair(1.0, 2.0), pair(3.0, 4.0)],
+        similarity=[pair(0.5, 0.6), pair(0.7, 0.8)],
+        terms=[{"budget": pair(9.0, 8.0)}, {"budget": pair(7.0, 6.0), "entropy": pair(1.0, 1.5)}],
+    )
+    graphs = stack([graph(6, COMPLETE)] * 2)
+    one = explained(classifier, result(classifier, graphs, history=history))
+    curves = {curve.name: curve for curve in one.history}
+    assert list(curves) == ["probability", "expected edges", "similarity", "budget", "entropy"]
+    assert curves["expected edges"].values == [[1.0, 2.0], [3.0, 4.0]]
+    assert curves["budget"].iterations == [10, 20]
+    # A term whose weight was 0 at first appears when it does.
+    assert curves["entropy"].iterations == [20]
+    assert curves["entropy"].values == [[1.0, 1.5]]
