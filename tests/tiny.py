@@ -19,7 +19,7 @@ from gnninterpreter.distribution import GraphDistribution, Streams, uniform_star
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Goal, Iterate
-from gnninterpreter.optim.judge import Judgement
+from gnninterpreter.optim import Judge, Judgement
 from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
 
 PLAIN = GraphSpec(class_names=("a", "b"))
@@ -161,31 +161,28 @@ def iterate(
     )  # fmt: skip
 
 
-class Oracle:
+class Oracle(GraphClassifier):
     """A classifier whose logits are a function of the dense graphs, without any model."""
 
     def __init__(self, logits: Callable[[DenseGraphs], Tensor]) -> None:
         self.logits = logits
         self.asked = 0
 
-    def score(self, graphs: DenseGraphs) -> Scores:
+    def score(self, graphs: DenseGraphs, chunk: int = 512) -> Scores:
         self.asked += len(graphs)
         logits = self.logits(graphs)
         return Scores(logits, logits)
 
-    __call__ = score
 
-
-class CostJudge:
+class CostJudge(Judge):
     """A judge whose cost and probability are functions of the dense graphs; all are sound."""
-
-    relaxed = None
 
     def __init__(
         self,
         cost: Callable[[DenseGraphs], Tensor],
         probability: Callable[[DenseGraphs], Tensor] | None = None,
     ) -> None:
+        self.relaxed = None
         self.cost = cost
         self.probability = probability
 

@@ -47,7 +47,7 @@ def explanation(
         choice=choice,
         probability=Probability(given[choice] - 0.01, 0.02, 1000),
         mode_probability=given[choice],
-        class_probabilities=[given[choice], 1 - given[choice]],
+        class_probabilities=_shares(given[choice], target, distribution.spec.num_classes),
         restarts=restarts,
         similarity=0.9,
         similarity_percentile=45.0,
@@ -60,6 +60,11 @@ def explanation(
         history=[Curve("probability", [20, 40], [[0.5] * len(given), [0.9] * len(given)])],
         notes=["a note"],
     )
+
+
+def _shares(probability: float, target: int, classes: int) -> list[float]:
+    rest = (1 - probability) / (classes - 1)
+    return [probability if c == target else rest for c in range(classes)]
 
 
 def explanation_set(*explanations: Explanation) -> ExplanationSet:

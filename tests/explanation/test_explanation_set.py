@@ -29,7 +29,7 @@ def result() -> ExplanationSet:
 def test_classes_are_found_by_name_or_index(result: ExplanationSet, key: str | int) -> None:
     assert result[key].target == 0
     assert key in result
-    assert result.get(key) is result[0]  # type: ignore[call-overload]
+    assert result.get(key) is result[0]
 
 
 def test_it_is_a_mapping(result: ExplanationSet) -> None:
@@ -57,7 +57,7 @@ def test_what_is_not_there(result: ExplanationSet, key: str | int, message: str)
     assert isinstance(caught.value, KeyError)
     assert isinstance(caught.value, GNNInterpreterError)
     assert key not in result
-    assert result.get(key) is None  # type: ignore[call-overload]
+    assert result.get(key) is None
 
 
 def test_converged_only_if_every_class_is(result: ExplanationSet) -> None:

@@ -49,7 +49,7 @@ def test_a_restart_has_the_same_walkers_whatever_their_number() -> None:
 def test_walks_find_the_graph_that_leaves_nothing_to_be_desired() -> None:
     streams = Streams(1, 4)
     walkers = random_walkers(PLAIN, 7, 6, streams, torch.float64)
-    best, judgement = anneal(walkers, goal(4), JUDGE, streams, 200)  # type: ignore[arg-type]
+    best, judgement = anneal(walkers, goal(4), JUDGE, streams, 200)
     assert len(best) == 4
     assert judgement.cost.tolist() == pytest.approx([0.0] * 4, abs=1e-9)
     assert best.num_edges.tolist() == [5.0] * 4
@@ -59,9 +59,9 @@ def test_the_best_that_was_seen_is_never_worse_than_where_the_walkers_began() ->
     streams = Streams(2, 5)
     walkers = random_walkers(PLAIN, 7, 3, streams, torch.float64)
     first = unlikeness(walkers).view(5, 3).min(dim=1).values
-    _, judgement = anneal(walkers, goal(5), JUDGE, streams, 4)  # type: ignore[arg-type]
+    _, judgement = anneal(walkers, goal(5), JUDGE, streams, 4)
     assert (judgement.cost <= first).all()
-    none, unmoved = anneal(walkers, goal(5), JUDGE, streams, 0)  # type: ignore[arg-type]
+    none, unmoved = anneal(walkers, goal(5), JUDGE, streams, 0)
     assert torch.allclose(unmoved.cost, first)
     assert len(none) == 5
 
@@ -70,7 +70,7 @@ def test_a_restart_comes_to_the_same_whatever_their_number() -> None:
     def walk(restarts: list[int]) -> Tensor:
         streams = Streams(5, restarts)
         walkers = random_walkers(PLAIN, 6, 4, streams, torch.float64)
-        return anneal(walkers, goal(len(restarts)), JUDGE, streams, 40)[0].weight  # type: ignore[arg-type]
+        return anneal(walkers, goal(len(restarts)), JUDGE, streams, 40)[0].weight
 
     together = walk([0, 1, 2, 3])
     for r in range(4):
@@ -86,5 +86,5 @@ def test_walks_end_when_every_restart_is_satisfied() -> None:
 
     streams = Streams(0, 2)
     walkers = random_walkers(PLAIN, 6, 4, streams, torch.float64)
-    anneal(walkers, goal(2), CostJudge(count), streams, 500)  # type: ignore[arg-type]
+    anneal(walkers, goal(2), CostJudge(count), streams, 500)
     assert len(asked) < 20

@@ -40,9 +40,9 @@ from tests.tiny import (
 SCORE = (WeightedTerm(ClassScore(), Constant(1.0)),)
 
 
-def recipe(*terms: Term, samples: int = 10, **fields: object) -> Recipe:
+def recipe(*terms: Term, samples: int = 10) -> Recipe:
     weighted = tuple(WeightedTerm(term, Constant(1.0)) for term in terms or (ClassScore(),))
-    return Recipe("test", weighted, samples=samples, **fields)  # type: ignore[arg-type]
+    return Recipe("test", weighted, samples=samples)
 
 
 # --- through the relaxed model ------------------------------------------------------------------
@@ -139,7 +139,7 @@ def exact_gradient(of: GraphDistribution) -> list[Tensor]:
 
 def test_the_score_function_gradient_has_the_exact_one_as_its_mean() -> None:
     of = distribution(COLOURED, 3, seed=4)
-    gradient = ScoreFunctionGradient(Oracle(known), factor=20)  # type: ignore[arg-type]
+    gradient = ScoreFunctionGradient(Oracle(known), factor=20)
     # Steps are in units of the spread of the costs.
     spread = float(known(of.discrete(20_000, Streams(9, 1)))[:, 0].std())
     found = gradient(of, goal(), recipe(samples=5000), 0, Streams(0, 1)).gradients
@@ -150,7 +150,7 @@ def test_the_score_function_gradient_has_the_exact_one_as_its_mean() -> None:
 
 def test_many_small_draws_agree_with_the_exact_direction() -> None:
     of = distribution(COLOURED, 3, seed=4)
-    gradient = ScoreFunctionGradient(Oracle(known))  # type: ignore[arg-type]
+    gradient = ScoreFunctionGradient(Oracle(known))
     copies = of.select([0] * 1000)
     found = gradient(copies, goal(1000), recipe(), 0, Streams(3, 1000)).gradients
     mean = torch.cat([g.mean(0).flatten() for g in found])
@@ -161,7 +161,7 @@ def test_many_small_draws_agree_with_the_exact_direction() -> None:
 def test_a_constant_added_to_every_score_changes_nothing() -> None:
     of = distribution(COLOURED, 3, restarts=2)
     steps = [
-        ScoreFunctionGradient(Oracle(lambda g, by=by: known(g) + by))(  # type: ignore[arg-type]
+        ScoreFunctionGradient(Oracle(lambda g, by=by: known(g) + by))(
             of, goal(2), recipe(), 0, Streams(0, 2)
         )
         for by in (0.0, 100.0)
@@ -177,7 +177,7 @@ def test_terms_of_the_distribution_keep_their_own_gradient() -> None:
     def level(graphs: DenseGraphs) -> Tensor:
         return torch.ones(len(graphs), 2, dtype=torch.double)
 
-    gradient = ScoreFunctionGradient(Oracle(level))  # type: ignore[arg-type]
+    gradient = ScoreFunctionGradient(Oracle(level))
     step = gradient(of, goal(2), recipe(ClassScore(), LatentNorm(2)), 0, Streams(0, 2))
     norm = of.edge_logits.norm(dim=1, keepdim=True)
     assert torch.allclose(step.gradients[0], of.edge_logits / norm)
@@ -187,9 +187,7 @@ def test_terms_of_the_distribution_keep_their_own_gradient() -> None:
 def test_more_samples_are_drawn_than_of_the_relaxed_gradient() -> None:
     oracle = Oracle(known)
     of = distribution(COLOURED, 3, restarts=2)
-    ScoreFunctionGradient(oracle, factor=4)(  # type: ignore[arg-type]
-        of, goal(2), recipe(samples=5), 0, Streams(0, 2)
-    )
+    ScoreFunctionGradient(oracle, factor=4)(of, goal(2), recipe(samples=5), 0, Streams(0, 2))
     assert oracle.asked == 2 * 5 * 4
 
 
@@ -206,9 +204,7 @@ def test_samples_without_a_score_count_as_worse_than_the_worst() -> None:
 
     of = distribution(COLOURED, 3, seed=4)
     steps = [
-        ScoreFunctionGradient(Oracle(logits))(  # type: ignore[arg-type]
-            of, goal(), recipe(samples=20), 0, Streams(0, 1)
-        )
+        ScoreFunctionGradient(Oracle(logits))(of, goal(), recipe(samples=20), 0, Streams(0, 1))
         for logits in (without_empty, with_penalty)
     ]
     assert torch.isfinite(steps[0].loss).all()
@@ -225,6 +221,6 @@ def test_continuous_features_are_learned_too() -> None:
         value = graphs.nodes.sum(dim=(1, 2))
         return torch.stack([value, -value], dim=1)
 
-    gradient = ScoreFunctionGradient(Oracle(large), factor=50)  # type: ignore[arg-type]
+    gradient = ScoreFunctionGradient(Oracle(large), factor=50)
     step = gradient(of, goal(), recipe(), 0, Streams(0, 1))
     assert (step.gradients[1] < 0).all()  # downhill is towards larger values

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
 from gnninterpreter.graphs import DenseGraphs, random_graphs
-from gnninterpreter.models.classifier import Scores
+from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Goal
 from gnninterpreter.optim import Judge, Judgement
 from gnninterpreter.optim import judge as module
@@ -19,14 +20,14 @@ from tests.tiny import PLAIN, Oracle, degree_classifier, goal, graph, stack
 PATH = [(0, 1), (1, 2), (2, 3)]
 
 
-class Answers:
+class Answers(GraphClassifier):
     """A classifier with the same answers for every graph."""
 
     def __init__(self, probability: float, embedding: list[float] | None = None) -> None:
         self.logits = torch.tensor([[math.log(probability), math.log(1 - probability)]]).double()
         self.embedding = torch.tensor([embedding or [1.0, 0.0]]).double()
 
-    def score(self, graphs: DenseGraphs) -> Scores:
+    def score(self, graphs: DenseGraphs, chunk: int = 512) -> Scores:
         return Scores(self.logits.expand(len(graphs), -1), self.embedding.expand(len(graphs), -1))
 
 
@@ -34,12 +35,12 @@ def judged(
     graphs: DenseGraphs, probability: float = 0.9999, aim: Goal | None = None,
     embedding: list[float] | None = None,
 ) -> Judgement:  # fmt: skip
-    judge = Judge(Answers(probability, embedding), None)  # type: ignore[arg-type]
+    judge = Judge(Answers(probability, embedding), None)
     return judge(graphs, aim or goal(len(graphs)))
 
 
-def cost(graphs: DenseGraphs, **keywords: object) -> float:
-    return float(judged(graphs, **keywords).cost)  # type: ignore[arg-type]
+def cost(graphs: DenseGraphs, **keywords: Any) -> float:
+    return float(judged(graphs, **keywords).cost)
 
 
 def test_what_is_found_about_a_graph() -> None:
@@ -137,7 +138,7 @@ def test_a_graph_without_a_score_is_the_worst_there_is() -> None:
         scores[graphs.empty] = torch.nan
         return scores
 
-    judge = Judge(Oracle(logits), None)  # type: ignore[arg-type]
+    judge = Judge(Oracle(logits), None)
     graphs = stack([graph(4, []), graph(4, [(0, 1)])])
     found = judge(graphs, goal(2, mean=[1.0, 1.0]))
     assert torch.isfinite(found.cost).all()

@@ -72,7 +72,7 @@ def run(
 ) -> SearchState:
     aim = aim or goal(start.restarts)
     streams = Streams(0, start.restarts)
-    return gradient_search(start, aim, how, script, judge, streams, callbacks)  # type: ignore[arg-type]
+    return gradient_search(start, aim, how, script, judge, streams, callbacks)
 
 
 def never(graphs: DenseGraphs) -> Tensor:

@@ -63,7 +63,7 @@ def test_the_best_of_all_graphs_is_reached_from_every_one(
         everything,
         goal(len(everything)),
         judge,
-        Streams(0, len(everything)),  # type: ignore[arg-type]
+        Streams(0, len(everything)),
     )
     assert judgement.cost.tolist() == pytest.approx([optimum] * len(everything))
     assert torch.allclose(cost(found), judgement.cost)
@@ -71,7 +71,7 @@ def test_the_best_of_all_graphs_is_reached_from_every_one(
 
 def test_directed_graphs_are_improved_too() -> None:
     graphs = random_graphs(DIRECTED, 20, 4, torch.Generator().manual_seed(0), dtype=torch.float64)
-    found, judgement = refine(graphs, goal(20), CostJudge(oneway), Streams(0, 20))  # type: ignore[arg-type]
+    found, judgement = refine(graphs, goal(20), CostJudge(oneway), Streams(0, 20))
     # Two nodes of each colour: four of the twelve edges go from the one to the other.
     assert judgement.cost.tolist() == pytest.approx([-4.8] * 20)
     assert found.num_candidates == 4
@@ -89,7 +89,7 @@ def test_what_comes_out_is_never_worse_and_no_single_move_improves_it() -> None:
     graphs = random_graphs(PLAIN, 30, 6, torch.Generator().manual_seed(1), dtype=torch.float64)
     before = rugged(graphs)
     judge = CostJudge(rugged)
-    found, judgement = refine(graphs, goal(30), judge, Streams(2, 30))  # type: ignore[arg-type]
+    found, judgement = refine(graphs, goal(30), judge, Streams(2, 30))
     after = judgement.cost
     assert (after <= before).all()
     assert (after < before - 0.1).sum() > 15
@@ -103,36 +103,36 @@ def test_what_comes_out_is_never_worse_and_no_single_move_improves_it() -> None:
 
 def test_an_optimum_is_left_as_it_is() -> None:
     best = graph(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)])
-    found, _ = refine(best, goal(), CostJudge(four_nodes), Streams(0, 1))  # type: ignore[arg-type]
+    found, _ = refine(best, goal(), CostJudge(four_nodes), Streams(0, 1))
     assert torch.equal(found.weight, best.weight)
 
 
 def test_an_empty_graph_is_not_the_end() -> None:
     judge = CostJudge(four_nodes)
-    _, judgement = refine(graph(5, []), goal(), judge, Streams(0, 1))  # type: ignore[arg-type]
+    _, judgement = refine(graph(5, []), goal(), judge, Streams(0, 1))
     assert float(judgement.cost) == pytest.approx(-6.0)
 
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_the_smallest_graphs_are_no_trouble(size: int) -> None:
     judge = CostJudge(lambda graphs: -graphs.num_edges)
-    _, judgement = refine(graph(size, []), goal(), judge, Streams(0, 1))  # type: ignore[arg-type]
+    _, judgement = refine(graph(size, []), goal(), judge, Streams(0, 1))
     assert float(judgement.cost) == -size * (size - 1) / 2
 
 
 def test_no_step_is_taken_where_none_is_allowed() -> None:
     start = graph(5, [(0, 1)])
     judge = CostJudge(four_nodes)
-    found, _ = refine(start, goal(), judge, Streams(0, 1), steps=0)  # type: ignore[arg-type]
+    found, _ = refine(start, goal(), judge, Streams(0, 1), steps=0)
     assert torch.equal(found.weight, start.weight)
 
 
 def test_a_restart_comes_to_the_same_whatever_their_number() -> None:
     graphs = random_graphs(PLAIN, 6, 6, torch.Generator().manual_seed(3), dtype=torch.float64)
     judge = CostJudge(rugged)
-    many, _ = refine(graphs, goal(6), judge, Streams(5, 6))  # type: ignore[arg-type]
+    many, _ = refine(graphs, goal(6), judge, Streams(5, 6))
     for r in range(6):
-        alone, _ = refine(graphs[r], goal(), judge, Streams(5, [r]))  # type: ignore[arg-type]
+        alone, _ = refine(graphs[r], goal(), judge, Streams(5, [r]))
         assert torch.equal(alone.weight[0], many.weight[r])
 
 

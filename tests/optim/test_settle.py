@@ -52,7 +52,7 @@ def test_the_mode_of_what_comes_out_is_the_given_graph(name: str) -> None:
     graphs = random_graphs(spec, 6, 5, torch.Generator().manual_seed(2), dtype=torch.float64)
     for factor in (1.0, 3.0):
         assert_same(centred(learned, graphs, factor).mode(), graphs)
-    settled, _ = settle(learned, graphs, goal(6), judge(), 0.9, Streams(0, 6))  # type: ignore[arg-type]
+    settled, _ = settle(learned, graphs, goal(6), judge(), 0.9, Streams(0, 6))
     assert_same(settled.mode(), graphs)
 
 
@@ -60,7 +60,7 @@ def test_the_mode_of_what_comes_out_is_the_given_graph(name: str) -> None:
 def test_the_level_is_reached_where_the_mode_allows(level: float) -> None:
     learned = distribution(SPECS["plain"], 5, restarts=4, seed=3)
     graphs = stack([graph(5, SQUARE)] * 4)
-    settled, reached = settle(learned, graphs, goal(4), judge(), level, Streams(0, 4))  # type: ignore[arg-type]
+    settled, reached = settle(learned, graphs, goal(4), judge(), level, Streams(0, 4))
     assert (reached >= level).all()
     fresh = settled.discrete(4000, Streams(77, 4))
     means = four_edges(fresh).view(4, -1).mean(dim=1)
@@ -72,7 +72,7 @@ def test_the_higher_the_level_the_less_is_left_open() -> None:
     learned = distribution(SPECS["plain"], 6, restarts=3, seed=3)
     graphs = stack([graph(6, SQUARE)] * 3)
     left = [
-        settle(learned, graphs, goal(3), judge(), level, Streams(0, 3))[0].undecided()  # type: ignore[arg-type]
+        settle(learned, graphs, goal(3), judge(), level, Streams(0, 3))[0].undecided()
         for level in (0.1, 0.5, 0.9, 0.99)
     ]
     for looser, tighter in pairwise(left):
@@ -97,7 +97,7 @@ def test_what_need_not_be_certain_stays_as_it_was_learned() -> None:
         goal(),
         judge(lambda graphs: torch.ones(len(graphs))),
         0.99,
-        Streams(0, 1),  # type: ignore[arg-type]
+        Streams(0, 1),
     )
     assert settled.edge_logits.tolist() == learned.edge_logits.tolist()
     assert reached.tolist() == [1.0]
@@ -117,14 +117,14 @@ def test_a_mode_below_the_level_gets_as_close_as_it_can() -> None:
 
     learned = distribution(SPECS["plain"], 5, seed=3)
     square = graph(5, SQUARE)
-    _, reached = settle(learned, square, goal(), judge(never_sure), 0.99, Streams(0, 1))  # type: ignore[arg-type]
+    _, reached = settle(learned, square, goal(), judge(never_sure), 0.99, Streams(0, 1))
     assert float(reached) == pytest.approx(0.7, abs=0.005)
 
 
 def test_a_restart_settles_the_same_whatever_their_number() -> None:
     learned = distribution(DIRECTED, 4, restarts=5, seed=2)
     graphs = random_graphs(DIRECTED, 5, 4, torch.Generator().manual_seed(4), dtype=torch.float64)
-    many, reached = settle(learned, graphs, goal(5), judge(), 0.8, Streams(6, 5))  # type: ignore[arg-type]
+    many, reached = settle(learned, graphs, goal(5), judge(), 0.8, Streams(6, 5))
     for r in range(5):
         alone, mean = settle(
             learned.select([r]),
@@ -132,7 +132,7 @@ def test_a_restart_settles_the_same_whatever_their_number() -> None:
             goal(),
             judge(),
             0.8,
-            Streams(6, [r]),  # type: ignore[arg-type]
+            Streams(6, [r]),
         )
         assert torch.allclose(alone.edge_logits[0], many.edge_logits[r])
         assert float(mean) == pytest.approx(float(reached[r]))

@@ -118,9 +118,7 @@ def _context(
     return Context(classifier, graphs, seed, oracle, agreement, motifs), source
 
 
-def _sources(
-    name: str, explanations: ExplanationSet, context: Context
-) -> list[tuple[Data, str]]:
+def _sources(name: str, explanations: ExplanationSet, context: Context) -> list[tuple[Data, str]]:
     """What to imitate for a class: the pattern that defines it, and its explanation."""
     sources = []
     if name in context.motifs:

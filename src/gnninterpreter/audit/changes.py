@@ -88,8 +88,7 @@ def smallest_change(
             )
         keep = _distinct(probabilities[:, target])[:BEAM]
         told = [
-            (*told[int(owner[k])], _words(space, beam[int(owner[k])], int(move[k])))
-            for k in keep
+            (*told[int(owner[k])], _words(space, beam[int(owner[k])], int(move[k]))) for k in keep
         ]
         beam = with_varied_absent_nodes(changed[torch.tensor(keep)])
     return None
@@ -155,7 +154,7 @@ def small_change_findings(explanation: Explanation, context: Context) -> tuple[l
 
 
 def _roomy(graphs: DenseGraphs) -> DenseGraphs:
-    """The graph on its own nodes and a few absent ones, one for each category of the first block."""
+    """The graph on its own nodes and a few absent ones, one for each first category."""
     small = compact(graphs)
     first = graphs.spec.nodes[0]
     room = min(first.size, NEW_NODES) if isinstance(first, Categorical) else 1

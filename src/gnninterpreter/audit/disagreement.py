@@ -35,8 +35,8 @@ def disagreements(explanation: Explanation, context: Context) -> list[Finding]:
     best, truth = wrong[0]
     name = explanation.name
     sentence = (
-        f"The model gives this graph {_share(best.probability)} for \u201c{name}\u201d; by the rule "
-        f"of the data set it is \u201c{context.names[truth]}\u201d."
+        f"The model gives this graph {_share(best.probability)} for \u201c{name}\u201d; by the "
+        f"rule of the data set it is \u201c{context.names[truth]}\u201d."
     )
     if len(modes) > 1:
         sentence += (

@@ -1,4 +1,4 @@
-"""What an audit says: findings, each with its severity, its numbers and the graphs that prove it."""
+"""What an audit says: findings, each with severity, numbers and the graphs that prove it."""
 
 from __future__ import annotations
 

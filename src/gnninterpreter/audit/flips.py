@@ -100,8 +100,8 @@ def lookalike_findings(
         f"{len(rates)} graphs were made in which nodes see the same neighbours as in {what} but "
         f"which are not it. Joined by one edge to graphs of other classes, {fooling} of them make "
         f"the model{rule} say \u201c{name}\u201d more often than not; the strongest does so in "
-        f"{best.rate:.0%} of {best.count} cases. A random graph with as many nodes and edges does so in "
-        f"{random.says:.0%}, {what} itself in {original.says:.0%}."
+        f"{best.rate:.0%} of {best.count} cases. A random graph with as many nodes and edges does "
+        f"so in {random.says:.0%}, {what} itself in {original.says:.0%}."
     )
     shown = [Evidence(source, what), Evidence(context.labelled(best.part), "the look-alike")]
     if best.fooled:

@@ -126,7 +126,7 @@ def invariant(graph: Data) -> tuple[object, ...]:
         walks.append(power.diagonal())
     counts = torch.stack(walks, dim=1).long().tolist()
     features = graph.x.reshape(n, -1).tolist()
-    edges = ()
+    edges: tuple[tuple[float, ...], ...] = ()
     if graph.get("edge_attr") is not None:
         edges = tuple(sorted(_tuples(graph.edge_attr)))
     rows = sorted((tuple(f), tuple(c)) for f, c in zip(features, counts, strict=True))

@@ -36,16 +36,16 @@ class SampledExplanation(Explanation):
     the graphs are stored by `ExplanationSet.save`, not the sampler.
 
     Args:
-        draw: Called with a number and a seed; returns that many fresh graphs.
+        sampler: Called with a number and a seed; returns that many fresh graphs.
     """
 
-    draw: Callable[[int, int], DenseGraphs] = field(kw_only=True)
+    sampler: Callable[[int, int], DenseGraphs] = field(kw_only=True)
 
     def sample_dense(self, n: int, seed: int = 0) -> DenseGraphs:
         """Draw fresh graphs from the sampler as one batch on the candidate nodes."""
         if n < 1:
             raise SpecError(f"n must be at least 1 (got {n})")
-        return self.draw(n, seed)
+        return self.sampler(n, seed)
 
 
 def explanation_from(
@@ -79,6 +79,7 @@ def explanation_from(
     scores = classifier.score(drawn)
     probabilities = scores.probabilities.nan_to_num(nan=0.0).cpu()
     found = probabilities[:, target].double()
+    mean = float(found.mean())
     kept = _best(drawn, found)
     similarity = _similarities(scores.embedding.cpu(), statistics, target)
     graphs = drawn[torch.tensor(kept)]
@@ -92,7 +93,7 @@ def explanation_from(
             similarity=None if similarity is None else float(similarity[index]),
             connected=bool(sound[row]),
             undecided=0.0,
-            reason="converged" if float(found[index]) >= REACHED else "plateau",
+            reason="converged" if mean >= REACHED else "plateau",
             iterations=iterations,
         )
         for row, index in enumerate(kept)
@@ -100,7 +101,6 @@ def explanation_from(
     percentile = None
     if statistics is not None and restarts[0].similarity is not None:
         percentile = statistics.similarity_percentile(target, restarts[0].similarity)
-    mean = float(found.mean())
     low = [f"the model gives samples only {mean:.2f} on average"] if mean < REACHED else []
     return SampledExplanation(
         spec=classifier.spec,
@@ -121,7 +121,7 @@ def explanation_from(
         seconds=seconds,
         history=list(history),
         notes=[*low, *notes],
-        draw=draw,
+        sampler=draw,
     )
 
 

@@ -9,12 +9,16 @@ import typer
 
 from gnninterpreter._version import __version__
 from gnninterpreter.cli.audit import audit
+from gnninterpreter.cli.bench import bench
+from gnninterpreter.cli.data import data
 from gnninterpreter.cli.demo import demo
 from gnninterpreter.cli.explain import explain
 from gnninterpreter.cli.failing import plainly
 from gnninterpreter.cli.models import models
+from gnninterpreter.cli.paper import paper
 from gnninterpreter.cli.report import report
 from gnninterpreter.cli.serve import serve
+from gnninterpreter.cli.train import train
 
 __all__ = ["app", "run"]
 
@@ -28,8 +32,10 @@ app = typer.Typer(
     add_completion=False,
 )
 
-for command in (explain, demo, report, audit, serve, models):
+for command in (explain, demo, report, audit, serve, models, train, paper):
     app.command(name=command.__name__)(plainly(command))
+for group in (data, bench):
+    app.add_typer(group)
 
 
 def run() -> None:

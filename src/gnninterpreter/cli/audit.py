@@ -33,9 +33,7 @@ class Level(str, Enum):
 def audit(
     model: Annotated[
         str,
-        typer.Argument(
-            metavar="MODEL", help="The model, as for `explain`.", show_default=False
-        ),
+        typer.Argument(metavar="MODEL", help="The model, as for `explain`.", show_default=False),
     ],
     data: Annotated[
         str | None,

@@ -80,6 +80,12 @@ class Streams:
         other.position = 0
         return other
 
+    def select(self, which: Tensor) -> Streams:
+        """Return some of the streams, as far on as they are."""
+        other = copy(self)
+        other.keys = self.keys[which]
+        return other
+
     def __len__(self) -> int:
         return self.keys.numel()
 

@@ -123,10 +123,8 @@ def _transversals(stubs: Sequence[int], folds: int) -> Iterator[list[list[int]]]
     """Group the stubs so that each group has one of each colour."""
     columns = [stubs[start : start + folds] for start in range(0, len(stubs), folds)]
     for orders in product(list(permutations(range(folds))), repeat=len(columns) - 1):
-        yield [
-            [columns[0][i], *(column[order[i]] for column, order in zip(columns[1:], orders))]
-            for i in range(folds)
-        ]
+        rest = list(zip(columns[1:], orders, strict=True))
+        yield [[columns[0][i], *(column[order[i]] for column, order in rest)] for i in range(folds)]
 
 
 def _partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:

@@ -20,7 +20,7 @@ from gnninterpreter.relax import RelaxedModel
 
 __all__ = ["Judge", "Judgement"]
 
-CERTAIN = math.log(0.999)
+CERTAIN = math.log(0.9998)
 FEWEST_NODES = 3
 
 PROBABILITY_WEIGHT = 200.0

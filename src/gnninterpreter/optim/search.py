@@ -114,9 +114,7 @@ def search(
         graphs, judgement = refine(distribution.mode(), goal, judge, streams(REFINE))
         if recipe.settle:
             _tell(callbacks, "settle", recipe, judgement, distribution)
-            distribution, _ = settle(
-                distribution, graphs, goal, judge, recipe.stop_probability, streams(SETTLE)
-            )
+            distribution, _ = settle(distribution, graphs, goal, judge, streams(SETTLE))
         else:
             distribution = centred(distribution, graphs)
     mean = _native_mean(classifier, distribution, target, streams(EVALUATE))
@@ -186,9 +184,7 @@ def _walk(
     streams: Streams,
 ) -> tuple[DenseGraphs, Judgement]:
     nodes = min(recipe.walk_nodes, sizes.candidates)
-    walkers = random_walkers(
-        classifier.spec, max(nodes, 3), recipe.walkers, streams, classifier.dtype
-    )
+    walkers = random_walkers(classifier.spec, nodes, recipe.walkers, streams, classifier.dtype)
     graphs, seen = anneal(walkers, goal, judge, streams, recipe.walk_steps)
     return widened(graphs, sizes.candidates), seen
 

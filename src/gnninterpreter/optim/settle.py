@@ -1,8 +1,9 @@
-"""Settling: as much certainty as the class probability needs, and no more.
+"""Settling: closed where a change would cost the class, open where the model does not care.
 
-The search ends with a good graph and a distribution around it that may still be open in places
-where opening costs probability. The logits are moved onto the graph's side and scaled by the
-smallest factor that brings the mean class probability over samples to the wanted level.
+The search ends with a good graph and a distribution around it. Every single change of that graph is
+judged, and each edge and category becomes as certain as the harm of changing it asks for, but not
+less certain than the search has learned. Samples then show whether changes that are harmless one by
+one are harmless together; where they are not, all logits grow by steps until they are.
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.distribution import GraphDistribution, Streams, from_graphs
-from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.objective import Goal
 from gnninterpreter.optim.batches import compact
 from gnninterpreter.optim.judge import Judge
+from gnninterpreter.optim.moves import MoveSpace
 from gnninterpreter.spec import Categorical
 
-__all__ = ["centred", "settle"]
+__all__ = ["centred", "harms", "settle"]
 
 FACTORS = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0)
 LEAST = 1.0
-# Means are compared with a level this much above the wanted one, since they are estimates.
-MARGIN = 0.006
+# Probability that all changes together may cost.
+TOLERANCE = 3e-4
+CHUNK = 2048
 
 
 def settle(
@@ -30,54 +33,67 @@ def settle(
     graphs: DenseGraphs,
     goal: Goal,
     judge: Judge,
-    level: float,
     streams: Streams,
-    samples: int = 200,
+    samples: int | None = None,
 ) -> tuple[GraphDistribution, Tensor]:
-    """Return distributions whose modes are the given graphs, certain enough for the wanted level.
-
-    Factors are tried from the largest down until the mean falls short. The choice is then
-    confirmed on more and fresh samples, and taken back a step at a time where it does not hold: the
-    smallest of several estimates that pass is too good to be true.
+    """Return distributions whose modes are the given graphs and whose samples are as good as they.
 
     Args:
         learned: What the search learned, one distribution for each graph.
         graphs: The graph that is to be the mode of each.
         goal: What each is after.
         judge: Says how probable the class is.
-        level: Mean class probability that is wanted; the closest where the mode itself is below it.
         streams: Source of randomness.
-        samples: Samples by which a mean is estimated.
+        samples: Samples by which a mean is estimated; fewer for larger graphs when omitted.
 
     Returns:
         The distributions and the mean class probability over the samples of each, [R].
     """
-    wanted = torch.minimum(
-        torch.full_like(goal.similarity, level + MARGIN), judge(graphs, goal).probability - 1e-3
-    )
+    space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
+    limits = _least_logits(harms(graphs, goal, judge, space), space)
+    wanted = judge(graphs, goal).probability - 2 * TOLERANCE
+    largest = int(graphs.num_nodes.max())
+    count = samples or min(1500, max(400, 400_000 // largest**2))
     ladder = torch.tensor(FACTORS, dtype=wanted.dtype, device=wanted.device)
-    chosen = torch.full_like(goal.target, len(FACTORS) - 1)
-    falling = torch.ones_like(chosen, dtype=torch.bool)
-    for place in reversed(range(len(FACTORS) - 1)):
-        candidate = centred(learned, graphs, ladder[place].expand_as(wanted))
-        # One that has failed stays where it was, whether the others go on or not.
-        falling = falling & (_mean_probability(candidate, goal, judge, streams, samples) >= wanted)
-        chosen = torch.where(falling, place, chosen)
-        if not bool(falling.any()):
-            break
-    # Streams of their own: how many draws came before depends on the other restarts.
-    confirming = streams.fork(0)
+    place = torch.zeros_like(goal.target)
     reached = torch.zeros_like(wanted)
-    unsure = torch.ones_like(falling)
-    for _ in FACTORS:
-        best = centred(learned, graphs, ladder[chosen])
-        mean = _mean_probability(best, goal, judge, confirming, 3 * samples)
-        reached = torch.where(unsure, mean, reached)
-        unsure = unsure & (mean < wanted) & (chosen < len(FACTORS) - 1)
-        chosen = torch.where(unsure, chosen + 1, chosen)
-        if not bool(unsure.any()):
+    unsure = torch.arange(len(graphs), device=wanted.device)
+    for attempt in range(len(FACTORS)):
+        settled = _closed(centred(learned, graphs, ladder[place]), graphs, limits, space)
+        # Only those in doubt are drawn from, by streams that do not depend on who else is.
+        mean = _mean_probability(
+            settled.select(unsure),
+            goal.select(unsure),
+            judge,
+            streams.fork(attempt).select(unsure),
+            count,
+        )
+        reached[unsure] = mean
+        short = (mean < wanted[unsure]) & (place[unsure] < len(FACTORS) - 1)
+        unsure = unsure[short]
+        place[unsure] += 1
+        if not unsure.numel():
             break
-    return centred(learned, graphs, ladder[chosen]), reached
+    return _closed(centred(learned, graphs, ladder[place]), graphs, limits, space), reached
+
+
+def harms(graphs: DenseGraphs, goal: Goal, judge: Judge, space: MoveSpace) -> Tensor:
+    """What every single move would cost in class probability, [R, moves].
+
+    A move that leaves the graph in pieces or over its limits costs everything, and so does one that
+    means nothing, such as an edge between two absent nodes.
+    """
+    possible = space.possible(graphs)
+    before = judge(graphs, goal).probability
+    cost = torch.ones_like(possible, dtype=before.dtype)
+    owners, moves = possible.nonzero(as_tuple=True)
+    for start in range(0, owners.numel(), CHUNK):
+        some = slice(start, start + CHUNK)
+        changed = compact(space.apply(graphs[owners[some]], moves[some]))
+        seen = judge(changed, goal.select(owners[some]))
+        lost = (before[owners[some]] - seen.probability).clamp_min(0)
+        cost[owners[some], moves[some]] = torch.where(seen.sound, lost, 1.0)
+    return cost
 
 
 def centred(
@@ -105,10 +121,47 @@ def centred(
     return learned.with_latents(latents)
 
 
+def _least_logits(harm: Tensor, space: MoveSpace) -> Tensor:
+    """How large the logit against each move must be for all of them to cost no more than allowed."""
+    each = TOLERANCE / max(space.total, 1)
+    chance = 0.5 * each / (harm + each)
+    return ((1 - chance) / chance).log()
+
+
+def _closed(
+    distribution: GraphDistribution, graphs: DenseGraphs, limits: Tensor, space: MoveSpace
+) -> GraphDistribution:
+    """The same distributions with every logit against a move at least as large as its limit."""
+    flips, node_changes, edge_changes, _ = limits.split(list(space.sizes), dim=1)
+    side = from_graphs(graphs).edge_logits.sign()
+    latents = [side * torch.maximum(distribution.edge_logits * side, flips)]
+    parts = [(distribution.spec.nodes, distribution.node_logits, node_changes)]
+    parts.append((distribution.spec.edges, distribution.edge_feature_logits, edge_changes))
+    for blocks, logits, changes in parts:
+        if not blocks:
+            continue
+        least = changes.view(changes.size(0), -1, dense_width(blocks))
+        start = 0
+        for block, values in zip(blocks, logits, strict=True):
+            width = values.size(-1)
+            if isinstance(block, Categorical):
+                top, now = values.max(dim=-1, keepdim=True)
+                here = torch.zeros_like(values, dtype=torch.bool).scatter(-1, now, True)
+                bound = top - least[..., start : start + width]
+                values = torch.where(here, values, torch.minimum(values, bound))
+            latents.append(values)
+            start += width
+    return distribution.with_latents(latents)
+
+
 def _mean_probability(
     distribution: GraphDistribution, goal: Goal, judge: Judge, streams: Streams, samples: int
 ) -> Tensor:
-    graphs = compact(distribution.discrete(samples, streams))
+    graphs = distribution.discrete(samples, streams)
     owners = torch.arange(distribution.restarts, device=goal.target.device)
     owners = owners.repeat_interleave(samples)
-    return judge(graphs, goal.select(owners)).probability.view(-1, samples).mean(dim=1)
+    parts = [
+        judge(compact(graphs[start : start + CHUNK]), goal.select(owners[start : start + CHUNK]))
+        for start in range(0, len(graphs), CHUNK)
+    ]
+    return torch.cat([part.probability for part in parts]).view(-1, samples).mean(dim=1)

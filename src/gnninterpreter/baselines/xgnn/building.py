@@ -50,9 +50,7 @@ class State:
     def where(self, keep: Tensor, other: State) -> State:
         """This state where ``keep`` holds, the other elsewhere; ``keep`` has shape [B]."""
         pairs = zip(self._parts(), other._parts(), strict=True)
-        return State(
-            *(torch.where(keep.view(-1, *[1] * (a.dim() - 1)), a, b) for a, b in pairs)
-        )
+        return State(*(torch.where(keep.view(-1, *[1] * (a.dim() - 1)), a, b) for a, b in pairs))
 
     def _parts(self) -> tuple[Tensor, Tensor, Tensor]:
         return self.weight, self.types, self.count

@@ -160,7 +160,9 @@ class XGNN:
                     break
                 start, end, log_probability = policy(state, generator)
                 after, legal = rules.apply(state, start, end)
-                value = self._value(policy, rules, classifier, target, reward, after, legal, generator)
+                value = self._value(
+                    policy, rules, classifier, target, reward, after, legal, generator
+                )
                 loss = -(value * log_probability)[open_].mean()
                 optimizer.zero_grad()
                 loss.backward()

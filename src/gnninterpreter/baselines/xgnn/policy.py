@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 
@@ -34,9 +36,7 @@ class Policy(nn.Module):
         super().__init__()
         self.num_types = num_types
         self.embed = nn.Linear(num_types, WIDTHS[0])
-        self.layers = nn.ModuleList(
-            nn.Linear(a, b) for a, b in zip(WIDTHS[:-1], WIDTHS[1:], strict=True)
-        )
+        self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in pairwise(WIDTHS))
         last = WIDTHS[-1]
         self.start = nn.Sequential(
             nn.Linear(last, START_WIDTH), nn.ReLU6(), nn.Linear(START_WIDTH, 1)
@@ -49,9 +49,7 @@ class Policy(nn.Module):
                 nn.init.xavier_uniform_(module.weight, generator=generator)
                 nn.init.zeros_(module.bias)
 
-    def forward(
-        self, state: State, generator: torch.Generator
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(self, state: State, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
         """Draw one action for each graph.
 
         Args:

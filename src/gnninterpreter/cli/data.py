@@ -1,0 +1,70 @@
+"""``gnninterpreter data``: the data sets and their figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gnninterpreter.cli.failing import plainly
+
+__all__ = ["data"]
+
+data = typer.Typer(name="data", help="Look at the data sets.", no_args_is_help=True)
+
+
+@data.command(name="stats")
+@plainly
+def stats(
+    name: Annotated[str, typer.Argument(help="Name of a data set, or `all`.")],
+    root: Annotated[Path | None, typer.Option("--root", help="Folder for the data.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of the generator.")] = 0,
+    oracle: Annotated[
+        int | None,
+        typer.Option("--oracle", help="Graphs to ask the ground truth about; all when omitted."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Count the graphs, nodes, edges and classes of a data set, and ask its ground truth.
+
+    A data set that is not there yet is generated first, which takes up to half a minute.
+    """
+    from gnninterpreter import datasets
+    from gnninterpreter.cli.output import echo_json
+    from gnninterpreter.datasets.summary import summarize
+
+    names = datasets.NAMES if name == "all" else (name,)
+    rows = [
+        summarize(datasets.load(each, root, seed, progress=not as_json), oracle_graphs=oracle)
+        for each in names
+    ]
+    if as_json:
+        echo_json(rows if name == "all" else rows[0])
+    else:
+        _echo_table(rows)
+
+
+def _echo_table(rows: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="Data sets", title_justify="left", show_lines=True)
+    for column in ("name", "classes", "node features", "edge features"):
+        table.add_column(column, overflow="fold")
+    for column in ("graphs", "mean edges", "mean nodes", "oracle agrees"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        agreement = row["oracle_agreement"]
+        table.add_row(
+            row["name"],
+            Text("\n".join(f"{name}: {count}" for name, count in row["classes"].items())),
+            Text(", ".join(row["node_features"])),
+            Text(", ".join(row["edge_features"])),
+            f"{row['graphs']:,}",
+            f"{row['mean_edges']:.2f}",
+            f"{row['mean_nodes']:.2f}",
+            "" if agreement is None else f"{100 * agreement:.1f}%",
+        )
+    Console().print(table)

@@ -1,0 +1,98 @@
+"""``gnninterpreter serve``: the live page of a run."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gnninterpreter.errors import MissingExtraError, ModelError, OutputError
+
+__all__ = ["serve"]
+
+
+def serve(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.", show_default=False)],
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="The model that was explained, as for `explain`. A bundled model is found by "
+            "itself.",
+            show_default=False,
+        ),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="The labelled graphs, as for `explain`: adds similarities and the ground truth.",
+            show_default=False,
+        ),
+    ] = None,
+    forward: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FUNCTION",
+            help="package.module:name of a function forward(model, data).",
+            show_default=False,
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; others than this one let others in.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8000,
+) -> None:
+    """Open a run with its model behind it: edit graphs by hand and watch explanations form.
+
+    For example:
+
+    - `gnninterpreter serve demo`
+    - `gnninterpreter serve run --model mylab.models:trained --data mylab.data:graphs`
+    """
+    from gnninterpreter.cli.references import load_data, load_forward, load_run_model
+    from gnninterpreter.cli.threads import use_threads
+    from gnninterpreter.explanation import load_run
+
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise MissingExtraError("the live page", "uvicorn", "web") from error
+    from gnninterpreter.web import Studio, create_app
+
+    use_threads(1)
+    result = load_run(run)
+    dataset = None if data is None else load_data(data)
+    found = load_run_model(result, model, dataset)
+    if found is None:
+        raise ModelError(
+            f"{run} does not hold the model {result.model_name!r} itself; name it with --model"
+        )
+    call = None if forward is None else load_forward(forward)
+    app = create_app(Studio(result, run, found, dataset, forward=call), host)
+    listener = _listen(host, port)
+    name = f"[{host}]" if ":" in host else host
+    typer.echo(f"open http://{name}:{listener.getsockname()[1]}/  (Ctrl-C ends it)")
+    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        app.state.jobs.stop_all()
+        listener.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Take the port before anything is said about it."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise OutputError(
+            f"cannot listen on {host}:{port} ({error.strerror}); choose another --port"
+        ) from error
+    return listener

@@ -1,0 +1,76 @@
+"""``gnninterpreter train``: train one of the bundled classifiers anew."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from gnninterpreter.models.training import EpochReport
+
+__all__ = ["train"]
+
+
+def train(
+    name: Annotated[
+        str, typer.Argument(help="Which classifier; `gnninterpreter models` lists them.")
+    ],
+    seed: Annotated[int, typer.Option("--seed", help="Seed of split, weights and batches.")] = 0,
+    device: Annotated[str, typer.Option("--device", help="`cpu` or `cuda`.")] = "cpu",
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for the checkpoint, and to go on from.")
+    ] = Path("models"),
+    root: Annotated[Path | None, typer.Option("--root", help="Folder for the data.")] = None,
+) -> None:
+    """Train a classifier on its data set, as those that ship with the package were.
+
+    Its state is kept after every epoch: a run that was killed goes on where it was when the same
+    command is given again.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from gnninterpreter.cli.output import check_output
+    from gnninterpreter.models.recipes import train_bundle, training_recipe
+
+    training_recipe(name)
+    check_output(out, overwrite=True)
+    console = Console(file=sys.stderr)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("loss {task.fields[loss]:.4f}  validation {task.fields[validation]:.4f}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task(name, total=None, loss=float("nan"), validation=float("nan"))
+
+        def show(epoch: EpochReport) -> None:
+            progress.update(
+                task,
+                total=epoch.max_epochs,
+                completed=epoch.epoch,
+                loss=epoch.loss,
+                validation=epoch.validation_accuracy,
+            )
+
+        bundle, result = train_bundle(
+            name,
+            root=root,
+            seed=seed,
+            device=device,
+            checkpoint=out / f"{name}.training",
+            callback=show,
+        )
+    path = bundle.save(out)
+    for part in ("test", "all"):
+        scores = result.scores[part]
+        f1 = ", ".join(
+            f"{c} {value:.3f}" for c, value in zip(bundle.spec.class_names, scores.f1, strict=True)
+        )
+        typer.echo(f"{part}: accuracy {scores.accuracy:.4f}, F1 {f1}")
+    typer.echo(f"checkpoint: {path}")

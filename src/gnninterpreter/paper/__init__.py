@@ -1,0 +1,12 @@
+"""The paper's evaluation, repeated by command: every table and figure, with the published figures.
+
+>>> from gnninterpreter.paper import STUDIES
+>>> STUDIES[0]
+'statistics'
+"""
+
+from gnninterpreter.paper.run import STUDIES, run
+from gnninterpreter.paper.study import Settings
+from gnninterpreter.paper.tables import Row, Table, Value
+
+__all__ = ["STUDIES", "Row", "Settings", "Table", "Value", "run"]

@@ -1,0 +1,1 @@
+"""One module for each part of the paper's evaluation, each with one function ``study``."""

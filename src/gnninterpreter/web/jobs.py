@@ -1,0 +1,188 @@
+"""Explanations that run while somebody watches: started, followed, stopped and kept."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import threading
+from typing import Any
+
+from gnninterpreter.api import explain
+from gnninterpreter.errors import DataError, GNNInterpreterError, SpecError
+from gnninterpreter.explanation import Explanation, ExplanationSet
+from gnninterpreter.optim import Look, Recipe
+from gnninterpreter.report.drawing import graph_svg
+from gnninterpreter.report.gallery import candidate_graph
+from gnninterpreter.web.studio import Studio
+
+__all__ = ["BusyError", "Job", "Jobs"]
+
+MOST_RUNNING = 2
+MOST_KEPT_IN_MEMORY = 50
+MOST_RESTARTS, MOST_ITERATIONS = 32, 5000
+PICTURE = (360, 260)
+KEPT = "kept"
+
+
+class BusyError(GNNInterpreterError):
+    """As many explanations are running as may."""
+
+
+class Job:
+    """One explanation under way.
+
+    Attributes:
+        state: ``"running"``, ``"done"``, ``"stopped"`` or ``"failed"``.
+        looks: What was seen so far, as JSON values; only ever appended to.
+        explanation: What came out.
+        error: Why it failed.
+    """
+
+    def __init__(self, number: int, target: int, name: str) -> None:
+        """Nothing has been seen yet."""
+        self.id = str(number)
+        self.target = target
+        self.name = name
+        self.state = "running"
+        self.looks: list[dict[str, Any]] = []
+        self.explanation: Explanation | None = None
+        self.result: ExplanationSet | None = None
+        self.error = ""
+        self._stop = threading.Event()
+
+    def stop(self) -> None:
+        """Ask the search to end at its next look."""
+        self._stop.set()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was asked to end."""
+        return self._stop.is_set()
+
+    def look(self, look: Look) -> bool:
+        """Take in how the search stands; True ends it."""
+        best = int(look.probability.nan_to_num(nan=-1.0).argmax())
+        graph = candidate_graph(look.distribution.select([best]).mode(), 0)
+        drawn = graph_svg(
+            graph, look.distribution.spec, size=PICTURE, show_legend=False, compact=True
+        )
+        self.looks.append(
+            {
+                "phase": look.phase,
+                "iteration": look.iteration,
+                "iterations": look.iterations,
+                "probability": [round(float(p), 4) for p in look.probability],
+                "edges": [round(float(e), 2) for e in look.edges],
+                "best": best,
+                "svg": drawn,
+            }
+        )
+        return self.stopping
+
+
+class Jobs:
+    """All explanations of one server.
+
+    Args:
+        studio: The run and its model.
+    """
+
+    def __init__(self, studio: Studio) -> None:
+        """Nothing runs yet."""
+        self._studio = studio
+        self._jobs: dict[str, Job] = {}
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+
+    def start(self, values: Any) -> Job:
+        """Start to explain a class.
+
+        Args:
+            values: ``{"target": ..., "restarts": ..., "iterations": ..., "seed": ...}``; all but
+                the first may be left out.
+
+        Raises:
+            GNNInterpreterError: If a value has to be mended, or too many are running.
+        """
+        if not isinstance(values, dict) or "target" not in values:
+            raise DataError('say which class to explain: {"target": "name"}')
+        unknown = set(values) - {"target", "restarts", "iterations", "seed"}
+        if unknown:
+            raise DataError(f"unknown settings: {', '.join(sorted(map(str, unknown)))}")
+        spec = self._studio.spec
+        target = spec.class_index(values["target"])
+        restarts = _whole(values, "restarts", 4, 1, MOST_RESTARTS)
+        iterations = _whole(values, "iterations", 600, 1, MOST_ITERATIONS)
+        seed = _whole(values, "seed", 0, 0, 2**31 - 1)
+        with self._lock:
+            if sum(job.state == "running" for job in self._jobs.values()) >= MOST_RUNNING:
+                raise BusyError(
+                    f"{MOST_RUNNING} explanations are running already; stop one, or wait for it"
+                )
+            job = Job(next(self._numbers), target, spec.class_names[target])
+            self._jobs[job.id] = job
+            for old in [j for j in self._jobs.values() if j.state != "running"][
+                : max(0, len(self._jobs) - MOST_KEPT_IN_MEMORY)
+            ]:
+                del self._jobs[old.id]
+        arguments = (job, restarts, iterations, seed)
+        threading.Thread(target=self._run, args=arguments, daemon=True).start()
+        return job
+
+    def find(self, number: str) -> Job | None:
+        """The job of a number, if there is one."""
+        return self._jobs.get(number)
+
+    def keep(self, job: Job) -> str:
+        """Write what came out into the run folder, as a run of its own.
+
+        Returns:
+            Its name below the run folder.
+
+        Raises:
+            DataError: If nothing has come out yet.
+        """
+        if job.result is None:
+            raise DataError("there is nothing to keep yet; wait for the explanation, or stop it")
+        name = f"{KEPT}/{job.target}-{job.id}"
+        job.result.save(self._studio.folder / KEPT / f"{job.target}-{job.id}", overwrite=True)
+        return name
+
+    def stop_all(self) -> None:
+        """Ask every search to end."""
+        for job in list(self._jobs.values()):
+            job.stop()
+
+    def _size(self, job: Job) -> dict[str, int]:
+        """Graphs as large as those of the run, where it has the class."""
+        known = self._studio.result.explanations.get(job.name)
+        return {} if known is None else {"max_nodes": known.max_nodes}
+
+    def _run(self, job: Job, restarts: int, iterations: int, seed: int) -> None:
+        studio = self._studio
+        try:
+            job.result = explain(
+                # A model of its own: the page goes on asking the other meanwhile.
+                copy.deepcopy(studio.model),
+                spec=studio.spec,
+                targets=job.target,
+                restarts=restarts,
+                seed=seed,
+                recipe=Recipe.auto(iterations=iterations, **self._size(job)),
+                forward=studio.forward,
+                class_statistics=studio.statistics,
+                progress=False,
+                callbacks=(job.look,),
+            )
+            job.explanation = next(iter(job.result.values()))
+            job.state = "stopped" if job.stopping else "done"
+        except Exception as error:  # whatever a user's model does
+            job.error = f"{type(error).__name__}: {error}"
+            job.state = "failed"
+
+
+def _whole(values: dict[str, Any], name: str, default: int, least: int, most: int) -> int:
+    value = values.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise SpecError(f"{name} must be a whole number from {least} to {most} (got {value!r})")
+    return value
