@@ -154,6 +154,30 @@ def test_a_stream_goes_on_where_it_stopped() -> None:
     assert parts.position == whole.position == 10
 
 
+def test_forks_are_streams_of_their_own() -> None:
+    trunk = Streams(3, 4)
+    trunk.uniform(7)
+    one, other = trunk.fork(0), trunk.fork(1)
+    assert trunk.position == 7
+    draws = [streams.uniform(20_000) for streams in (trunk, one, other)]
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        assert abs(correlation(draws[a], draws[b])) < 4
+        assert torch.isin(draws[a][0, :500], draws[b][0, :500]).sum() <= 3
+    # From their beginning, wherever the trunk is, and the same whatever the number of streams.
+    again = Streams(3, 9).fork(1).uniform(20_000)
+    assert torch.equal(again[:4], draws[2])
+
+
+def test_some_of_the_streams_go_on_where_they_are() -> None:
+    all_four, two = Streams(3, 4), Streams(3, 4)
+    all_four.uniform(5)
+    two.uniform(5)
+    chosen = two.select(torch.tensor([3, 1]))
+    assert len(chosen) == 2
+    assert torch.equal(chosen.uniform(6), all_four.uniform(6)[[3, 1]])
+    assert two.position == 5
+
+
 @pytest.mark.parametrize(
     ("name", "cdf"),
     [

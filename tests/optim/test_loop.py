@@ -210,17 +210,23 @@ def test_progress_starts_the_patience_anew() -> None:
 
 
 def test_a_restart_that_has_ended_is_not_touched_by_the_others_going_on() -> None:
-    def worse_then_better(iteration: int, distribution: GraphDistribution) -> Tensor:
+    def one_more_edge(iteration: int, distribution: GraphDistribution) -> Tensor:
         gradient = torch.zeros_like(distribution.edge_logits)
-        gradient[:, 0] = -10.0 if iteration == 4 else 0.0
+        if iteration == 1:
+            gradient[1:, 1] = -10.0
+        if iteration == 3:
+            gradient[:, 0] = -10.0
         return gradient
 
     judge = CostJudge(lambda graphs: -graphs.num_edges, never)
-    start = edges_only([[-4.0, -4.0, -4.0], [-4.0, 5.0, 5.0]], 3)
+    start = edges_only([[-4.0, -4.0, -4.0], [-4.0, -4.0, 5.0]], 3)
     how = recipe(iterations=20, patience=3)
-    together = run(start, Script(worse_then_better), judge, how)
-    alone = run(start.select([0]), Script(worse_then_better), judge, how)
-    assert together.iterations[0] == alone.iterations[0] == 3
+    together = run(start, Script(one_more_edge), judge, how)
+    alone = run(start.select([0]), Script(one_more_edge), judge, how)
+    # The first gives up after three looks; the second has found something by then, and finds more.
+    assert together.iterations == [3, 7]
+    assert alone.iterations == [3]
+    assert together.distribution.edge_logits.tolist() == [[-4.0, -4.0, -4.0], [6.0, 6.0, 5.0]]
     assert torch.equal(together.distribution.edge_logits[:1], alone.distribution.edge_logits)
 
 
@@ -265,6 +271,7 @@ def test_what_is_not_finite_ends_one_restart_and_no_other(where: str, optimizer:
     # The best state before it happened is still there.
     assert torch.equal(found.distribution.edge_logits[1], before.distribution.edge_logits[1])
     assert torch.isfinite(found.distribution.edge_logits).all()
+    assert torch.isfinite(torch.stack(found.history.expected_edges)).all()
 
 
 def test_the_search_ends_when_nothing_finite_is_left() -> None:

@@ -101,10 +101,24 @@ def test_what_comes_out_is_never_worse_and_no_single_move_improves_it() -> None:
         assert float(rugged(neighbours).min()) >= float(after[b]) - 1e-3
 
 
-def test_an_optimum_is_left_as_it_is() -> None:
+@pytest.mark.parametrize("steps", [1, 2, 100])
+def test_an_optimum_is_left_as_it_is(steps: int) -> None:
     best = graph(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)])
-    found, _ = refine(best, goal(), CostJudge(four_nodes), Streams(0, 1))
+    found, judgement = refine(best, goal(), CostJudge(four_nodes), Streams(0, 1), steps)
     assert torch.equal(found.weight, best.weight)
+    assert float(judgement.cost) == -6.0
+
+
+def test_the_search_ends_when_a_few_draws_of_moves_have_not_helped() -> None:
+    asked = []
+
+    def counted(graphs: DenseGraphs) -> Tensor:
+        asked.append(len(graphs))
+        return four_nodes(graphs)
+
+    best = graph(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)])
+    refine(best, goal(), CostJudge(counted), Streams(0, 1), 1000)
+    assert len(asked) < 100
 
 
 def test_an_empty_graph_is_not_the_end() -> None:

@@ -175,7 +175,7 @@ def _distinct(values: Tensor) -> list[int]:
 
 
 def _words(space: MoveSpace, graph: DenseGraphs, move: int) -> str:
-    """Say what a move does; nodes are numbered as in the candidate list."""
+    """Say what a move does; nodes have the numbers they have in the explanation graph."""
     pairs, node_changes, edge_changes, _ = space.sizes
     target, source = space._ends
     if move < pairs:

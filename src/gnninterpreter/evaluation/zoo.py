@@ -67,8 +67,8 @@ class Entry:
 ZOO: dict[str, Entry] = {
     "zoo-gin-sum": Entry("ba2", "gin", "sum"),
     "zoo-gin-max-deep": Entry("ba2", "gin", "max", 24, 5),
-    "zoo-sage-max": Entry("ba2", "sage", "max", 48),
-    "zoo-cheb-mean": Entry("ba2", "cheb", "mean"),
+    "zoo-sage-max": Entry("colours", "sage", "max", 48),
+    "zoo-cheb-mean": Entry("colours", "cheb", "mean"),
     "zoo-gatv2-mean": Entry("colours", "gatv2", "mean"),
     "zoo-graphconv-mean": Entry("colours", "graphconv", "mean", 64, 2),
     "zoo-gcn-max-wide": Entry("colours", "gcn", "max", 128, 3),
@@ -78,7 +78,7 @@ ZOO: dict[str, Entry] = {
     "zoo-gin-mean": Entry("levels", "gin", "mean"),
     "zoo-gine-sum": Entry("strengths", "gine", "sum"),
     "zoo-transformer-mean": Entry("strengths", "transformer", "mean", 24),
-    "zoo-gatv2-max": Entry("strengths", "gatv2", "max"),
+    "zoo-gatv2-max": Entry("levels", "gatv2", "max"),
 }
 
 SPECS = {

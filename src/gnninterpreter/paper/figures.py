@@ -21,9 +21,9 @@ from gnninterpreter.report.svg import FONT, render
 from gnninterpreter.report.text import text
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Cell", "Sheet", "write_text"]
+__all__ = ["Cell", "Sheet", "outlines", "write_text"]
 
-INK, FAINT, OUTLINE = "#16202c", "#5b6673", "#16202c"
+INK, FAINT, OUTLINE = "#16202c", "#5b6673", "#f7a8bd"
 LABEL, CAPTION, TITLE, MARGIN = 108, 20, 34, 10
 
 
@@ -123,13 +123,14 @@ class Sheet:
                 drawing = cells[c].drawing(self.size)
                 for u, v in cells[c].outlined():
                     x1, y1, x2, y2 = drawing.ends(u, v)
-                    ax.plot([x1, x2], [y1, y2], color=OUTLINE, linewidth=4.5, zorder=0.5)
+                    ax.plot([x1, x2], [y1, y2], color=OUTLINE, linewidth=6.5, zorder=0.5)
                 draw_on(drawing, ax, "")
                 if ax.get_legend() is not None:
                     ax.get_legend().remove()
                 title = f"{label}: {cells[c].caption}" if c == 0 else cells[c].caption
                 ax.set_title(title, fontsize=7)
         figure.suptitle(self.title, fontsize=9)
+        figure.tight_layout()
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format="png", dpi=110)
         return True
@@ -142,7 +143,7 @@ class Sheet:
             x1, y1, x2, y2 = drawing.ends(u, v)
             below.append(
                 f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{OUTLINE}" '
-                'stroke-width="6.5" stroke-linecap="round"/>'
+                'stroke-width="9" stroke-linecap="round"/>'
             )
         return [
             *below,
@@ -157,6 +158,11 @@ class Sheet:
             return "", 0
         entries = cells[0].drawing(self.size).legend()
         return legend_group(entries, width, top)
+
+
+def outlines(dataset: str) -> str:
+    """What to add to the title of a sheet whose inconsistent edges are outlined."""
+    return " (pink: inconsistent edges)" if dataset == "color_consistency" else ""
 
 
 def write_text(path: Path, content: str) -> None:

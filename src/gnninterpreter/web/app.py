@@ -10,7 +10,7 @@ from typing import Any
 
 from gnninterpreter.errors import GNNInterpreterError, MissingExtraError
 from gnninterpreter.report.page import asset as report_asset
-from gnninterpreter.web.jobs import BusyError, Job, Jobs
+from gnninterpreter.web.jobs import BusyError, Job, Jobs, picture
 from gnninterpreter.web.studio import Studio
 
 try:
@@ -151,6 +151,7 @@ async def _events(job: Job, studio: Studio) -> AsyncIterator[str]:
         }
         if explanation.num_edges:
             last["opened"] = await run_in_threadpool(studio.opened, explanation)
+            last["svg"] = await run_in_threadpool(picture, explanation.graph, studio.spec)
     yield _event("end", last)
 
 

@@ -7,15 +7,18 @@ import itertools
 import threading
 from typing import Any
 
+import networkx as nx
+
 from gnninterpreter.api import explain
 from gnninterpreter.errors import DataError, GNNInterpreterError, SpecError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.optim import Look, Recipe
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.gallery import candidate_graph
+from gnninterpreter.spec import GraphSpec
 from gnninterpreter.web.studio import Studio
 
-__all__ = ["BusyError", "Job", "Jobs"]
+__all__ = ["BusyError", "Job", "Jobs", "picture"]
 
 MOST_RUNNING = 2
 MOST_KEPT_IN_MEMORY = 50
@@ -63,9 +66,6 @@ class Job:
         """Take in how the search stands; True ends it."""
         best = int(look.probability.nan_to_num(nan=-1.0).argmax())
         graph = candidate_graph(look.distribution.select([best]).mode(), 0)
-        drawn = graph_svg(
-            graph, look.distribution.spec, size=PICTURE, show_legend=False, compact=True
-        )
         self.looks.append(
             {
                 "phase": look.phase,
@@ -74,7 +74,7 @@ class Job:
                 "probability": [round(float(p), 4) for p in look.probability],
                 "edges": [round(float(e), 2) for e in look.edges],
                 "best": best,
-                "svg": drawn,
+                "svg": picture(graph, look.distribution.spec),
             }
         )
         return self.stopping
@@ -179,6 +179,11 @@ class Jobs:
         except Exception as error:  # whatever a user's model does
             job.error = f"{type(error).__name__}: {error}"
             job.state = "failed"
+
+
+def picture(graph: nx.Graph, spec: GraphSpec) -> str:
+    """A small drawing of a graph, for the panel that watches a search."""
+    return graph_svg(graph, spec, size=PICTURE, show_legend=False, compact=True)
 
 
 def _whole(values: dict[str, Any], name: str, default: int, least: int, most: int) -> int:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from gnninterpreter import api
 from gnninterpreter.datasets.molecules import nitro_groups
+from gnninterpreter.errors import SpecError
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.optim import Recipe
 from gnninterpreter.paper.charts import HeatMap
@@ -20,7 +21,7 @@ from gnninterpreter.paper.tables import Row, Table, Value
 
 __all__ = ["study", "without"]
 
-SIMILARITY = "similarity"
+SIMILARITY = "embedding similarity"
 QUICK_ITERATIONS = 100
 QUICK_WALKS = 60
 
@@ -31,9 +32,15 @@ def without(recipe: Recipe, term: str | None) -> Recipe:
     Args:
         recipe: The recipe.
         term: Name of the term.
+
+    Raises:
+        SpecError: If the recipe has no such term.
     """
     if term is None:
         return recipe
+    names = [weighted.term.name for weighted in recipe.terms]
+    if term not in names:
+        raise SpecError(f"the recipe has no term {term!r}; it has {', '.join(names)}")
     terms = tuple(weighted for weighted in recipe.terms if weighted.term.name != term)
     return replace(recipe, terms=terms)
 

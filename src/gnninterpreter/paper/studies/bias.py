@@ -40,8 +40,15 @@ def study(workshop: Workshop) -> Outcome:
             shares = [count / found.total for count in found.counts]
             sums += torch.tensor(shares, dtype=torch.double)
             most = max(range(2), key=lambda index: shares[index])
-            falls = {"falls to": spec.class_names[most], "mean probability": found.mean[most]}
-            rows.append(Row((dataset, kind), None, Value(shares[most]), "", falls))
+            rows.append(
+                Row(
+                    (dataset, kind),
+                    None,
+                    Value(shares[most]),
+                    "",
+                    {"falls to": spec.class_names[most], "mean probability": found.mean[most]},
+                )
+            )
         share = sums / len(sets)
         winner = int(share.argmax())
         decisive = float(share[winner]) >= DECISIVE

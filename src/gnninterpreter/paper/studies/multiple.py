@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gnninterpreter.evaluation import diversity
-from gnninterpreter.paper.figures import Cell, Sheet
+from gnninterpreter.paper.figures import Cell, Sheet, outlines
 from gnninterpreter.paper.published import CLASSES
 from gnninterpreter.paper.study import DATASETS, Outcome, Workshop
 from gnninterpreter.paper.tables import Row, Table, Value
@@ -44,9 +44,8 @@ def study(workshop: Workshop) -> Outcome:
                     },
                 )
             )
-        sheets.append(
-            Sheet(f"multiple-{dataset}", f"{dataset}: distinct explanations of each class", drawn)
-        )
+        title = f"{dataset}: distinct explanations{outlines(dataset)}"
+        sheets.append(Sheet(f"multiple-{dataset}", title, drawn))
     table = Table(
         "multiple",
         "Distinct explanation graphs of each class",

@@ -9,7 +9,7 @@ from torch_geometric.data import Data
 from gnninterpreter import datasets
 from gnninterpreter.evaluation import likeness
 from gnninterpreter.explanation import Explanation
-from gnninterpreter.paper.figures import Cell, Sheet
+from gnninterpreter.paper.figures import Cell, Sheet, outlines
 from gnninterpreter.paper.published import CLASSES
 from gnninterpreter.paper.study import DATASETS, Outcome, Workshop
 from gnninterpreter.paper.tables import Row, Table, Value
@@ -32,7 +32,11 @@ def study(workshop: Workshop) -> Outcome:
             drawn.append((target, _cells(workshop, dataset, explanation, real)))
             rows.append(_row(workshop, dataset, explanation))
         sheets.append(
-            Sheet(f"qualitative-{dataset}", f"{dataset}: explanation, and a real graph", drawn)
+            Sheet(
+                f"qualitative-{dataset}",
+                f"{dataset}: explanation, and a real graph{outlines(dataset)}",
+                drawn,
+            )
         )
     table = Table(
         "qualitative",

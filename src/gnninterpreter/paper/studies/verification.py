@@ -170,8 +170,8 @@ def _growth(means: Sequence[float]) -> str:
     if means[-1] - means[0] >= 0.5 and all(b >= a for a, b in pairwise(means)):
         return "grows with every group, as published"
     return (
-        f"from {means[0]:.2f} to {means[-1]:.2f}: this classifier, as accurate as the paper's, does "
-        "not take nitro groups on random graphs for evidence of a mutagen"
+        f"from {means[0]:.2f} to {means[-1]:.2f}: this classifier, as accurate as the paper's, "
+        "does not take nitro groups on random graphs for evidence of a mutagen"
     )
 
 
@@ -186,9 +186,9 @@ def _motif_tables(
     note = (
         f"On {found[0].total} {source} graphs, published on 5,000. Our motifs are enumerated, the "
         "paper's are drawn by hand in an order it does not give, so that rows match in number and "
-        "not one by one; the last is the ground truth in both. Every node of ours sees what it sees "
-        "in the motif, so that a message-passing model cannot tell them apart but by the edge they "
-        "hang on; the paper's motif 7 of Complete-4 is told apart and cannot be such a graph."
+        "not one by one; the last is the ground truth in both. Every bound node of ours sees what "
+        "it sees in the motif, so that a message-passing model can hardly tell them apart; the "
+        "paper's motif 7 of Complete-4 is told apart, so it cannot be such a graph."
     )
     rows_mean, rows_count = [], []
     for i, one in enumerate(found):

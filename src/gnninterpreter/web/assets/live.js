@@ -352,6 +352,7 @@
       finish();
       if (end.state === "failed") return say(`${name}: ${end.error}`, true);
       job.opened = end.opened || null;
+      if (end.svg) $("forming").innerHTML = end.svg;
       say(`${name}: ${end.state}, ${end.reason}, probability ${end.probability}. ${end.notes.join(". ")}`);
       $("open").disabled = !job.opened;
       $("outcome").hidden = false;

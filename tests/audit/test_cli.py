@@ -1,0 +1,87 @@
+"""``gnninterpreter audit``: table, JSON, folder, gate, training again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+import gnninterpreter as gi
+from gnninterpreter.models import Bundle
+from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.models.training import train
+from tests.audit.conftest import SPEC
+from tests.audit.test_retraining import CONFIG, GRAPHS
+from tests.cli.conftest import OWN, QUICK, Answer, cli
+
+__all__ = ["cli"]
+FAST = (*QUICK, "--hosts", "8", "--quiet")
+
+
+def test_a_table(cli: Callable[..., Answer]) -> None:
+    code, out, _ = cli("audit", *OWN, *FAST)
+    assert code == 0
+    assert "Audit of Degrees" in out or "no findings" in out
+
+
+def test_json_and_a_folder(cli: Callable[..., Answer], tmp_path: Path) -> None:
+    code, out, err = cli("audit", *OWN, *FAST, "--json", "--out", tmp_path / "run")
+    assert code == 0
+    assert json.loads(out)["kind"] == "gnninterpreter audit"
+    assert "report.html" in err
+    stored = json.loads((tmp_path / "run" / "audit.json").read_text())
+    assert stored["findings"] == [] or "graphs" in stored["findings"][0]
+    assert 'id="audit"' in (tmp_path / "run" / "report.html").read_text()
+    assert set(gi.load(tmp_path / "run")) == {"class 0", "class 1"}
+    assert cli("audit", *OWN, *FAST, "--out", tmp_path / "run")[0] == 2
+
+
+def test_the_gate(cli: Callable[..., Answer]) -> None:
+    once = ("--restarts", "1", "--iterations", "20", "--hosts", "8", "--quiet")
+    code, out, _ = cli("audit", "motif", *once, "--json", "--fail-on", "high")
+    assert json.loads(out)["counts"]["high"] > 0
+    assert code == 1
+
+
+def test_what_has_to_be_mended(cli: Callable[..., Answer]) -> None:
+    assert cli("audit", "lab:model", *FAST)[0] == 2
+    assert "--retrain needs a bundled model" in cli("audit", *OWN, *FAST, "--retrain")[2]
+    assert cli("audit", *OWN, *QUICK, "--hosts", "0", "--quiet")[0] == 2
+
+
+@pytest.fixture
+def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A tiny bundle of a data set with a rule that it has not learned."""
+
+    class Rings(list[object]):
+        name = "rings"
+        spec = SPEC
+
+        @staticmethod
+        def oracle(graph: object) -> int:
+            drawn = nx.Graph(graph.edge_index.t().tolist())  # type: ignore[attr-defined]
+            return int(drawn.number_of_edges() >= len(drawn) and nx.is_connected(drawn))
+
+    from tests.cli import lab
+
+    monkeypatch.setattr(lab, "rings", Rings(GRAPHS), raising=False)
+    result = train(GRAPHS, CONFIG)
+    statistics = ClassStatistics.from_dataset(result.model, GRAPHS, SPEC)
+    settings = {"settings": CONFIG.to_json()}
+    bundle = Bundle(result.model, SPEC, statistics, result.scores, "rings", training=settings)
+    return bundle.save(tmp_path, "rings")
+
+
+def test_training_again(cli: Callable[..., Answer], saved: Path, tmp_path: Path) -> None:
+    data = ("--data", "tests.cli.lab:rings")
+    again = ("--retrain", "--epochs", "2", "--out", tmp_path / "run")
+    code, out, _ = cli("audit", saved, *data, *FAST, *again)
+    assert code == 0
+    assert "after training again" in out
+    stored = json.loads((tmp_path / "run" / "audit.json").read_text())
+    assert {"test accuracy", "hosts"} <= set(stored["before"]["numbers"])
+    assert (tmp_path / "run" / "rings-retrained.json").is_file()
+    assert "Before" in (tmp_path / "run" / "report.html").read_text()

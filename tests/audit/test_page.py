@@ -1,0 +1,78 @@
+"""The findings in a real browser: readable on a phone, no complaint, nothing asked for outside."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from gnninterpreter.audit.findings import Audit, Evidence, Finding, Kind, Severity
+from gnninterpreter.report import write_report
+from tests.audit.conftest import SPEC, plain
+from tests.report.conftest import make_result
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+
+def made(severity: Severity, rate: float) -> Finding:
+    graph = plain(nx.cycle_graph(5), 0)
+    return Finding(
+        Kind.LOOKALIKE,
+        severity,
+        "dense",
+        "Look-alikes of <i>rings</i> pass",
+        "A sentence with <script>alert(1)</script> in it.",
+        numbers={"strongest flip rate": rate, "hosts": 60},
+        evidence=(Evidence(graph, "a ring & more"),),
+        graphs=(graph,),
+    )
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    result = make_result(SPEC)
+    before = Audit(result, (made(Severity.HIGH, 0.9),), {"test accuracy": 0.98})
+    after = Audit(
+        result, (made(Severity.LOW, 0.06),), {"test accuracy": 0.97}, ("one thing",), before
+    )
+    return write_report(result, tmp_path / "audit.html", audit=after)
+
+
+def test_names_are_escaped_and_before_and_after_are_there(report: Path) -> None:
+    page = report.read_text()
+    assert "<script>alert(1)" not in page
+    assert "Audit: 1 finding (1 low)" in page
+    assert "<td>0.9</td><td>0.06</td>" in page
+    assert "<td>0.980</td><td>0.970</td>" in page
+
+
+def test_no_findings_are_said_to_be_none(tmp_path: Path) -> None:
+    result = make_result(SPEC)
+    page = write_report(result, tmp_path / "a.html", audit=Audit(result, ())).read_text()
+    assert "Audit: no findings" in page
+    assert "no proof" in page
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium was found")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_in_a_browser(report: Path) -> None:
+    complaints: list[str] = []
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        page = browser.new_page(viewport={"width": 390, "height": 800})
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("request", lambda r: r.url.startswith("file:") or complaints.append(r.url))
+        page.goto(report.as_uri())
+        page.click(".audit-line a")
+        assert page.locator("#audit .finding svg").count() == 1
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.emulate_media(media="print")
+        assert page.locator("#audit table").is_visible()
+        browser.close()
+    assert complaints == []
