@@ -2,11 +2,11 @@
 
 Both are measured side by side in one run on one thread, on the bundled Shape classifier:
 
-(a) for each of K samples one sparse PyG forward pass over the complete graph, one restart at a time,
-    every message scaled by its edge weight;
+(a) for each of K samples one sparse PyG forward pass over the complete graph, one restart at a
+    time, every message scaled by its edge weight;
 (b) ours, with 1, 8 and 64 restarts in one batch.
 
-Usage: python benchmarks/iteration.py [--nodes 10 25 50 100] [--samples 10] [--seconds 2] [--json FILE]
+Usage: python benchmarks/iteration.py [--nodes 10 25 50 100] [--samples 10] [--json FILE]
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from torch_geometric.explain.algorithm.utils import clear_masks, set_masks
 import gnninterpreter as gi
 from gnninterpreter.distribution import GraphDistribution, Streams, uniform_start
 from gnninterpreter.models import GraphClassifier
-from gnninterpreter.objective import Goal
+from gnninterpreter.objective import Goal, Iterate
 from gnninterpreter.optim import Recipe, RelaxedGradient
 from gnninterpreter.relax import RelaxedModel
 
@@ -34,9 +34,10 @@ TARGET = "wheel"
 
 
 class AsWritten:
-    """Algorithm 1 of the paper, one restart: K forward passes over the complete graph, then a step."""
+    """The paper's algorithm, one restart: K passes over the complete graph, then a step."""
 
     def __init__(self, classifier: GraphClassifier, nodes: int, goal: Goal, recipe: Recipe) -> None:
+        """Begin at random edge probabilities on the given number of nodes."""
         self.classifier, self.goal, self.recipe = classifier, goal, recipe
         start = uniform_start(classifier.spec, nodes, Streams(0, 1))
         self.edge_logits = start.edge_logits[0].clone().requires_grad_()
@@ -49,6 +50,7 @@ class AsWritten:
         self.generator = torch.Generator().manual_seed(0)
 
     def __call__(self) -> None:
+        """Do one iteration."""
         losses = [self.sample_loss() for _ in range(self.recipe.samples)]
         distribution = self.distribution.with_latents(
             [self.edge_logits.unsqueeze(0), *self.distribution.node_logits]
@@ -59,6 +61,7 @@ class AsWritten:
         self.optimizer.step()
 
     def sample_loss(self) -> Tensor:
+        """Draw one sample and send it through the model."""
         u = torch.rand(self.edge_logits.shape, generator=self.generator).clamp(1e-6, 1 - 1e-6)
         weight = ((self.edge_logits + torch.logit(u)) / 0.2).sigmoid()
         data = Batch(x=self.x, edge_index=self.edge_index, batch=self.batch)
@@ -74,16 +77,17 @@ class AsWritten:
         return -scores.logits[0, target] - similarity[0]
 
     def regularisation(self, distribution: GraphDistribution) -> Tensor:
-        from gnninterpreter.objective import Iterate
-
+        """Return the terms on the latent parameters."""
         empty = torch.zeros(1, 1, 1)
         iterate = Iterate(distribution, empty, empty, self.goal)
         terms = [t for t in self.recipe.terms if not t.term.per_sample]
         return torch.stack([t.weight(500, 2000) * t.term(iterate)[0] for t in terms]).sum()
 
 
-def ours(relaxed: RelaxedModel, nodes: int, goal: Goal, recipe: Recipe, restarts: int) -> Callable[[], None]:
-    """One iteration of our loop with R restarts in one batch: losses, gradients, optimiser step."""
+def ours(
+    relaxed: RelaxedModel, nodes: int, goal: Goal, recipe: Recipe, restarts: int
+) -> Callable[[], None]:
+    """One iteration of our loop, R restarts in one batch: losses, gradients, optimiser step."""
     distribution = uniform_start(relaxed.classifier.spec, nodes, Streams(0, restarts))
     streams = Streams(0, restarts, purpose=1)
     gradient = RelaxedGradient(relaxed)
@@ -112,7 +116,9 @@ def milliseconds(run: Callable[[], None], seconds: float) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--nodes", type=int, nargs="+", default=[10, 25, 50, 100])
     parser.add_argument("--restarts", type=int, nargs="+", default=[1, 8, 64])
     parser.add_argument("--samples", type=int, default=10)
@@ -139,7 +145,8 @@ def main() -> None:
             )
 
         with classifier.borrow():
-            reference = milliseconds(AsWritten(classifier, nodes, goal(1), recipe), arguments.seconds)
+            as_written = AsWritten(classifier, nodes, goal(1), recipe)
+            reference = milliseconds(as_written, arguments.seconds)
         print(f"{nodes:>4} {'(a)':>9} {reference:>23.3f} {1.0:>21.1f}")
         rows.append({"nodes": nodes, "restarts": "as written", "ms": reference, "ratio": 1.0})
         for restarts in arguments.restarts:

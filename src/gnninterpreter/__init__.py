@@ -9,13 +9,20 @@ One call explains every class of any PyTorch Geometric graph classifier::
     result.report("audit.html")     # one self-contained page
 """
 
-from gnninterpreter import datasets, models
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from gnninterpreter._version import __version__
-from gnninterpreter.api import explain, load
-from gnninterpreter.explanation import Explanation, ExplanationSet
-from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.optim import Recipe
-from gnninterpreter.spec import Categorical, Continuous, GraphSpec
+
+if TYPE_CHECKING:
+    from gnninterpreter import datasets, models
+    from gnninterpreter.api import explain, load
+    from gnninterpreter.explanation import Explanation, ExplanationSet
+    from gnninterpreter.models.statistics import ClassStatistics
+    from gnninterpreter.optim import Recipe
+    from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
 __all__ = [
     "Categorical",
@@ -31,3 +38,31 @@ __all__ = [
     "load",
     "models",
 ]
+
+# Looked up on first use, so that the command line can answer --help without torch.
+_PLACES = {
+    "Categorical": "spec",
+    "ClassStatistics": "models.statistics",
+    "Continuous": "spec",
+    "Explanation": "explanation",
+    "ExplanationSet": "explanation",
+    "GraphSpec": "spec",
+    "Recipe": "optim",
+    "explain": "api",
+    "load": "api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for."""
+    if name in ("datasets", "models"):
+        return import_module(f"gnninterpreter.{name}")
+    if name in _PLACES:
+        value = getattr(import_module(f"gnninterpreter.{_PLACES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

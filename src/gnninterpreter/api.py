@@ -287,11 +287,18 @@ def _on_device(model: nn.Module, device: str | torch.device | None) -> Iterator[
         wanted = torch.device(device)
     except RuntimeError as error:
         raise SpecError(f"device {device!r} is not known; use 'cpu' or 'cuda'") from error
+    if wanted.type == "meta":
+        raise SpecError("device 'meta' computes nothing; use 'cpu' or 'cuda'")
     if wanted.type == "cuda" and not torch.cuda.is_available():
         raise SpecError(f"device {device!r} was asked for, but there is no CUDA here; use 'cpu'")
     home = next((p.device for p in (*model.parameters(), *model.buffers())), torch.device("cpu"))
-    model.to(wanted)
     try:
+        try:
+            model.to(wanted)
+        except (RuntimeError, NotImplementedError) as error:
+            raise SpecError(
+                f"device {device!r} cannot hold the model ({error}); use 'cpu' or 'cuda'"
+            ) from error
         yield
     finally:
         model.to(home)

@@ -96,6 +96,19 @@ def test_the_same_seed_gives_the_same_and_another_seed_something_else() -> None:
     assert not torch.equal(one.distribution.edge_logits, other.distribution.edge_logits)
 
 
+def test_each_class_has_random_numbers_of_its_own() -> None:
+    first: list[torch.Tensor] = []
+
+    def look(seen: Look) -> None:
+        first.append(seen.distribution.edge_logits.flatten().clone())
+
+    for target in (0, 1):
+        found(target, start="uniform", iterations=1, refine=False, callbacks=(look,))
+    shared = min(len(logits) for logits in first)
+    pair = torch.stack([logits[:shared] for logits in first])
+    assert abs(float(torch.corrcoef(pair)[0, 1])) < 0.5
+
+
 def test_a_restart_comes_to_the_same_whatever_their_number() -> None:
     classifier = degree_classifier()
 

@@ -233,16 +233,19 @@ def test_logits_on_the_wrong_side_are_moved_over() -> None:
     assert sides[2] < -0.5
 
 
-@pytest.mark.parametrize("probability", [four_edges, about_four_edges])
-def test_a_restart_settles_the_same_whatever_their_number(
-    probability: Callable[[DenseGraphs], Tensor],
-) -> None:
-    learned = distribution(DIRECTED, 4, restarts=5, seed=2)
-    graphs = random_graphs(DIRECTED, 5, 4, torch.Generator().manual_seed(4), dtype=torch.float64)
-    many, reached = settle(learned, graphs, goal(5), judge(probability), Streams(6, 5), samples=50)
-    for r in range(5):
+def test_a_restart_settles_the_same_whatever_their_number() -> None:
+    """Also where it is in doubt for longer than those before it."""
+    graphs = stack([graph(5, SQUARE)] * 4)
+    side = 2 * edges_only([[0.0] * 10], 5).pairs(graphs.weight) - 1
+    sizes = torch.tensor([[9.0], [0.1], [1.5], [0.3]], dtype=torch.double)
+    learned = distribution(PLAIN, 5, restarts=4)
+    learned = learned.with_latents([side * sizes, *learned.node_logits])
+    rule = judge(lambda graphs: about_four_edges(graphs) * four_edges(graphs).pow(1e-4))
+    many, reached = settle(learned, graphs, goal(4), rule, Streams(6, 4), samples=300)
+    assert reached.unique().numel() > 2
+    for r in range(4):
         alone, mean = settle(
-            learned.select([r]), graphs[r], goal(), judge(probability), Streams(6, [r]), samples=50
+            learned.select([r]), graphs[r], goal(), rule, Streams(6, [r]), samples=300
         )
         assert torch.allclose(alone.edge_logits[0], many.edge_logits[r])
-        assert float(mean) == pytest.approx(float(reached[r]))
+        assert float(mean) == pytest.approx(float(reached[r]), abs=1e-12)

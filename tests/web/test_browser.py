@@ -62,7 +62,7 @@ def count(page: Any, kind: str) -> int:
 
 def clear(page: Any) -> None:
     page.click("#clear")
-    page.wait_for_function("document.querySelectorAll('#canvas .node').length === 0")
+    sync_api.expect(page.locator("#canvas .node")).to_have_count(0)
 
 
 def add_nodes(page: Any, places: list[tuple[int, int]]) -> None:
@@ -84,11 +84,11 @@ def answer(page: Any) -> str:
 
 def test_a_graph_made_by_hand_is_scored(page: Any) -> None:
     clear(page)
-    page.wait_for_function("document.getElementById('answer').innerText.includes('at least one')")
+    sync_api.expect(page.locator("#answer")).to_contain_text("at least one")
     add_nodes(page, [(100, 80), (260, 80), (180, 200), (300, 220)])
     join(page, (0, 1), (1, 2), (0, 2), (0, 3), (1, 3), (2, 3))
     assert (count(page, "node"), count(page, "edge")) == (4, 6)
-    page.wait_for_function("document.getElementById('figures').innerText.startsWith('4 nodes, 6')")
+    sync_api.expect(page.locator("#figures")).to_contain_text("4 nodes, 6 edges")
     assert "<b>dense</b>" in answer(page)
     page.click('button[data-tool="delete"]')
     page.locator('[data-node="3"]').click()
@@ -190,7 +190,7 @@ def test_an_explanation_forms_and_is_kept(page: Any, studio: Studio) -> None:
     page.click("#open")
     assert count(page, "node") > 0
     page.click("#keep")
-    page.wait_for_function("document.getElementById('kept').innerText.startsWith('kept as')")
+    sync_api.expect(page.locator("#kept")).to_contain_text("kept as")
     name = page.locator("#kept").inner_text().removeprefix("kept as ")
     assert (studio.folder / name / "run.json").is_file()
 

@@ -41,8 +41,8 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
     certain = float(probabilities[said == favourite, favourite].mean())
     sentence = (
         f"Of {len(graphs)} random graphs of all sizes and densities the model says "
-        f"\u201c{name}\u201d of {share:.0%}, with a mean probability of {certain:.3f}. The explanation of this class "
-        "need not show any pattern: it is what remains."
+        f"\u201c{name}\u201d of {share:.0%}, with a mean probability of {certain:.3f}. The "
+        "explanation of this class need not show any pattern: it is what remains."
     )
     severity, wrong = Severity.LOW, []
     numbers: dict[str, float | int | str] = {

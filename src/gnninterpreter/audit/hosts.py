@@ -44,7 +44,8 @@ def host_graphs(
     elif dataset_name in NAMES:
         # Without the files of a downloaded data set random graphs have to do.
         with contextlib.suppress(DataError):
-            graphs, source = _fresh(str(dataset_name), 2 * count), f"fresh graphs of {dataset_name}"
+            graphs = _fresh(str(dataset_name), 2 * count, FRESH_SEED + seed)
+            source = f"fresh graphs of {dataset_name}"
     if not graphs:
         drawn = random_graphs(
             classifier.spec, count, RANDOM_NODES, generator, density=0.2, dtype=classifier.dtype
@@ -83,7 +84,7 @@ def _x(graph: Data) -> torch.Tensor:
     return torch.ones(int(graph.num_nodes or 0), 1) if x is None else x
 
 
-def _fresh(name: str, count: int) -> list[Data]:
+def _fresh(name: str, count: int, seed: int) -> list[Data]:
     """Draw graphs of a data set of this package that no bundled model was trained on."""
     options: dict[str, Any] = {}
     if issubclass(dataset_class(name), RomeDataset):
@@ -91,4 +92,4 @@ def _fresh(name: str, count: int) -> list[Data]:
     elif name != "mutag":
         options = {"num_graphs": count}
     with tempfile.TemporaryDirectory() as folder:
-        return list(load(name, folder, seed=FRESH_SEED, **options))
+        return list(load(name, folder, seed=seed, **options))

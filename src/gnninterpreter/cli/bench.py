@@ -107,7 +107,7 @@ def _echo_table(summaries: list[Summary]) -> None:
     table = Table(title="Robustness over seeds", title_justify="left")
     for name in ("model", "class"):
         table.add_column(name, no_wrap=True)
-    for name in ("runs", "lost", "lowest", "mean", "nodes", "edges", "pct", "oracle", "seconds"):
+    for name in ("runs", "lost", "lowest", "mean", "size", "oracle", "s"):
         table.add_column(name, justify="right", no_wrap=True)
     for s in summaries:
         table.add_row(
@@ -117,12 +117,11 @@ def _echo_table(summaries: list[Summary]) -> None:
             str(s.lost),
             f"{s.lowest:.4f}",
             f"{s.mean:.4f}",
-            f"{s.nodes:g}",
-            f"{s.edges:g}",
-            "" if s.percentile is None else f"{s.percentile:.0f}",
+            f"{s.nodes:g}/{s.edges:g}",
             "" if s.oracle_agrees is None else f"{100 * s.oracle_agrees:.0f}%",
             f"{s.seconds:.1f}",
         )
+    table.caption = "size: median nodes/edges; oracle: how often it agrees; s: median seconds"
     Console().print(table)
     lost, runs = sum(s.lost for s in summaries), sum(s.runs for s in summaries)
     typer.echo(f"{runs - lost} of {runs} runs reached 0.99 with a sound graph")

@@ -51,20 +51,30 @@ def _echo_table(rows: list[dict[str, Any]]) -> None:
     from rich.text import Text
 
     table = Table(title="Data sets", title_justify="left", show_lines=True)
-    for column in ("name", "classes", "node features", "edge features"):
-        table.add_column(column, overflow="fold")
-    for column in ("graphs", "mean edges", "mean nodes", "oracle agrees"):
+    for column in ("name", "classes"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("features", overflow="fold")
+    for column in ("graphs", "edges", "nodes", "oracle"):
         table.add_column(column, justify="right", no_wrap=True)
     for row in rows:
         agreement = row["oracle_agreement"]
         table.add_row(
             row["name"],
             Text("\n".join(f"{name}: {count}" for name, count in row["classes"].items())),
-            Text(", ".join(row["node_features"])),
-            Text(", ".join(row["edge_features"])),
+            Text(_features(row)),
             f"{row['graphs']:,}",
             f"{row['mean_edges']:.2f}",
             f"{row['mean_nodes']:.2f}",
             "" if agreement is None else f"{100 * agreement:.1f}%",
         )
+    table.caption = "edges and nodes are means; oracle: how often the ground truth agrees"
     Console().print(table)
+
+
+def _features(row: dict[str, Any]) -> str:
+    parts = [
+        f"{kind}: {', '.join(row[f'{kind}_features'])}"
+        for kind in ("node", "edge")
+        if row[f"{kind}_features"]
+    ]
+    return "\n".join(parts)

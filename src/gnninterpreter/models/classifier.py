@@ -284,8 +284,10 @@ def _dtype_and_device(model: nn.Module) -> tuple[torch.dtype, torch.device]:
 
 
 def _with_class_names(spec: GraphSpec, num_classes: int) -> GraphSpec:
-    if not spec.class_names:
-        return replace(spec, class_names=tuple(f"class {i}" for i in range(num_classes)))
+    numbered = tuple(f"class {i}" for i in range(num_classes))
+    # Names that were only counted off the labels end where the data does; the model knows of more.
+    if spec.class_names == numbered[: spec.num_classes]:
+        return replace(spec, class_names=numbered)
     if spec.num_classes != num_classes:
         raise ModelError(
             f"the model returns scores for {num_classes} classes but the spec names "

@@ -122,7 +122,7 @@ def centred(
 
 
 def _least_logits(harm: Tensor, space: MoveSpace) -> Tensor:
-    """How large the logit against each move must be for all of them to cost no more than allowed."""
+    """How large the logit against each move must be for all to cost no more than allowed."""
     each = TOLERANCE / max(space.total, 1)
     chance = 0.5 * each / (harm + each)
     return ((1 - chance) / chance).log()
@@ -132,7 +132,7 @@ def _closed(
     distribution: GraphDistribution, graphs: DenseGraphs, limits: Tensor, space: MoveSpace
 ) -> GraphDistribution:
     """The same distributions with every logit against a move at least as large as its limit."""
-    flips, node_changes, edge_changes, _ = limits.split(list(space.sizes), dim=1)
+    flips, node_changes, edge_changes, _ = torch.split(limits, list(space.sizes), dim=1)
     side = from_graphs(graphs).edge_logits.sign()
     latents = [side * torch.maximum(distribution.edge_logits * side, flips)]
     parts = [(distribution.spec.nodes, distribution.node_logits, node_changes)]

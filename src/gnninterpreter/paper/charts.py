@@ -159,6 +159,9 @@ class LogLines:
         for index, (name, line) in enumerate(self.lines):
             xs, ys = zip(*line, strict=True)
             ax.loglog(xs, ys, marker="o", label=name, color=PALETTE[index % len(PALETTE)])
+        ticks = sorted({x for _, line in self.lines for x, _ in line})
+        ax.minorticks_off()
+        ax.set_xticks(ticks, [f"{x:g}" for x in ticks], fontsize=7)
         ax.set(xlabel=self.across, ylabel="seconds")
         ax.set_title(self.title, fontsize=9)
         ax.legend(fontsize=7)

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.datasets._storage import atomic_path
@@ -25,6 +26,8 @@ __all__ = ["Cell", "Sheet", "outlines", "write_text"]
 
 INK, FAINT, OUTLINE = "#16202c", "#5b6673", "#f7a8bd"
 LABEL, CAPTION, TITLE, MARGIN = 108, 20, 34, 10
+# Of RDKit's drawings; and the share of it below which two atoms count as one on top of the other.
+BOND_LENGTH, CROWDED = 1.5, 0.6
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ class Sheet:
                 draw_on(drawing, ax, "")
                 if ax.get_legend() is not None:
                     ax.get_legend().remove()
-                title = f"{label}: {cells[c].caption}" if c == 0 else cells[c].caption
+                title = f"{label}: {cells[c].caption}" if label and c == 0 else cells[c].caption
                 ax.set_title(title, fontsize=7)
         figure.suptitle(self.title, fontsize=9)
         figure.tight_layout()
@@ -185,7 +188,11 @@ def _chemical(graph: Data, drawn: nx.Graph, spec: GraphSpec) -> Positions | None
         rdDepictor.Compute2DCoords(molecule)
     except (RuntimeError, ValueError):
         return None
-    places = molecule.GetConformer().GetPositions() / 1.5
+    places = molecule.GetConformer().GetPositions() / BOND_LENGTH
+    apart = np.linalg.norm(places[:, None] - places[None], axis=-1)
+    if (apart + 2 * np.eye(len(places))).min() < CROWDED:
+        # No molecule that could lie flat; atoms would cover each other.
+        return None
     found: dict[Hashable, tuple[float, float]] = {
         node: (float(places[node][0]), float(places[node][1])) for node in drawn
     }

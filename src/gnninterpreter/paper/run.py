@@ -140,7 +140,7 @@ def _index(folder: Path) -> None:
             continue
         described = json.loads(record.read_text(encoding="utf-8"))
         size = "quick version" if described["inputs"]["settings"]["quick"] else "full version"
-        parts.append(f"# {name.capitalize()}\n\n{size}, {described['seconds']:.0f} s\n")
+        parts.append(f"# {name.capitalize()}\n\n{size}\n")
         files = [Path(file) for file in described["files"]]
         tables = (folder / name / file for file in files if file.suffix == ".md")
         parts += [table.read_text(encoding="utf-8") for table in tables]

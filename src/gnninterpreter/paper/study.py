@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from gnninterpreter import api
+from gnninterpreter.baselines import SampledExplanation
 from gnninterpreter.errors import GNNInterpreterError
 from gnninterpreter.explanation import ExplanationSet
 from gnninterpreter.models import Bundle, GraphClassifier, load
@@ -99,11 +100,13 @@ class Workshop:
         settings: How large they are.
         folder: Where results go; explanations that were found are kept in ``runs`` there.
         say: Called with short lines on what is being done.
+        kept: What baselines found, for studies that come later.
     """
 
     settings: Settings
     folder: Path
     say: Callable[[str], None] = lambda line: None
+    kept: dict[str, list[SampledExplanation]] = field(default_factory=dict)
     _found: dict[str, ExplanationSet] = field(default_factory=dict)
 
     def bundle(self, dataset: str) -> Bundle:

@@ -1,7 +1,9 @@
 """What each term of the objective is good for (paper, ablation study, and beyond it).
 
 The paper leaves out the embedding term for one class. Here every term of both recipes is left out
-in turn, on every data set.
+in turn, on every data set. Our recipe also walks over discrete graphs before the gradient search
+and refines them afterwards, by the class probability and not by these terms; to see the terms
+themselves, "gradient" is our recipe without either.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ __all__ = ["study", "without"]
 
 SIMILARITY = "embedding similarity"
 QUICK_ITERATIONS = 100
-QUICK_WALKS = 60
+RECIPES = ("paper", "gradient", "auto")
 
 
 def without(recipe: Recipe, term: str | None) -> Recipe:
@@ -49,7 +51,7 @@ def study(workshop: Workshop) -> Outcome:
     """Leave out the embedding term for mutagens, then every term everywhere."""
     embedding, sheet = _embedding_term(workshop)
     heat_tables, heat_maps = [], []
-    for recipe in ("paper", "auto"):
+    for recipe in ("paper", "gradient") if workshop.settings.quick else RECIPES:
         table, maps = _every_term(workshop, recipe)
         heat_tables.append(table)
         heat_maps += maps
@@ -93,7 +95,8 @@ def _embedding_term(workshop: Workshop) -> tuple[Table, Sheet]:
         "Mutagen with and without the embedding term",
         ("objective", "recipe", "graph"),
         tuple(rows),
-        "What matters is the ratio: without the term logits grow and the graphs leave the data.",
+        "What matters is the ratio. Published: without the term logits grow sevenfold and the NO2 "
+        "groups go; this classifier has none in either, see the study of verification.",
     )
     return table, Sheet("embedding-term", "Mutagen with and without the embedding term", drawn)
 
@@ -146,7 +149,10 @@ def _recipe(workshop: Workshop, dataset: str, target: str, name: str) -> Recipe:
     if name == "paper":
         limit = {"iterations": QUICK_ITERATIONS} if quick else {}
         return Recipe.paper(dataset, target, **limit)
-    return Recipe.auto(walk_steps=QUICK_WALKS) if quick else Recipe.auto()
+    if name == "gradient":
+        steps = QUICK_ITERATIONS if quick else 1000
+        return Recipe.auto(start="density", refine=False, settle=False, iterations=steps)
+    return Recipe.auto()
 
 
 def _explain(

@@ -1,0 +1,88 @@
+"""The commands that measure, count and train."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from gnninterpreter.cli.app import app
+from gnninterpreter.evaluation import robustness
+from tests.evaluation.test_robustness import RUN
+
+runner = CliRunner()
+
+
+def test_data_stats_counts_a_data_set(tmp_path: Path) -> None:
+    result = runner.invoke(
+        app, ["data", "stats", "is_acyclic", "--root", str(tmp_path), "--oracle", "50", "--json"]
+    )
+    assert result.exit_code == 0, result.output
+    row = json.loads(result.stdout)
+    assert row["graphs"] == 2000
+    assert row["classes"] == {"cyclic": 1000, "acyclic": 1000}
+    assert row["oracle_agreement"] == 1.0
+    shown = runner.invoke(
+        app, ["data", "stats", "is_acyclic", "--root", str(tmp_path), "--oracle", "0"]
+    )
+    assert "acyclic: 1000" in shown.stdout
+
+
+def test_an_unknown_data_set_is_one_sentence_and_exit_code_2() -> None:
+    result = runner.invoke(app, ["data", "stats", "nothing"])
+    assert result.exit_code == 2
+    assert "no data set 'nothing'" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_bench_robustness_prints_a_table_and_draws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    monkeypatch.setattr(robustness, "do", lambda job: replace(RUN, job=job))
+    out, plot = tmp_path / "runs.json", tmp_path / "plot.svg"
+    result = runner.invoke(
+        app,
+        [*"bench robustness --models mutag --seeds 2 --out".split(), str(out), "--plot", str(plot)],
+    )
+    assert result.exit_code == 0, result.output
+    assert "4 of 4 runs reached 0.99" in result.stdout
+    assert plot.read_text().count("<circle") == 4
+    assert len(robustness.read_runs(out)) == 4
+
+
+def test_bench_robustness_refuses_a_foreign_file(tmp_path: Path) -> None:
+    out = tmp_path / "runs.json"
+    out.write_text("something else")
+    result = runner.invoke(app, ["bench", "robustness", "--models", "mutag", "--out", str(out)])
+    assert result.exit_code == 2
+    assert out.read_text() == "something else"
+
+
+def test_train_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+    result = runner.invoke(app, ["train", "nothing", "--out", str(tmp_path / "models")])
+    assert result.exit_code == 2
+    assert "nothing" in result.stderr
+    assert not (tmp_path / "models").exists()
+
+
+def test_train_writes_a_checkpoint_that_loads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    from gnninterpreter import models
+    from gnninterpreter.models import recipes
+
+    whole = recipes.training_recipe("is_acyclic")
+    short = replace(whole, config=replace(whole.config, max_epochs=2, warmup=1, patience=5))
+    monkeypatch.setattr(recipes, "training_recipe", lambda name: short)
+    arguments = ["train", "is_acyclic", "--out", str(tmp_path), "--root", str(tmp_path / "data")]
+    result = runner.invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert "test: accuracy" in result.stdout
+    bundle = models.load_bundle(tmp_path / "is_acyclic.json")
+    assert bundle.spec.class_names == ("cyclic", "acyclic")
