@@ -55,21 +55,37 @@ def test_every_package_says_what_it_offers(name: str) -> None:
         assert hasattr(package, public), public
 
 
+def test_unknown_names_are_refused_and_known_ones_listed() -> None:
+    assert set(PUBLIC) <= set(dir(gi))
+    with pytest.raises(AttributeError, match="has no attribute 'explian'"):
+        _ = gi.explian
+
+
+# In a fresh interpreter, first nothing but the package, then all that it offers.
+COMMAND = """
+import sys
+import gnninterpreter
+assert "torch" not in sys.modules
+import torch
+def state():
+    return torch.initial_seed(), torch.get_default_dtype(), torch.is_grad_enabled()
+before = state()
+for name in gnninterpreter.__all__:
+    getattr(gnninterpreter, name)
+assert state() == before
+print(*sorted(sys.modules))
+"""
+
+
 def test_importing_is_light_silent_and_leaves_torch_as_it_was() -> None:
-    """In a fresh interpreter that finds the package where this one does."""
-    state = "(torch.initial_seed(), torch.get_default_dtype(), torch.is_grad_enabled())"
-    command = (
-        f"import sys, torch; before = {state}; import gnninterpreter; assert {state} == before; "
-        "print(*sorted(sys.modules))"
-    )
     source = str(Path(gi.__file__).parents[1])
     run = subprocess.run(
-        [sys.executable, "-c", command],
+        [sys.executable, "-c", COMMAND],
         capture_output=True,
         text=True,
-        check=True,
         env={**os.environ, "PYTHONPATH": source},
     )
+    assert run.returncode == 0, run.stderr
     assert run.stdout.count("\n") == 1
     loaded = set(run.stdout.split())
     assert {"torch", "networkx", "gnninterpreter.api"} <= loaded

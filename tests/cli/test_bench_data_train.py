@@ -46,7 +46,7 @@ def test_bench_robustness_prints_a_table_and_draws(
     out, plot = tmp_path / "runs.json", tmp_path / "plot.svg"
     result = runner.invoke(
         app,
-        [*"bench robustness --models mutag --seeds 2 --out".split(), str(out), "--plot", str(plot)],
+        ["bench", "robustness", "--models=mutag", "--seeds=2", f"--out={out}", f"--plot={plot}"],
     )
     assert result.exit_code == 0, result.output
     assert "4 of 4 runs reached 0.99" in result.stdout

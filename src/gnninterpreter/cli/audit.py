@@ -114,6 +114,7 @@ def audit(
         from gnninterpreter.audit import audit as run_audit
         from gnninterpreter.cli.progress import LiveProgress
         from gnninterpreter.cli.references import load_data, load_forward, load_model
+        from gnninterpreter.explanation.storage import write_atomically
         from gnninterpreter.models import Bundle
         from gnninterpreter.optim import Recipe
 
@@ -147,7 +148,7 @@ def audit(
                 forward=settings["forward"],
                 audit=result,
             )
-            (out / AUDIT).write_text(json.dumps(result.to_json(), indent=1) + "\n", "utf-8")
+            write_atomically(out / AUDIT, json.dumps(result.to_json()).encode())
             if retrain and isinstance(found, Bundle):
                 found.save(out)
     if as_json:

@@ -101,10 +101,13 @@ def _targets(name: str, recipe: str) -> tuple[str, ...]:
 
 
 def _echo_table(summaries: list[Summary]) -> None:
+    from rich.box import SIMPLE
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title="Robustness over seeds", title_justify="left")
+    table = Table(
+        title="Robustness over seeds", title_justify="left", box=SIMPLE, padding=(0, 1, 0, 0)
+    )
     for name in ("model", "class"):
         table.add_column(name, no_wrap=True)
     for name in ("runs", "lost", "lowest", "mean", "size", "oracle", "s"):
