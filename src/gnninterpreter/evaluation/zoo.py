@@ -105,8 +105,7 @@ class ZooModel(nn.Module):
         self.takes_edges = bool(spec.edges)
         widths = [spec.node_width] + [entry.width] * entry.depth
         self.layers = nn.ModuleList(
-            _layer(entry.layer, a, b, spec.edge_width, degrees)
-            for a, b in pairwise(widths)
+            _layer(entry.layer, a, b, spec.edge_width, degrees) for a, b in pairwise(widths)
         )
         self.readout = READOUTS[entry.readout]
         self.dense = nn.Linear(entry.width, entry.width)

@@ -38,7 +38,7 @@ class HeatMap:
 
     def svg(self) -> str:
         """The heat map as one SVG document."""
-        left, top, wide, high = 190, 64, 104, 30
+        left, top, wide, high = 190, 64, 156, 30
         width, height = left + wide * len(self.columns) + 10, top + high * len(self.rows) + 10
         parts = [f'<text x="8" y="22" font-size="15" font-weight="600">{text(self.title)}</text>']
         for c, name in enumerate(self.columns):
@@ -65,7 +65,7 @@ class HeatMap:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(1.1 * len(self.columns) + 2.4, 0.4 * len(self.rows) + 1.3))
+        figure = Figure(figsize=(1.5 * len(self.columns) + 2.4, 0.4 * len(self.rows) + 1.3))
         FigureCanvasAgg(figure)
         ax = figure.subplots()
         numbers = [[math.nan if v is None else v for v in row] for row in self.values]
