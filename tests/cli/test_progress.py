@@ -77,6 +77,7 @@ class TestPlain:
     def test_in_a_notebook(self, explanation):
         progress = LiveProgress(console(terminal=False, force_jupyter=True))
         progress.begin("mine", ["called as forward(data)"], ["class 1"])
+        assert progress.look(look("search", 20, [0.5])) is None
         progress.end_class(explanation)
         progress.end()
 
@@ -86,7 +87,7 @@ class TestPlain:
         progress = LiveProgress(target)
         progress.begin("mine", [], ["class 1"])
         progress.begin_class("class 1")
-        progress.look(look("search", 20, [0.5]))
+        assert progress.look(look("search", 20, [0.5])) is None
         progress.end_class(explanation)
         progress.end()
 
@@ -132,7 +133,9 @@ class TestLive:
         assert len(rendered(progress).splitlines()) == 101
 
     def test_end_without_begin(self):
-        LiveProgress(console(terminal=True)).end()
+        target = console(terminal=True)
+        LiveProgress(target).end()
+        assert target.file.getvalue() == ""
 
     def test_dumb_terminal_gets_plain_lines(self, explanation, monkeypatch):
         monkeypatch.setenv("TERM", "dumb")
