@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -31,7 +32,7 @@ POOLS: dict[str, type[nn.Module]] = {
 }
 
 
-class _Classifier(nn.Module):
+class _Classifier(nn.Module, ABC):
     """Message-passing layers, pooling, two dense layers.
 
     Args:
@@ -87,8 +88,9 @@ class _Classifier(nn.Module):
         self.dense = nn.Linear(width * len(names), width)
         self.output = nn.Linear(width, num_classes)
 
+    @abstractmethod
     def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> nn.Module:
-        raise NotImplementedError
+        """Build one convolution."""
 
     def initialize(self, generator: torch.Generator | None = None) -> None:
         """Draw every weight by Kaiming's rule for LeakyReLU and set every bias to zero.
