@@ -39,9 +39,11 @@ def robustness(
 
     Can be interrupted and called again: runs that the file holds are not repeated.
     """
+    from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.evaluation.robustness import Job, robustness, summarise
     from gnninterpreter.report.spread import spread_svg
 
+    use_threads(1)
     wanted = [
         Job(name, target, seed, restarts, recipe)
         for name in _names(models)

@@ -24,6 +24,9 @@ def train(
         Path, typer.Option("--out", help="Folder for the checkpoint, and to go on from.")
     ] = Path("models"),
     root: Annotated[Path | None, typer.Option("--root", help="Folder for the data.")] = None,
+    threads: Annotated[
+        int, typer.Option("--threads", help="CPU threads; with one, runs repeat exactly.")
+    ] = 1,
 ) -> None:
     """Train a classifier on its data set, as those that ship with the package were.
 
@@ -34,8 +37,10 @@ def train(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from gnninterpreter.cli.output import check_output
+    from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.models.recipes import train_bundle, training_recipe
 
+    use_threads(threads)
     training_recipe(name)
     check_output(out, overwrite=True)
     console = Console(file=sys.stderr)
