@@ -346,7 +346,7 @@ class TestBadInput:
 
     def test_edge_features_the_model_does_not_read_may_be_left_out(self) -> None:
         data = drawn(GraphSpec((Categorical(3),), (Continuous(2),))).to_data_list()
-        GraphClassifier(tiny(), SPEC, examples=data)
+        assert GraphClassifier(tiny(), SPEC, examples=data).spec.edges == ()
 
     def test_examples_without_nodes_are_no_examples(self) -> None:
         none = Data(x=torch.zeros(0, 3), edge_index=torch.zeros(2, 0, dtype=torch.long))
