@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -69,6 +74,25 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
     assert resumed.scores == whole.scores
     assert resumed.best_epoch == whole.best_epoch
     assert not path.exists()
+
+
+def test_a_run_killed_for_real_goes_on_and_ends_the_same(tmp_path):
+    path = tmp_path / "state.safetensors"
+    script = (
+        "import os, signal, torch\n"
+        "from tests.models.test_training import toy_config, toy_graphs, train\n"
+        "torch.set_num_threads(1)\n"
+        "def callback(report):\n"
+        "    if report.epoch == 4:\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"train(toy_graphs(), toy_config(), checkpoint={str(path)!r}, callback=callback)\n"
+    )
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")])}
+    ended = subprocess.run([sys.executable, "-c", script], env=environment, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    resumed = train(toy_graphs(), toy_config(), checkpoint=path)
+    assert torch.equal(weights(resumed), weights(train(toy_graphs(), toy_config())))
 
 
 @pytest.mark.parametrize("damage", ["truncated", "foreign", "other settings"])
@@ -186,6 +210,8 @@ def test_cross_validation_scores_every_graph_once():
     assert scores.count == 40
     assert scores.accuracy >= 0.9
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    apart = cross_validate(toy_graphs(), toy_config(max_epochs=12, keep="last"), count=4, jobs=2)
+    assert apart == scores
     with pytest.raises(ModelError, match="count must be at least 3 with keep='best'"):
         cross_validate(toy_graphs(), toy_config(), count=2)
 

@@ -76,13 +76,20 @@ def test_edges_over_the_limit_count_by_their_share(limit: float, excess: float) 
     aim = goal(max_edges=limit)
     found = judged(graph(5, PATH), aim=aim)
     size = module.SIZE_WEIGHT * 3 / limit
-    assert float(found.cost) == pytest.approx(module.STRUCTURE_WEIGHT * excess + size)
+    over = excess + (module.OVER_LIMIT if excess else 0)
+    assert float(found.cost) == pytest.approx(module.STRUCTURE_WEIGHT * over + size)
     assert bool(found.sound) == (excess == 0)
 
 
 def test_nodes_over_the_limit_count_too() -> None:
     within, over = (cost(graph(5, PATH), aim=goal(max_nodes=n)) for n in (4.0, 2.0))
-    assert over - within == pytest.approx(module.STRUCTURE_WEIGHT)
+    assert over - within == pytest.approx(module.STRUCTURE_WEIGHT * (1 + module.OVER_LIMIT))
+
+
+def test_a_graph_over_its_limit_by_less_than_an_edge_gives_way_to_one_within() -> None:
+    aim = goal(max_edges=2.95)
+    over, within = (cost(graph(5, PATH[:n]), aim=aim) for n in (3, 2))
+    assert over - within > module.PROBABILITY_WEIGHT * 0.004
 
 
 def test_every_loose_node_costs_and_being_in_pieces_at_all_does() -> None:

@@ -130,6 +130,23 @@ def test_callbacks_see_the_phases_in_order() -> None:
     assert [look.iteration for look in seen if look.phase == "search"][-1] <= 40
 
 
+@pytest.mark.parametrize("phase", ["walk", "search", "refine", "settle"])
+def test_a_stop_is_obeyed_in_every_phase(phase: str) -> None:
+    heard: list[str] = []
+
+    def stop(look: Look) -> bool:
+        heard.append(look.phase)
+        return look.phase == phase
+
+    fields = {"start": "anneal", "walk_steps": 40, "check_every": 5}
+    result = found(0, callbacks=(stop,), **fields)
+    assert heard.count(phase) == 1
+    assert heard[-1] == phase
+    assert result.distribution.restarts == len(result.reasons) == 2
+    if phase == "walk":
+        assert result.iterations == [0, 0]
+
+
 def test_a_stopped_search_says_so_where_it_has_found_nothing() -> None:
     def stop(look: Look) -> bool:
         return True

@@ -25,7 +25,13 @@ if TYPE_CHECKING:
 __all__ = ["LiveProgress"]
 
 WAITING = "waiting"
-PHASES = {"search": "searching", "refine": "refining", "settle": "settling"}
+PHASES = {
+    "walk": "walking",
+    "search": "searching",
+    "refine": "refining",
+    "persist": "trying again",
+    "settle": "settling",
+}
 REFRESHES_PER_SECOND = 8
 # Columns of a terminal that the numbers and the state take; names and bars share the others.
 REST_WIDTH = 56

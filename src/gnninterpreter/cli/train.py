@@ -18,7 +18,10 @@ def train(
     name: Annotated[
         str, typer.Argument(help="Which classifier; `gnninterpreter models` lists them.")
     ],
-    seed: Annotated[int, typer.Option("--seed", help="Seed of split, weights and batches.")] = 0,
+    seed: Annotated[
+        int | None,
+        typer.Option("--seed", help="Seed of split, weights and batches; else the bundled one's."),
+    ] = None,
     device: Annotated[str, typer.Option("--device", help="`cpu` or `cuda`.")] = "cpu",
     out: Annotated[
         Path, typer.Option("--out", help="Folder for the checkpoint, and to go on from.")
@@ -26,6 +29,9 @@ def train(
     root: Annotated[Path | None, typer.Option("--root", help="Folder for the data.")] = None,
     threads: Annotated[
         int, typer.Option("--threads", help="CPU threads; with one, runs repeat exactly.")
+    ] = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", help="Models of a cross-validation trained at a time.")
     ] = 1,
 ) -> None:
     """Train a classifier on its data set, as those that ship with the package were.
@@ -69,6 +75,7 @@ def train(
             seed=seed,
             device=device,
             checkpoint=out / f"{name}.training",
+            jobs=jobs,
             callback=show,
         )
     path = bundle.save(out)

@@ -18,7 +18,8 @@ from gnninterpreter.spec import GraphSpec
 
 __all__ = ["Curve", "Explanation", "Mode", "Probability", "Restart"]
 
-SAMPLE_PURPOSE = 1000
+# Far from the purposes of a search, which are ten for each class.
+SAMPLE_PURPOSE = 1 << 40
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ begins.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -26,12 +28,22 @@ __all__ = ["anneal", "random_walkers"]
 # Energies are of the order of 1 to 10: hot at first, frozen at the end.
 HOT, COLD = 2.0, 0.02
 PROBABILITY_SCALE, SIMILARITY_SCALE, STRUCTURE_SCALE, EDGE_SCALE = 2.0, 10.0, 3.0, 0.01
+LOOK_EVERY = 10
+Energy = Callable[[Judgement, Goal, int], Tensor]
 # How far the walkers of a restart follow the probability and the embedding, in turn.
 FOLLOW = ((1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.2, 1.0))
 
 
 def anneal(
-    walkers: DenseGraphs, goal: Goal, judge: Judge, streams: Streams, steps: int
+    walkers: DenseGraphs,
+    goal: Goal,
+    judge: Judge,
+    streams: Streams,
+    steps: int,
+    look: Callable[[int, DenseGraphs], bool] | None = None,
+    *,
+    energy: Energy | None = None,
+    temperatures: tuple[float, float] = (HOT, COLD),
 ) -> tuple[DenseGraphs, Judgement]:
     """Let the walkers of R restarts walk, and return the best graph each restart's have seen.
 
@@ -44,6 +56,12 @@ def anneal(
         judge: Says how good a graph is.
         streams: One stream for each restart.
         steps: Most steps of a walker.
+        look: Called now and then with the steps done and the best graph of each restart; True ends
+            the walk.
+        energy: What walkers seek to lower, from what was seen, what they are after and how many a
+            restart has; when omitted, a mixture of probability and likeness that differs between
+            walkers.
+        temperatures: At the beginning and at the end of the walk.
     """
     restarts = len(streams)
     each = len(walkers) // restarts
@@ -51,24 +69,27 @@ def anneal(
     aims = goal.select(owners)
     space = MoveSpace(walkers.spec, walkers.num_candidates, walkers.weight.device)
     seen = judge(compact(walkers), aims)
-    energy = _energy(seen, aims, each)
+    measure = energy or _energy
+    level = measure(seen, aims, each)
     best, cost = _best_of_each(walkers, seen.cost, restarts)
     for step in range(steps):
         going = cost > SIZE_WEIGHT
         # Looked at now and then: each look waits for the device.
-        if step % 10 == 0 and not bool(going.any()):
+        if step % LOOK_EVERY == 0 and (
+            not bool(going.any()) or (look is not None and look(step, best))
+        ):
             break
-        temperature = HOT + (COLD - HOT) * step / steps
+        temperature = temperatures[0] + (temperatures[1] - temperatures[0]) * step / steps
         walkers = with_varied_absent_nodes(walkers)
         chance = streams.uniform(2, each, dtype=walkers.weight.dtype)
         moves = _pick(space.possible(walkers), chance[:, 0].flatten())
         proposals = space.apply(walkers, moves)
         seen = judge(compact(proposals), aims)
-        new = _energy(seen, aims, each)
-        accept = chance[:, 1].flatten() < ((energy - new) / temperature).clamp_max(0).exp()
+        new = measure(seen, aims, each)
+        accept = chance[:, 1].flatten() < ((level - new) / temperature).clamp_max(0).exp()
         accept = accept & going[owners]
         walkers = choose(accept, proposals, walkers)
-        energy = torch.where(accept, new, energy)
+        level = torch.where(accept, new, level)
         found, found_cost = _best_of_each(proposals, seen.cost, restarts)
         better = (found_cost < cost) & going
         best = choose(better, found, best)

@@ -20,8 +20,12 @@ from gnninterpreter.relax import RelaxedModel
 
 __all__ = ["Judge", "Judgement"]
 
-CERTAIN = math.log(0.9998)
+CERTAIN = math.log(0.9999)
 FEWEST_NODES = 3
+
+# What being over a limit at all counts for, in units of its excess: by less than one edge, too, a
+# graph over its limit is no result.
+OVER_LIMIT = 0.05
 
 PROBABILITY_WEIGHT = 200.0
 STRUCTURE_WEIGHT = 20.0
@@ -70,8 +74,8 @@ class Judge:
         reached, present = graphs.main_component()
         loose = (present & ~reached).sum(dim=1)
         small = (FEWEST_NODES - nodes).clamp_min(0)
-        # A constant for being in pieces at all, and something for every node to be brought in.
-        structure = excess + 0.2 * loose.gt(0) + 0.05 * loose + small
+        # A constant for being over a limit or in pieces at all, and something for how far.
+        structure = excess + OVER_LIMIT * excess.gt(0) + 0.2 * loose.gt(0) + 0.05 * loose + small
         cost = cost + STRUCTURE_WEIGHT * structure + SIZE_WEIGHT * edges / goal.max_edges
         sound = (loose == 0) & (excess <= 0) & (small <= 0)
         return Judgement(cost, logs.exp(), similarity, edges, nodes, sound, structure)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -14,8 +13,9 @@ from gnninterpreter.objective import Goal
 from gnninterpreter.optim.gradient import Gradient
 from gnninterpreter.optim.judge import Judge, Judgement
 from gnninterpreter.optim.recipe import Recipe
+from gnninterpreter.optim.watch import Callback, Look
 
-__all__ = ["History", "Look", "Reason", "SearchState", "gradient_search"]
+__all__ = ["History", "Reason", "SearchState", "gradient_search"]
 
 
 class Reason(str, Enum):
@@ -29,30 +29,6 @@ class Reason(str, Enum):
 
     def __str__(self) -> str:
         return self.value
-
-
-@dataclass(frozen=True)
-class Look:
-    """What a callback sees between iterations: the state of all restarts.
-
-    Args:
-        phase: ``"search"``, ``"refine"`` or ``"settle"``.
-        iteration: Iterations done.
-        iterations: Iterations at the most.
-        probability: Class probability of each restart's most probable graph, [R].
-        edges: Its number of edges, [R].
-        distribution: The distributions as they are now.
-    """
-
-    phase: str
-    iteration: int
-    iterations: int
-    probability: Tensor
-    edges: Tensor
-    distribution: GraphDistribution
-
-
-Callback = Callable[[Look], bool | None]
 
 
 @dataclass

@@ -8,6 +8,8 @@ still.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -20,6 +22,7 @@ from gnninterpreter.optim.moves import MoveSpace
 
 __all__ = ["refine"]
 
+STEPS = 100
 PROMISING = 48
 AT_RANDOM = 16
 PROGRESS = 1e-4
@@ -28,7 +31,12 @@ ATTEMPTS = 3
 
 
 def refine(
-    graphs: DenseGraphs, goal: Goal, judge: Judge, streams: Streams, steps: int = 100
+    graphs: DenseGraphs,
+    goal: Goal,
+    judge: Judge,
+    streams: Streams,
+    steps: int = STEPS,
+    look: Callable[[int, DenseGraphs], bool] | None = None,
 ) -> tuple[DenseGraphs, Judgement]:
     """Improve R discrete graphs, each on its own, until no move that is tried helps.
 
@@ -38,6 +46,8 @@ def refine(
         judge: Says how good a graph is.
         streams: Source of randomness, one stream for each restart.
         steps: Most steps.
+        look: Called before each step with the steps done and the graphs so far; True ends the
+            search.
 
     Returns:
         The improved graphs, on the same candidate nodes, and their judgement.
@@ -47,7 +57,9 @@ def refine(
     cost = judge(compact(graphs), goal).cost
     restarts = len(graphs)
     fails = torch.zeros(restarts, dtype=torch.long)
-    for _ in range(steps):
+    for step in range(steps):
+        if look is not None and look(step, graphs):
+            break
         moves = _promising(graphs, goal, judge, space, streams)
         tried = moves.size(1)
         repeated = repeat(graphs, tried)

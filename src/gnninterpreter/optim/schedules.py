@@ -40,7 +40,7 @@ class WarmUp:
 
     def __call__(self, iteration: int, iterations: int) -> float:
         """Return the number at an iteration."""
-        return self.value * min(1.0, iteration / self.steps)
+        return self.value * min(1.0, iteration / self.steps) if self.steps else self.value
 
 
 @dataclass(frozen=True)

@@ -23,16 +23,18 @@ from gnninterpreter.optim.anneal import anneal, random_walkers
 from gnninterpreter.optim.batches import widened
 from gnninterpreter.optim.gradient import Gradient, RelaxedGradient, ScoreFunctionGradient
 from gnninterpreter.optim.judge import Judge, Judgement
-from gnninterpreter.optim.loop import Callback, History, Look, Reason, gradient_search
+from gnninterpreter.optim.loop import History, Reason, SearchState, gradient_search
+from gnninterpreter.optim.persist import ROUNDS, persist
 from gnninterpreter.optim.recipe import Recipe, Sizes
-from gnninterpreter.optim.refine import refine
-from gnninterpreter.optim.settle import centred, settle
+from gnninterpreter.optim.refine import STEPS, refine
+from gnninterpreter.optim.settle import ATTEMPTS, centred, settle
+from gnninterpreter.optim.watch import Callback, Watch
 from gnninterpreter.relax import RelaxedModel
 
 __all__ = ["SearchResult", "search"]
 
 # Purposes of random streams, kept apart so that one more draw here changes nothing there.
-WALK, START, SEARCH, REFINE, SETTLE, EVALUATE = range(6)
+WALK, START, SEARCH, REFINE, SETTLE, EVALUATE, PERSIST = range(7)
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ def search(
         recipe: How to search.
         restarts: Number of independent searches, run as one batch.
         seed: Seed; restart r is the same whatever the number of restarts.
-        callbacks: Called at every look; one that returns True stops the search.
+        callbacks: Called at every look; one that returns True stops the search, which then returns
+            what it has.
     """
     began = time.perf_counter()
     sizes = recipe.sizes(classifier.spec, statistics, target)
@@ -99,22 +102,43 @@ def search(
         return Streams(seed, restarts, purpose=purpose + 10 * target, device=classifier.device)
 
     judge = Judge(classifier, relaxed)
+    watch = Watch(callbacks, goal, judge, sizes.candidates)
     start = _start(classifier, recipe, sizes, streams(START))
     if recipe.start == "anneal":
-        found, seen = _walk(classifier, recipe, sizes, goal, judge, streams(WALK))
+        found, seen = _walk(classifier, recipe, sizes, goal, judge, streams(WALK), watch)
         start = _lean(start, found, seen, streams(START))
-        _tell(callbacks, "walk", recipe, seen, start)
     gradient: Gradient = ScoreFunctionGradient(classifier)
     if relaxed is not None:
         gradient = RelaxedGradient(relaxed)
-    state = gradient_search(start, goal, recipe, gradient, judge, streams(SEARCH), callbacks)
+    if watch.stopped:
+        state = _unsearched(start, judge(start.mode(), goal))
+    else:
+        state = gradient_search(
+            start, goal, recipe, gradient, judge, streams(SEARCH), (watch.tell,)
+        )
     distribution, judgement = state.distribution, state.judgement
-    if recipe.refine:
-        _tell(callbacks, "refine", recipe, judgement, distribution)
-        graphs, judgement = refine(distribution.mode(), goal, judge, streams(REFINE))
-        if recipe.settle:
-            _tell(callbacks, "settle", recipe, judgement, distribution)
-            distribution, _ = settle(distribution, graphs, goal, judge, streams(SETTLE))
+    if recipe.refine and not watch.stopped:
+        graphs, judgement = refine(
+            distribution.mode(), goal, judge, streams(REFINE), look=watch.graphs("refine", STEPS)
+        )
+        if not watch.stopped:
+            graphs, judgement = persist(
+                graphs,
+                goal,
+                judge,
+                streams(PERSIST),
+                recipe.stop_probability,
+                look=watch.graphs("persist", ROUNDS),
+            )
+        if recipe.settle and not watch.stopped:
+            distribution, _ = settle(
+                distribution,
+                graphs,
+                goal,
+                judge,
+                streams(SETTLE),
+                look=watch.distributions("settle", ATTEMPTS),
+            )
         else:
             distribution = centred(distribution, graphs)
     mean = _native_mean(classifier, distribution, target, streams(EVALUATE))
@@ -182,10 +206,12 @@ def _walk(
     goal: Goal,
     judge: Judge,
     streams: Streams,
+    watch: Watch,
 ) -> tuple[DenseGraphs, Judgement]:
     nodes = min(recipe.walk_nodes, sizes.candidates)
     walkers = random_walkers(classifier.spec, nodes, recipe.walkers, streams, classifier.dtype)
-    graphs, seen = anneal(walkers, goal, judge, streams, recipe.walk_steps)
+    look = watch.graphs("walk", recipe.walk_steps)
+    graphs, seen = anneal(walkers, goal, judge, streams, recipe.walk_steps, look)
     return widened(graphs, sizes.candidates), seen
 
 
@@ -223,20 +249,7 @@ def _final_reason(
     return Reason.BUDGET_NOT_MET if over_limit else Reason.PLATEAU
 
 
-def _tell(
-    callbacks: tuple[Callback, ...],
-    phase: str,
-    recipe: Recipe,
-    judgement: Judgement,
-    distribution: GraphDistribution,
-) -> None:
-    look = Look(
-        phase,
-        recipe.iterations,
-        recipe.iterations,
-        judgement.probability,
-        judgement.edges,
-        distribution,
-    )
-    for callback in callbacks:
-        callback(look)
+def _unsearched(start: GraphDistribution, judgement: Judgement) -> SearchState:
+    """What a search that was stopped before its first iteration has come to."""
+    reasons = [Reason.STOPPED] * start.restarts
+    return SearchState(start, judgement, reasons, [0] * start.restarts, History())

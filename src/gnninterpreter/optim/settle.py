@@ -3,10 +3,14 @@
 The search ends with a good graph and a distribution around it. Every single change of that graph is
 judged, and each edge and category becomes as certain as the harm of changing it asks for, but not
 less certain than the search has learned. Samples then show whether changes that are harmless one by
-one are harmless together; where they are not, all logits grow by steps until they are.
+one are harmless together; where they are not, all logits grow by steps until they are. A few
+samples refuse quickly, and only what they let pass is tried with many: one bad sample in a thousand
+is no rarity among eight restarts, each tried at several steps.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -22,10 +26,16 @@ from gnninterpreter.spec import Categorical
 __all__ = ["centred", "harms", "settle"]
 
 FACTORS = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0)
+# Looks that there are at the most: every step of the ladder, quickly and thoroughly.
+ATTEMPTS = 2 * len(FACTORS)
 LEAST = 1.0
 # Probability that all changes together may cost.
-TOLERANCE = 3e-4
+TOLERANCE = 1e-4
 CHUNK = 2048
+# Samples of the quick look and of the thorough one, at the most; and how many pairs of nodes they
+# may have together, which bounds the time for large graphs.
+QUICK, THOROUGH = (750, 150_000), (3000, 400_000)
+FEWEST = 300
 
 
 def settle(
@@ -35,6 +45,7 @@ def settle(
     judge: Judge,
     streams: Streams,
     samples: int | None = None,
+    look: Callable[[int, GraphDistribution], bool] | None = None,
 ) -> tuple[GraphDistribution, Tensor]:
     """Return distributions whose modes are the given graphs and whose samples are as good as they.
 
@@ -44,7 +55,9 @@ def settle(
         goal: What each is after.
         judge: Says how probable the class is.
         streams: Source of randomness.
-        samples: Samples by which a mean is estimated; fewer for larger graphs when omitted.
+        samples: Samples by which a mean is estimated; a few and then many when omitted, fewer for
+            larger graphs.
+        look: Called with the number of each attempt and what it tries; True ends them.
 
     Returns:
         The distributions and the mean class probability over the samples of each, [R].
@@ -52,29 +65,38 @@ def settle(
     space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
     limits = _least_logits(harms(graphs, goal, judge, space), space)
     wanted = judge(graphs, goal).probability - 2 * TOLERANCE
-    largest = int(graphs.num_nodes.max())
-    count = samples or min(1500, max(400, 400_000 // largest**2))
     ladder = torch.tensor(FACTORS, dtype=wanted.dtype, device=wanted.device)
     place = torch.zeros_like(goal.target)
     reached = torch.zeros_like(wanted)
-    unsure = torch.arange(len(graphs), device=wanted.device)
-    for attempt in range(len(FACTORS)):
-        settled = _closed(centred(learned, graphs, ladder[place]), graphs, limits, space)
-        # Only those in doubt are drawn from, by streams that do not depend on who else is.
-        mean = _mean_probability(
-            settled.select(unsure),
-            goal.select(unsure),
-            judge,
-            streams.fork(attempt).select(unsure),
-            count,
-        )
-        reached[unsure] = mean
-        short = (mean < wanted[unsure]) & (place[unsure] < len(FACTORS) - 1)
-        unsure = unsure[short]
-        place[unsure] += 1
-        if not unsure.numel():
-            break
+    for stage, count in enumerate(_sample_counts(graphs, samples)):
+        unsure = torch.arange(len(graphs), device=wanted.device)
+        for attempt in range(len(FACTORS)):
+            settled = _closed(centred(learned, graphs, ladder[place]), graphs, limits, space)
+            number = stage * len(FACTORS) + attempt
+            if look is not None and look(number, settled):
+                return settled, reached
+            # Only those in doubt are drawn from, by streams that do not depend on who else is.
+            mean = _mean_probability(
+                settled.select(unsure),
+                goal.select(unsure),
+                judge,
+                streams.fork(number).select(unsure),
+                count,
+            )
+            reached[unsure] = mean
+            short = (mean < wanted[unsure]) & (place[unsure] < len(FACTORS) - 1)
+            unsure = unsure[short]
+            place[unsure] += 1
+            if not unsure.numel():
+                break
     return _closed(centred(learned, graphs, ladder[place]), graphs, limits, space), reached
+
+
+def _sample_counts(graphs: DenseGraphs, samples: int | None) -> list[int]:
+    if samples is not None:
+        return [samples]
+    pairs = int(graphs.num_nodes.max()) ** 2
+    return [min(most, max(FEWEST, budget // pairs)) for most, budget in (QUICK, THOROUGH)]
 
 
 def harms(graphs: DenseGraphs, goal: Goal, judge: Judge, space: MoveSpace) -> Tensor:

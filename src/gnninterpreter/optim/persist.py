@@ -1,0 +1,81 @@
+"""Persistence: where local search ends short of the class, walk on from there and try again.
+
+Some models are certain of few graphs, or only of large ones, and a local search ends before them.
+Walkers then set out from the graph it ended with, over graphs of any allowed size, led by the
+judge's own cost; what they find is refined, and taken if it is better. Restarts that have reached
+their class take no part, so that this costs time only where there is something to gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.distribution import Streams
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.objective import Goal
+from gnninterpreter.optim.anneal import anneal
+from gnninterpreter.optim.batches import choose, repeat
+from gnninterpreter.optim.judge import Judge, Judgement
+from gnninterpreter.optim.refine import refine
+
+__all__ = ["persist"]
+
+ROUNDS = 2
+STEPS = 150
+# In units of the judge's cost, of which two percent of probability are four.
+TEMPERATURES = (4.0, 0.1)
+
+
+def persist(
+    graphs: DenseGraphs,
+    goal: Goal,
+    judge: Judge,
+    streams: Streams,
+    enough: float,
+    walkers: int = 8,
+    look: Callable[[int, DenseGraphs], bool] | None = None,
+) -> tuple[DenseGraphs, Judgement]:
+    """Improve those of R discrete graphs whose class probability is not enough.
+
+    Args:
+        graphs: One graph for each restart, locally optimal.
+        goal: What each is after.
+        judge: Says how good a graph is.
+        streams: Source of randomness, one stream for each restart.
+        enough: Class probability of a sound graph with which a restart is content.
+        walkers: Walkers that set out from each graph.
+        look: Called before each round with the rounds done and the graphs so far; True ends it.
+
+    Returns:
+        The graphs, on the same candidate nodes, and their judgement.
+    """
+    seen = judge(graphs, goal)
+    for number in range(ROUNDS):
+        short = ((seen.probability < enough) | ~seen.sound).nonzero().squeeze(1)
+        if not short.numel() or (look is not None and look(number, graphs)):
+            break
+        aims, some = goal.select(short), streams.fork(number).select(short)
+        found, _ = anneal(
+            repeat(graphs[short], walkers),
+            aims,
+            judge,
+            some,
+            STEPS,
+            energy=_cost,
+            temperatures=TEMPERATURES,
+        )
+        found, judged = refine(found, aims, judge, some)
+        better = torch.zeros_like(seen.sound).index_copy(0, short, judged.cost < seen.cost[short])
+        place = torch.zeros_like(goal.target).index_copy(
+            0, short, torch.arange(len(short), device=short.device)
+        )
+        graphs = choose(better, found[place], graphs)
+        seen = judge(graphs, goal)
+    return graphs, seen
+
+
+def _cost(seen: Judgement, aims: Goal, each: int) -> Tensor:
+    return seen.cost

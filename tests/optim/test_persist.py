@@ -1,0 +1,63 @@
+"""Persistence: out of a local optimum, only for those who need it, and never to something worse."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.distribution import Streams
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.optim import refine
+from gnninterpreter.optim.persist import ROUNDS, persist
+from tests.tiny import CostJudge, goal, graph, stack
+
+STAR = [(0, 1), (0, 2), (0, 3), (0, 4)]
+TRIANGLE = [(0, 1), (1, 2), (0, 2)]
+
+
+def two_wells(graphs: DenseGraphs) -> Tensor:
+    """A complete graph on five nodes is best, a pair is good, and everything between is worse."""
+    edges = graphs.num_edges
+    return torch.where(edges >= 8, 10 - edges, 1.5 + (edges - 1).abs().clamp_max(3))
+
+
+def judge() -> CostJudge:
+    return CostJudge(two_wells)
+
+
+def test_a_local_optimum_is_left_for_a_better_one() -> None:
+    start, aim = graph(5, [(0, 1)]), goal()
+    stuck, _ = refine(start, aim, judge(), Streams(0, 1))
+    assert int(stuck.num_edges) == 1
+    found, seen = persist(stuck, aim, judge(), Streams(0, 1), enough=2.0)
+    assert int(found.num_edges) == 10
+    assert float(seen.cost) == 0
+
+
+def test_those_with_enough_take_no_part() -> None:
+    start, aim = stack([graph(5, STAR), graph(5, TRIANGLE)]), goal(restarts=2)
+    found, seen = persist(start, aim, judge(), Streams(0, 2), enough=-1.0)
+    assert torch.equal(found.weight, start.weight)
+    assert torch.equal(seen.cost, two_wells(start))
+
+
+def test_nothing_gets_worse_and_restarts_do_not_see_each_other() -> None:
+    start = stack([graph(5, STAR), graph(5, TRIANGLE), graph(5, [(0, 1)])])
+    together, seen = persist(start, goal(restarts=3), judge(), Streams(4, 3), enough=2.0)
+    assert bool((seen.cost <= two_wells(start)).all())
+    for place in range(3):
+        streams = Streams(4, [place])
+        alone, _ = persist(start[[place]], goal(), judge(), streams, enough=2.0)
+        assert torch.equal(alone.weight, together[[place]].weight)
+
+
+def test_a_look_ends_it() -> None:
+    rounds: list[int] = []
+
+    def look(number: int, graphs: DenseGraphs) -> bool:
+        rounds.append(number)
+        return number == 1
+
+    start = graph(3, [(0, 1)])
+    persist(start, goal(), CostJudge(lambda g: g.num_edges), Streams(0, 1), 2.0, look=look)
+    assert rounds == list(range(min(2, ROUNDS)))
