@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import math
 import os
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 import gnninterpreter as gi
 from gnninterpreter.errors import CheckpointError, OutputError
 from gnninterpreter.explanation import Curve, ExplanationSet, load_run, save_run, storage
-from gnninterpreter.explanation.storage import check_folder, write_atomically
+from gnninterpreter.explanation.storage import check_folder, load_statistics, write_atomically
+from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
 from tests.explanation.made import MOLECULES, explanation, explanation_set
 from tests.tiny import RICH, SPECS, distribution, graph
@@ -79,6 +82,68 @@ def test_what_is_not_a_number_is_null_in_the_file_and_comes_back(tmp_path: Path)
     assert curve.values[0][2] == 1.0
     assert math.isnan(curve.values[0][0])
     assert math.isnan(curve.values[0][1])
+
+
+# --- class statistics ---------------------------------------------------------------------------
+
+
+def statistics(seed: int = 0) -> ClassStatistics:
+    generator = torch.Generator().manual_seed(seed)
+    shapes = {"mean_embedding": (2, 4), "similarity_quantiles": (2, 101)}
+    return ClassStatistics(
+        **{
+            part.name: torch.rand(shapes.get(part.name, (2,)), generator=generator)
+            for part in fields(ClassStatistics)
+        }
+    )
+
+
+def test_statistics_come_back_equal(tmp_path: Path) -> None:
+    result, before = made(), statistics()
+    save_run(result, tmp_path, statistics=before)
+    after = load_statistics(tmp_path)
+    assert after is not None
+    for name, tensor in before.tensors().items():
+        assert torch.equal(after.tensors()[name], tensor)
+    assert_same(gi.load(tmp_path), result)
+
+
+def test_statistics_that_the_result_carries_are_saved(tmp_path: Path) -> None:
+    result, own = made(), statistics(1)
+    vars(result)["statistics"] = own
+    result.save(tmp_path)
+    after = load_statistics(tmp_path)
+    assert after is not None
+    assert torch.equal(after.mean_embedding, own.mean_embedding)
+
+
+def test_runs_without_statistics_load_as_before(tmp_path: Path) -> None:
+    assert load_statistics(tmp_path) is None
+    made().save(tmp_path)
+    assert load_statistics(tmp_path) is None
+
+
+def test_a_version_that_knows_no_statistics_reads_the_run_all_the_same(tmp_path: Path) -> None:
+    # What it reads is the index and the tensors named by class and number: both are unchanged.
+    made().save(tmp_path / "without")
+    save_run(made(), tmp_path / "with", statistics=statistics())
+    indices = [(tmp_path / name / "run.json").read_bytes() for name in ("without", "with")]
+    assert indices[0] == indices[1]
+    without, with_ = (load_file(tmp_path / n / storage.TENSORS) for n in ("without", "with"))
+    assert set(without) < set(with_)
+    assert all(torch.equal(with_[name], tensor) for name, tensor in without.items())
+
+
+def test_damaged_statistics(tmp_path: Path) -> None:
+    save_run(made(), tmp_path, statistics=statistics())
+    tensors = load_file(tmp_path / storage.TENSORS)
+    del tensors["statistics.count"]
+    save_file(tensors, tmp_path / storage.TENSORS)
+    with pytest.raises(CheckpointError, match="lack count"):
+        load_statistics(tmp_path)
+    (tmp_path / storage.TENSORS).write_bytes(b"no")
+    with pytest.raises(CheckpointError, match="cannot be read"):
+        load_statistics(tmp_path)
 
 
 # --- where to -----------------------------------------------------------------------------------

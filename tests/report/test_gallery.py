@@ -9,7 +9,7 @@ import pytest
 
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.report.gallery import DRAWS, _fingerprint, distinct_samples, mode_graph
-from gnninterpreter.report.softness import MODE, soft_graph, stops, thresholded
+from gnninterpreter.report.softness import MODE, has_settled, soft_graph, stops, thresholded
 from gnninterpreter.spec import GraphSpec
 
 
@@ -66,9 +66,20 @@ def test_stops_are_where_the_graph_changes(
     # Four sure edges, one at 0.62, one at 0.38.
     explanation = explanation_of(plain_spec)
     found = [(stop.threshold, stop.edges) for stop in stops(explanation)]
-    assert found == [(0.05, 6), (MODE, 5), (0.7, 4)]
+    assert found == [(0.3, 6), (MODE, 5), (0.7, 4)]
     for threshold, edges in found:
         assert int(thresholded(explanation, threshold).num_edges[0]) == edges
+
+
+def test_the_last_doubts_of_a_settled_distribution_have_stops(
+    plain_spec: GraphSpec, explanation_of: Callable[..., Explanation]
+) -> None:
+    # Sigmoids of 8, -5 and -6: 0.9997, 0.0067 and 0.0025.
+    explanation = explanation_of(plain_spec, edges={(0, 1): 8.0, (1, 2): -5.0, (2, 3): -6.0})
+    found = [(stop.threshold, stop.edges) for stop in stops(explanation)]
+    assert found == [(0.002, 3), (0.005, 2), (MODE, 1)]
+    assert not has_settled(explanation)
+    assert has_settled(explanation_of(plain_spec, edges={(0, 1): 8.0, (1, 2): -9.0}))
 
 
 @pytest.mark.parametrize("directed", [False, True])

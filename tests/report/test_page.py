@@ -11,6 +11,7 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from markupsafe import Markup
 
 from gnninterpreter.errors import OutputError
 from gnninterpreter.explanation import ExplanationSet
@@ -21,9 +22,11 @@ from gnninterpreter.report import (
     Stop,
     card_html,
     cards_html,
+    content,
     write_report,
 )
 from gnninterpreter.report.page import render_page
+from gnninterpreter.report.sections import Tile
 from gnninterpreter.spec import Categorical, GraphSpec
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{ 7 * 7 }}"
@@ -191,6 +194,27 @@ def test_a_class_without_a_graph_is_reported_as_such(
     page = Page(render_page(result_of(plain_spec, edges={}, mean=0.0)))
     assert "Nothing found." in page.text
     assert "From soft to discrete" not in page.text
+
+
+def test_what_is_missing_is_said(
+    plain_spec: GraphSpec, result_of: Callable[..., ExplanationSet]
+) -> None:
+    result = result_of(plain_spec)
+    assert "Written without the model" in render_page(result)
+    known = {name: ClassExtras(sample_probabilities=(0.9,)) for name in result}
+    assert "Written without the data" in render_page(result, known)
+    assert "Written without the model" not in render_page(result, known)
+
+
+def test_restarts_that_agree_are_said_to(
+    plain_spec: GraphSpec,
+    result_of: Callable[..., ExplanationSet],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(content, "mode_tiles", lambda _: [Tile(Markup(""), "3 of 3 restarts")])
+    text = render_page(result_of(plain_spec))
+    assert "All 3 found the graph above." in text
+    assert '<span class="value">3 of 3 restarts' not in text
 
 
 def test_a_run_without_metadata_is_reported_all_the_same(

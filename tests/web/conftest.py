@@ -56,10 +56,12 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Studio:
 
 
 @contextmanager
-def serving(studio: Studio) -> Iterator[str]:
+def serving(studio: Studio, host: str = "127.0.0.1") -> Iterator[str]:
     """A real server in a thread of this process; gives its address."""
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(create_app(studio), log_level="error", timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        create_app(studio, host), log_level="error", timeout_graceful_shutdown=1
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

@@ -1,85 +1,29 @@
-"""The live page in a real browser: click, drag, edit, undo, share, explain, download."""
+"""The live page in a real browser: click, edit, undo, share, download."""
 
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Iterator
+import re
 from typing import Any
 
 import pytest
 
-from tests.web.conftest import Studio
-
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+from gnninterpreter.web import Studio
+from tests.web.pages import (
+    MARKS,
+    add_nodes,
+    answer,
+    browser,
+    clear,
+    count,
+    join,
+    opened,
+    page,
+    sync_api,
 )
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium was found"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield running
-        running.close()
-
-
-def opened(browser: Any, address: str, width: int = 1200) -> tuple[Any, list[str]]:
-    page = browser.new_page(viewport={"width": width, "height": 900}, accept_downloads=True)
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    origin = address.partition("#")[0]
-    page.on(
-        "request",
-        lambda request: (
-            request.url.startswith((origin, "data:", "blob:")) or complaints.append(request.url)
-        ),
-    )
-    page.goto(address)
-    page.wait_for_selector("#bars .target")
-    return page, complaints
-
-
-@pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
-    """The open page; afterwards there must have been no complaint and no foreign request."""
-    found, complaints = opened(browser, address)
-    yield found
-    found.close()
-    assert complaints == []
-
-
-def count(page: Any, kind: str) -> int:
-    return int(page.locator(f"#canvas .{kind}").count())
-
-
-def clear(page: Any) -> None:
-    page.click("#clear")
-    sync_api.expect(page.locator("#canvas .node")).to_have_count(0)
-
-
-def add_nodes(page: Any, places: list[tuple[int, int]]) -> None:
-    page.click('[data-tool="node"]')
-    for x, y in places:
-        page.locator("#canvas").click(position={"x": x, "y": y})
-
-
-def join(page: Any, *pairs: tuple[int, int]) -> None:
-    page.click('button[data-tool="edge"]')
-    for i, j in pairs:
-        page.locator(f'[data-node="{i}"]').click()
-        page.locator(f'[data-node="{j}"]').click()
-
-
-def answer(page: Any) -> str:
-    return str(page.locator("#answer").inner_text())
+__all__ = ["browser", "page"]
+pytestmark = MARKS
 
 
 def test_a_graph_made_by_hand_is_scored(page: Any) -> None:
@@ -179,22 +123,6 @@ def test_exports(page: Any, form: str) -> None:
         assert content.startswith({"png": b"\x89PNG", "svg": b"<svg"}.get(form, b"<"))
 
 
-def test_an_explanation_forms_and_is_kept(page: Any, studio: Studio) -> None:
-    page.fill('[name="iterations"]', "40")
-    page.fill('[name="restarts"]', "2")
-    page.click('#start button[type="submit"]')
-    page.wait_for_selector("#outcome:not([hidden])", timeout=60_000)
-    assert page.locator("#forming svg").count() == 1
-    assert page.locator("#curve polyline").count() == 2
-    assert page.locator("#progress").inner_text().startswith("sparse: done")
-    page.click("#open")
-    assert count(page, "node") > 0
-    page.click("#keep")
-    sync_api.expect(page.locator("#kept")).to_contain_text("kept as")
-    name = page.locator("#kept").inner_text().removeprefix("kept as ")
-    assert (studio.folder / name / "run.json").is_file()
-
-
 def test_a_failing_model_shows_in_the_page(browser: Any, address: str) -> None:
     page, complaints = opened(browser, address)
     clear(page)
@@ -208,6 +136,23 @@ def test_a_failing_model_shows_in_the_page(browser: Any, address: str) -> None:
     # The browser itself notes the status of the refusal; nothing else may be there.
     assert complaints
     assert all("status of 422" in complaint for complaint in complaints)
+
+
+def test_the_rule_follows_the_bars_and_marks_a_contradiction(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch, browser: Any, address: str
+) -> None:
+    monkeypatch.setattr(studio, "oracle", lambda graph: int(graph.num_nodes > 3))
+    found, complaints = opened(browser, address)
+    clear(found)
+    add_nodes(found, [(100, 80), (260, 80), (180, 200), (300, 220)])
+    join(found, (0, 1), (1, 2), (2, 3))
+    sync_api.expect(found.locator("#answer.caution")).to_have_text(
+        re.compile("^sparse, with .*; by rule <b>dense</b>$")
+    )
+    found.click("#undo")
+    sync_api.expect(found.locator("#answer:not(.caution)")).to_contain_text("; by rule sparse")
+    found.close()
+    assert complaints == []
 
 
 def test_phone_and_print(browser: Any, address: str) -> None:

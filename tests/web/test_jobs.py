@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import Any
 
 import httpx
 import pytest
+import torch
 
 import gnninterpreter as gi
 from gnninterpreter.web import Studio
+from tests.tiny import RICH, distribution
 from tests.web.conftest import TRIANGLE
 from tests.web.test_app import refusal
 
@@ -72,6 +75,45 @@ def test_stop(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert looked.wait(60)
     assert client.post(f"/api/jobs/{number}/stop", json={}).json() == {"stopping": True}
     assert events(client, number)[-1][1]["state"] == "stopped"
+
+
+def test_a_stop_gives_a_result_whatever_the_phase(studio: Studio) -> None:
+    from gnninterpreter.web.jobs import Jobs
+
+    jobs = Jobs(studio)
+    job = jobs.start(LONG)
+    # Asked for before the first look: what comes out is what there was then.
+    job.stop()
+    deadline = time.monotonic() + 60
+    while job.state == "running" and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert job.state == "stopped"
+    assert job.explanation is not None
+    assert len(job.looks) < 10
+    assert jobs.running() == []
+
+
+def test_looks_hold_nothing_that_json_has_no_word_for() -> None:
+    from gnninterpreter.optim import Look
+    from gnninterpreter.web.jobs import Job
+
+    job = Job(1, 0, "sparse")
+    seen = Look(
+        "walk",
+        0,
+        10,
+        torch.tensor([math.nan, 0.5]),
+        torch.tensor([1.0, math.inf]),
+        distribution(RICH, 4, restarts=2),
+    )
+    job.look(seen)
+    job.look(seen)
+    first, second = job.looks
+    assert (first["probability"], first["edges"], first["best"]) == ([None, 0.5], [1.0, None], 1)
+    json.dumps(job.looks, allow_nan=False)
+    # Drawn at once, and then no more often than an eye can follow.
+    assert first["svg"].startswith("<svg")
+    assert second["svg"] is None
 
 
 def test_scores_are_right_while_a_search_goes_on(client: httpx.Client) -> None:

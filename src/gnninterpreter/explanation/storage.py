@@ -19,13 +19,24 @@ from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.errors import CheckpointError, OutputError
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.explanation.explanation_set import ExplanationSet
+from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["SCHEMA", "check_folder", "load_run", "save_run", "write_atomically"]
+__all__ = [
+    "SCHEMA",
+    "check_folder",
+    "load_run",
+    "load_statistics",
+    "save_run",
+    "write_atomically",
+]
 
 SCHEMA = 1
+"""Raised only when an older reader would misread a run. What a reader can do without, such as the
+class statistics, is added under names that older versions pass over."""
 INDEX = "run.json"
 TENSORS = "latents.safetensors"
+STATISTICS = "statistics."
 
 
 def write_atomically(path: Path, content: bytes) -> Path:
@@ -67,12 +78,30 @@ def check_folder(folder: Path, overwrite: bool) -> None:
         )
 
 
-def save_run(result: ExplanationSet, folder: Path, overwrite: bool = False) -> Path:
-    """Write a run folder."""
+def save_run(
+    result: ExplanationSet,
+    folder: Path,
+    overwrite: bool = False,
+    *,
+    statistics: ClassStatistics | None = None,
+) -> Path:
+    """Write a run folder.
+
+    Args:
+        result: What to write.
+        folder: Where to.
+        overwrite: Whether to replace a run that is there.
+        statistics: What the classes look like to the model, so that similarities can be told
+            where neither its data nor its checkpoint is at hand; those that `result` carries when
+            omitted.
+    """
     from safetensors.torch import save
 
     check_folder(folder, overwrite)
+    statistics = statistics or getattr(result, "statistics", None)
     tensors: dict[str, Tensor] = {}
+    if statistics is not None:
+        tensors |= {STATISTICS + name: part for name, part in statistics.tensors().items()}
     classes: list[dict[str, Any]] = []
     for explanation in result.values():
         for i, latent in enumerate(explanation.distribution.latents()):
@@ -105,9 +134,6 @@ def load_run(folder: Path) -> ExplanationSet:
     Raises:
         CheckpointError: If it is not one, is damaged, or was written by a newer version.
     """
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
     if not (folder / INDEX).is_file():
         raise CheckpointError(f"{folder} holds no run: there is no {INDEX} in it")
     try:
@@ -121,10 +147,7 @@ def load_run(folder: Path) -> ExplanationSet:
             f"the run in {folder} has schema {index.get('schema')}, this version reads {SCHEMA}; "
             "use the version that wrote it"
         )
-    try:
-        tensors = load_file(folder / TENSORS)
-    except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"the run in {folder} cannot be read: {error}") from error
+    tensors = _tensors(folder)
     try:
         spec = GraphSpec.from_json(index["spec"])
         explanations = [_explanation(entry, spec, tensors) for entry in index["classes"]]
@@ -138,6 +161,32 @@ def load_run(folder: Path) -> ExplanationSet:
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         cause = f"{type(error).__name__}: {error}"
         raise CheckpointError(f"the run in {folder} is damaged ({cause}); make it again") from error
+
+
+def load_statistics(folder: Path) -> ClassStatistics | None:
+    """Read the class statistics of a run folder; None where the run was made without any.
+
+    Raises:
+        CheckpointError: If the folder is damaged.
+    """
+    if not (folder / TENSORS).is_file():
+        return None
+    parts = {
+        name.removeprefix(STATISTICS): tensor
+        for name, tensor in _tensors(folder).items()
+        if name.startswith(STATISTICS)
+    }
+    return ClassStatistics.from_tensors(parts) if parts else None
+
+
+def _tensors(folder: Path) -> dict[str, Tensor]:
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    try:
+        return dict(load_file(folder / TENSORS))
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"the run in {folder} cannot be read: {error}") from error
 
 
 def _explanation(entry: dict[str, Any], spec: GraphSpec, tensors: dict[str, Tensor]) -> Explanation:

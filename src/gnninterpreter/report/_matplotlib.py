@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_on", "figure_png"]
 
+FIGURE = (4.8, 3.4)
+# Points of a letter for each unit of a node's radius, in a figure of that size.
+LETTER = 0.72
+
 
 def draw_on(drawing: Drawing, ax: Any, title: str) -> Any:
     """Draw on axes, which are made when None, and return them."""
@@ -24,15 +28,17 @@ def draw_on(drawing: Drawing, ax: Any, title: str) -> Any:
     except ImportError as error:
         raise MissingExtraError("drawing on axes", "matplotlib", "report") from error
     if ax is None:
-        _, ax = plt.subplots(figsize=(4.8, 3.4))
+        _, ax = plt.subplots(figsize=FIGURE)
+    scale = _scale(ax)
     for u, v, look, _ in drawing.edges():
-        _edge(ax, drawing.ends(u, v), look, drawing.spec.directed)
+        _edge(ax, drawing.ends(u, v), look, drawing.spec.directed, scale)
     for _, x, y, node in drawing.nodes():
         ax.add_patch(
             Circle((x, y), drawing.radius, facecolor=node.fill, edgecolor=node.stroke, zorder=2)
         )
         if node.label:
-            ax.text(x, y, node.label, ha="center", va="center", fontsize=8, color=INK, zorder=3)
+            size = LETTER * scale * drawing.radius
+            ax.text(x, y, node.label, ha="center", va="center", fontsize=size, color=INK, zorder=3)
     handles = [
         Line2D([], [], color=entry.look.stroke, linestyle=_dashes(entry.look), label=entry.name)
         if isinstance(entry.look, EdgeLook)
@@ -41,7 +47,7 @@ def draw_on(drawing: Drawing, ax: Any, title: str) -> Any:
             [],
             linestyle="",
             marker="o",
-            markersize=9,
+            markersize=9 * scale,
             markerfacecolor=entry.look.fill,
             markeredgecolor=entry.look.stroke,
             label=entry.name,
@@ -49,11 +55,21 @@ def draw_on(drawing: Drawing, ax: Any, title: str) -> Any:
         for entry in drawing.legend()
     ]
     if handles:
+        # Narrow enough to stay below its own axes where there are several side by side.
         ax.legend(
-            handles=handles, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=4, frameon=False
+            handles=handles,
+            loc="upper center",
+            bbox_to_anchor=(0.5, 0),
+            ncols=min(5, len(handles)),
+            fontsize=9 * scale,
+            handletextpad=0.3,
+            columnspacing=1.0,
+            handlelength=1.6,
+            frameon=False,
         )
     width, height = drawing.size
-    ax.set(xlim=(0, width), ylim=(height, 0), title=title, aspect="equal")
+    ax.set(xlim=(0, width), ylim=(height, 0), aspect="equal")
+    ax.set_title(title, fontsize=11 * max(scale, 0.75))
     ax.set_axis_off()
     return ax
 
@@ -65,7 +81,7 @@ def figure_png(draw: Callable[[Any], Any], dots_per_inch: int) -> bytes:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError("writing PNG", "matplotlib", "report") from error
-    figure = Figure(figsize=(4.8, 3.4))
+    figure = Figure(figsize=FIGURE)
     FigureCanvasAgg(figure)
     draw(figure.add_subplot())
     buffer = BytesIO()
@@ -73,9 +89,26 @@ def figure_png(draw: Callable[[Any], Any], dots_per_inch: int) -> bytes:
     return buffer.getvalue()
 
 
-def _edge(ax: Any, line: tuple[float, float, float, float], look: EdgeLook, directed: bool) -> None:
+def _scale(ax: Any) -> float:
+    """How large the axes are beside a figure of their own: letters and lines shrink with them."""
+    figure, place = ax.get_figure(), ax.get_position()
+    width, height = figure.get_size_inches()
+    share = min(
+        place.width * width / (0.775 * FIGURE[0]), place.height * height / (0.77 * FIGURE[1])
+    )
+    return float(min(max(share, 0.4), 1.6))
+
+
+def _edge(
+    ax: Any,
+    line: tuple[float, float, float, float],
+    look: EdgeLook,
+    directed: bool,
+    scale: float,
+) -> None:
     x1, y1, x2, y2 = line
-    style = {"color": look.stroke, "linewidth": 1.8 * look.breadth, "linestyle": _dashes(look)}
+    breadth = 1.8 * scale * look.breadth
+    style = {"color": look.stroke, "linewidth": breadth, "linestyle": _dashes(look)}
     if directed:
         ax.annotate("", (x2, y2), (x1, y1), arrowprops={"arrowstyle": "-|>", **style}, zorder=1)
     else:

@@ -24,6 +24,7 @@ from gnninterpreter.report.sections import (
     search_view,
     soft_view,
 )
+from gnninterpreter.report.softness import THRESHOLDS, has_settled
 from gnninterpreter.report.svg import render
 from gnninterpreter.report.verdict import REACHED, Verdict, verdict_on
 
@@ -77,6 +78,7 @@ class ClassView:
     samples: list[Tile] = field(default_factory=list)
     sampled: str = ""
     modes: list[Tile] = field(default_factory=list)
+    restarts: int = 1
     neighbours: list[Tile] = field(default_factory=list)
     soft: SoftView | None = None
     molecule: Molecule | None = None
@@ -116,8 +118,9 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
         payload=payload(explanation, drawing, molecule),
         legend=_legend(explanation.spec),
         samples=samples,
-        sampled=_sampled(explanation, groups, len(samples), settled=soft is None),
+        sampled=_sampled(explanation, groups, len(samples), settled=has_settled(explanation)),
         modes=mode_tiles(explanation),
+        restarts=len(explanation.restarts),
         neighbours=neighbour_tiles(explanation, extras.neighbours),
         soft=soft,
         molecule=molecule,
@@ -204,7 +207,8 @@ def _sampled(explanation: Explanation, groups: list[SampleGroup], shown: int, se
         return f"Of {DRAWS} samples no two are the same; here are {shown} of them."
     kinds = f"{len(groups)} distinct graphs among {DRAWS} samples"
     which = f"; the {shown} most frequent" if len(groups) > shown else ""
-    sure = " No edge has a probability between 0.05 and 0.95." if settled else ""
+    low, high = THRESHOLDS[0], THRESHOLDS[-1]
+    sure = f" No edge has a probability between {low:g} and {high:g}." if settled else ""
     # Only where samples resemble the graph above do its nodes hold the picture together.
     still = " Nodes keep their places, so what differs stands out."
     return f"{kinds}{which}.{sure}{still * (explanation.undecided < explanation.num_edges)}"

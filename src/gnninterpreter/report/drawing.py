@@ -57,7 +57,14 @@ class Drawing:
     ) -> Drawing:
         """Lay a graph out in a box."""
         width, height = size
-        placed = layout(graph, width / height, start)
+        return cls.arranged(graph, spec, size, layout(graph, width / height, start))
+
+    @classmethod
+    def arranged(
+        cls, graph: nx.Graph, spec: GraphSpec, size: tuple[int, int], placed: Positions
+    ) -> Drawing:
+        """Fit a graph that is laid out already into a box, keeping its proportions."""
+        width, height = size
         margin = min(24.0, 0.09 * min(size))
         positions = fit(placed, width, height, margin)
         return cls(graph, spec, positions, size, _radius(positions, min(size)))

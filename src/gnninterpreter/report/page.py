@@ -62,11 +62,27 @@ def render_page(
                 class_view(explanation, known.get(name)) for name, explanation in result.items()
             ],
             command=repeat_command(result),
+            missing=_missing(known),
             audit=None if audit is None else audit_view(audit),
             style=Markup(asset("page.css") + (asset("audit.css") if audit else "")),
             script=Markup(asset("page.js")),
         )
     )
+
+
+def _missing(extras: Mapping[str, ClassExtras]) -> str:
+    """What the page would show besides if it had the model, or the data."""
+    if not extras:
+        return (
+            "Written without the model: what it gives to random graphs and along the slider is "
+            "not here. Name it with --model, or pass it to report()."
+        )
+    if not any(extra.neighbours for extra in extras.values()):
+        return (
+            "Written without the data: the nearest real graphs are not here. "
+            "Name it with --data, or pass it to report()."
+        )
+    return ""
 
 
 def template_environment() -> Environment:

@@ -165,7 +165,7 @@ def soft_view(explanation: Explanation, asked: Sequence[Stop]) -> SoftView | Non
         SliderStop(
             None,
             f"Every edge down to {found[0].threshold:g}, as faint as it is improbable. Samples get "
-            f" {explanation.probability.mean:.3f} on average.",
+            f"{explanation.probability.mean:.3f} on average.",
         )
     ]
     for stop in found:

@@ -15,10 +15,12 @@ from gnninterpreter.report.gallery import candidate_graph
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
 
-__all__ = ["Stop", "soft_graph", "stops", "thresholded"]
+__all__ = ["Stop", "has_settled", "soft_graph", "stops", "thresholded"]
 
 MODE = 0.5
-THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, MODE, 0.6, 0.7, 0.8, 0.9, 0.95)
+# Close together at the ends: a distribution that has settled keeps its last doubts there.
+FAINT = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
+THRESHOLDS = (*FAINT, MODE, *(round(1 - low, 3) for low in reversed(FAINT)))
 MOST_EDGES = 120
 
 
@@ -50,17 +52,24 @@ def thresholded(explanation: Explanation, threshold: float) -> DenseGraphs:
 def stops(explanation: Explanation) -> list[Stop]:
     """The thresholds at which the graph changes, lowest first; the mode's is always among them.
 
-    A single stop means that the distribution has settled: no edge lies between the ends.
+    Stops that keep too many edges to be drawn are left out.
     """
     found: dict[int, Stop] = {}
     for threshold in THRESHOLDS:
         graph = thresholded(explanation, threshold)
         edges = int(graph.num_edges[0])
-        # Higher thresholds keep subsets, so equal counts are equal graphs.
-        if edges not in found or threshold == MODE:
+        # Higher thresholds keep subsets, so equal counts are equal graphs; of those the threshold
+        # nearest to the mode's says most.
+        if edges not in found or threshold <= MODE:
             found[edges] = Stop(threshold, int(graph.num_nodes[0]), edges)
     kept = [stop for stop in found.values() if stop.edges <= MOST_EDGES or stop.threshold == MODE]
     return sorted(kept, key=lambda stop: stop.threshold)
+
+
+def has_settled(explanation: Explanation) -> bool:
+    """Whether no edge lies between the lowest threshold and the highest."""
+    ends = [thresholded(explanation, end) for end in (THRESHOLDS[0], THRESHOLDS[-1])]
+    return bool(ends[0].num_edges[0] == ends[1].num_edges[0])
 
 
 def soft_graph(explanation: Explanation, threshold: float) -> nx.Graph:

@@ -10,6 +10,7 @@ from typing import Any
 
 from gnninterpreter.errors import GNNInterpreterError, MissingExtraError
 from gnninterpreter.report.page import asset as report_asset
+from gnninterpreter.web.d3 import d3_script
 from gnninterpreter.web.jobs import BusyError, Job, Jobs, picture
 from gnninterpreter.web.studio import Studio
 
@@ -25,7 +26,8 @@ except ImportError as error:
 
 __all__ = ["create_app"]
 
-ASSETS = {"live.css": "text/css", "live.js": "text/javascript", "draw.js": "text/javascript"}
+SCRIPTS = ("talk.js", "board.js", "charts.js", "editor.js", "search.js", "live.js")
+ASSETS = {"live.css": "text/css"} | dict.fromkeys(SCRIPTS, "text/javascript")
 POLL = 0.1
 
 
@@ -42,7 +44,7 @@ def create_app(studio: Studio, host: str = "127.0.0.1") -> FastAPI:
     jobs = Jobs(studio)
     app.state.jobs = jobs
     _answer_errors(app)
-    _add_pages(app, studio)
+    _add_pages(app, studio, jobs)
     _add_graphs(app, studio)
     _add_jobs(app, studio, jobs)
     return app
@@ -64,7 +66,9 @@ def _answer_errors(app: FastAPI) -> None:
         return _json({"error": str(error.detail)}, error.status_code)
 
 
-def _add_pages(app: FastAPI, studio: Studio) -> None:
+def _add_pages(app: FastAPI, studio: Studio, jobs: Jobs) -> None:
+    library = d3_script().read_text(encoding="utf-8")
+
     @app.get("/")
     async def page() -> Response:
         return HTMLResponse(_asset("live.html"), headers=HEADERS)
@@ -75,6 +79,10 @@ def _add_pages(app: FastAPI, studio: Studio) -> None:
             raise HTTPException(404, "there is no such file")
         return Response(_asset(name), media_type=ASSETS[name], headers=HEADERS)
 
+    @app.get("/library/d3.js")
+    async def d3() -> Response:
+        return Response(library, media_type="text/javascript", headers=HEADERS)
+
     @app.get("/report")
     async def report() -> Response:
         # The report has a policy of its own inside, since it also lives on disk.
@@ -82,7 +90,8 @@ def _add_pages(app: FastAPI, studio: Studio) -> None:
 
     @app.get("/api/state")
     async def state() -> Response:
-        return _json(await run_in_threadpool(studio.describe))
+        running = [{"id": job.id, "name": job.name} for job in jobs.running()]
+        return _json({**await run_in_threadpool(studio.describe), "running": running})
 
 
 def _add_graphs(app: FastAPI, studio: Studio) -> None:
@@ -90,10 +99,13 @@ def _add_graphs(app: FastAPI, studio: Studio) -> None:
     async def score(request: Request) -> Response:
         return _json(await run_in_threadpool(studio.score, await read_json(request)))
 
+    @app.post("/api/truth")
+    async def truth(request: Request) -> Response:
+        return _json({"truth": await run_in_threadpool(studio.truth, await read_json(request))})
+
     @app.post("/api/layout")
     async def layout(request: Request) -> Response:
-        places = await run_in_threadpool(studio.place, await read_json(request))
-        return _json({"positions": places})
+        return _json(await run_in_threadpool(studio.place, await read_json(request)))
 
     @app.post("/api/export/{form}")
     async def export(form: str, request: Request) -> Response:
@@ -133,8 +145,12 @@ def _add_jobs(app: FastAPI, studio: Studio, jobs: Jobs) -> None:
 async def _events(job: Job, studio: Studio) -> AsyncIterator[str]:
     """Tell every look once, and in the end what came out."""
     told = 0
+    warned = False
     while True:
         running = job.state == "running"
+        if running and job.stopping and not warned:
+            warned = True
+            yield _event("stopping", {})
         while told < len(job.looks):
             yield _event("look", job.looks[told])
             told += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ __all__ = ["HEADERS", "HostGuard", "Refused", "read_json"]
 
 MOST_BYTES = 1_000_000
 LOCAL = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::")
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self' 'unsafe-inline'; "
     "script-src 'self'; img-src 'self' data: blob:; connect-src 'self'; frame-ancestors 'none'; "
@@ -41,13 +43,15 @@ class HostGuard:
 
     Args:
         app: What comes behind it.
-        host: The address the server listens on, allowed besides the local names.
+        host: The address the server listens on, allowed besides the local names. Where that is
+            every address, each may be used, but no name: only names can be made to lead here.
     """
 
     def __init__(self, app: ASGIApp, host: str = "127.0.0.1") -> None:
         """Allow the local names and the address itself."""
         self.app = app
         self.allowed = {*LOCAL, host}
+        self.everywhere = host in EVERYWHERE
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse foreign hosts and origins."""
@@ -64,10 +68,10 @@ class HostGuard:
 
     def _problem(self, request: Request) -> str | None:
         name = _name(f"//{request.headers.get('host', '')}")
-        if name not in self.allowed:
+        if name not in self.allowed and not (self.everywhere and _is_address(name)):
             return f"this server does not answer to the name {name!r}; open it as localhost"
         origin = request.headers.get("origin")
-        if origin is not None and _name(origin) not in self.allowed:
+        if origin is not None and _name(origin) not in {*self.allowed, name}:
             return f"requests from {origin!r} are not answered"
         return None
 
@@ -94,6 +98,14 @@ async def read_json(request: Request) -> Any:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
+
+
+def _is_address(name: str | None) -> bool:
+    try:
+        ipaddress.ip_address(name or "")
+    except ValueError:
+        return False
+    return True
 
 
 def _name(address: str) -> str | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import threading
+import time
 from typing import Any
 
 import networkx as nx
@@ -16,6 +18,7 @@ from gnninterpreter.optim import Look, Recipe
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.gallery import candidate_graph
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.web.kept import keep
 from gnninterpreter.web.studio import Studio
 
 __all__ = ["BusyError", "Job", "Jobs", "picture"]
@@ -24,7 +27,7 @@ MOST_RUNNING = 2
 MOST_KEPT_IN_MEMORY = 50
 MOST_RESTARTS, MOST_ITERATIONS = 32, 5000
 PICTURE = (360, 260)
-KEPT = "kept"
+PAUSE = 0.25
 
 
 class BusyError(GNNInterpreterError):
@@ -39,6 +42,7 @@ class Job:
         looks: What was seen so far, as JSON values; only ever appended to.
         explanation: What came out.
         error: Why it failed.
+        kept: Where it was kept, below the run folder.
     """
 
     def __init__(self, number: int, target: int, name: str) -> None:
@@ -51,6 +55,8 @@ class Job:
         self.explanation: Explanation | None = None
         self.result: ExplanationSet | None = None
         self.error = ""
+        self.kept = ""
+        self._drawn = -PAUSE
         self._stop = threading.Event()
 
     def stop(self) -> None:
@@ -63,21 +69,29 @@ class Job:
         return self._stop.is_set()
 
     def look(self, look: Look) -> bool:
-        """Take in how the search stands; True ends it."""
+        """Take in how the search stands; True ends it, whatever its phase."""
         best = int(look.probability.nan_to_num(nan=-1.0).argmax())
-        graph = candidate_graph(look.distribution.select([best]).mode(), 0)
         self.looks.append(
             {
                 "phase": look.phase,
                 "iteration": look.iteration,
                 "iterations": look.iterations,
-                "probability": [round(float(p), 4) for p in look.probability],
-                "edges": [round(float(e), 2) for e in look.edges],
+                "probability": [_number(p, 4) for p in look.probability.tolist()],
+                "edges": [_number(e, 2) for e in look.edges.tolist()],
                 "best": best,
-                "svg": picture(graph, look.distribution.spec),
+                "svg": self._picture(look, best),
             }
         )
         return self.stopping
+
+    def _picture(self, look: Look, best: int) -> str | None:
+        """The best graph, but no more often than an eye can follow: drawing holds up the search."""
+        now = time.monotonic()
+        if self.stopping or now - self._drawn < PAUSE:
+            return None
+        self._drawn = now
+        graph = candidate_graph(look.distribution.select([best]).mode(), 0)
+        return picture(graph, look.distribution.spec)
 
 
 class Jobs:
@@ -115,7 +129,7 @@ class Jobs:
         iterations = _whole(values, "iterations", 600, 1, MOST_ITERATIONS)
         seed = _whole(values, "seed", 0, 0, 2**31 - 1)
         with self._lock:
-            if sum(job.state == "running" for job in self._jobs.values()) >= MOST_RUNNING:
+            if len(self.running()) >= MOST_RUNNING:
                 raise BusyError(
                     f"{MOST_RUNNING} explanations are running already; stop one, or wait for it"
                 )
@@ -144,9 +158,15 @@ class Jobs:
         """
         if job.result is None:
             raise DataError("there is nothing to keep yet; wait for the explanation, or stop it")
-        name = f"{KEPT}/{job.target}-{job.id}"
-        job.result.save(self._studio.folder / KEPT / f"{job.target}-{job.id}", overwrite=True)
-        return name
+        with self._lock:
+            if not job.kept:
+                studio = self._studio
+                job.kept = keep(job.result, job.target, studio.folder, studio.statistics)
+        return job.kept
+
+    def running(self) -> list[Job]:
+        """The searches that go on now, for tabs that were opened later."""
+        return [job for job in list(self._jobs.values()) if job.state == "running"]
 
     def stop_all(self) -> None:
         """Ask every search to end."""
@@ -184,6 +204,11 @@ class Jobs:
 def picture(graph: nx.Graph, spec: GraphSpec) -> str:
     """A small drawing of a graph, for the panel that watches a search."""
     return graph_svg(graph, spec, size=PICTURE, show_legend=False, compact=True)
+
+
+def _number(value: float, digits: int) -> float | None:
+    """A number for JSON, which has no word for what is not finite."""
+    return round(value, digits) if math.isfinite(value) else None
 
 
 def _whole(values: dict[str, Any], name: str, default: int, least: int, most: int) -> int:

@@ -14,24 +14,26 @@ from torch import nn
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.truth import Oracle, ground_truth
-from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError
+from gnninterpreter.errors import GNNInterpreterError, ModelError
 from gnninterpreter.explanation import Explanation, ExplanationSet
+from gnninterpreter.explanation.storage import load_statistics
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.report import compute_extras, live_classifier
-from gnninterpreter.report.appearance import edge_look, node_look
-from gnninterpreter.report.drawing import Drawing, graph_svg
+from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.molecule import read_molecule
 from gnninterpreter.report.page import render_page
-from gnninterpreter.spec import Block, Categorical
+from gnninterpreter.web.appearance import describe_block, describe_legend
+from gnninterpreter.web.exports import export_graph
+from gnninterpreter.web.kept import kept_explanations
 
 __all__ = ["BOX", "Studio"]
 
 BOX = (720, 480)
 MOST_NODES, MOST_EDGES = 300, 2000
-FORMATS = ("json", "graphml", "svg", "smi")
+TOLERANCE = 0.02
 
 
 class Studio:
@@ -66,14 +68,36 @@ class Studio:
         self.spec = result.spec
         self.classifier = live_classifier(result, model, dataset, forward=forward)
         self.oracle: Oracle | None = ground_truth(model, dataset)
-        self.statistics: ClassStatistics | None = None
-        if isinstance(model, Bundle):
-            self.statistics = model.statistics
-        elif dataset is not None:
-            self.statistics = ClassStatistics.from_dataset(self.classifier, dataset)
+        self.statistics = self._statistics(model)
         # The classifier listens to its model while it runs, so that runs must not overlap.
         self._lock = threading.Lock()
         self._report: str | None = None
+
+    def _statistics(self, model: nn.Module | Bundle) -> ClassStatistics | None:
+        """What the classes look like: from the bundle, the data, or the run folder itself."""
+        if isinstance(model, Bundle):
+            return model.statistics
+        if self.dataset is not None:
+            return ClassStatistics.from_dataset(self.classifier, self.dataset)
+        stored = load_statistics(self.folder)
+        return stored if stored is not None and self._agrees(stored) else None
+
+    def _agrees(self, statistics: ClassStatistics) -> bool:
+        """Whether stored statistics are about the embedding that is read off the model here.
+
+        The run may have been made with another one (``explain(..., embedding=...)``).
+        """
+        for explanation in self.result.values():
+            if explanation.num_edges == 0 or explanation.similarity is None:
+                continue
+            embedding = self.classifier.score_data([explanation.best]).embedding
+            mean = statistics.mean_embedding[explanation.target].to(embedding)
+            if mean.numel() != embedding.size(1):
+                return False
+            found = torch.cosine_similarity(embedding, mean.unsqueeze(0)).nan_to_num(nan=-1.0)
+            if abs(float(found) - explanation.similarity) > TOLERANCE:
+                return False
+        return True
 
     def describe(self) -> dict[str, Any]:
         """What the page needs to know once: features, classes, and graphs to begin with."""
@@ -81,13 +105,20 @@ class Studio:
             "model": self.result.model_name,
             "classes": list(self.spec.class_names),
             "directed": self.spec.directed,
-            "nodes": [_block(block) for block in self.spec.nodes],
-            "edges": [_block(block) for block in self.spec.edges],
+            "nodes": [describe_block(block) for block in self.spec.nodes],
+            "edges": [describe_block(block) for block in self.spec.edges],
+            "legend": describe_legend(self.spec),
             "box": list(BOX),
             "most_nodes": MOST_NODES,
             "similarity": self.statistics is not None,
+            "rule": self.oracle is not None,
             "molecules": read_molecule(_first(self.result), self.spec) is not None,
             "graphs": [self.opened(e) for e in self.result.values() if e.num_edges],
+            "kept": [
+                {**self.opened(explanation), "kept": name}
+                for name, explanation in kept_explanations(self.folder, self.spec)
+                if explanation.num_edges
+            ],
         }
 
     def opened(self, explanation: Explanation) -> dict[str, Any]:
@@ -95,6 +126,7 @@ class Studio:
         graph = explanation.best
         return {
             "name": explanation.name,
+            "probability": str(explanation.probability),
             "graph": graph_to_json(graph, self.spec),
             "positions": self._places(to_networkx(graph, self.spec)),
         }
@@ -122,7 +154,7 @@ class Studio:
         """
         started = time.perf_counter()
         graph, ignored = _present(self.read(values))
-        answer: dict[str, Any] = {"probabilities": None, "similarities": None, "truth": None}
+        answer: dict[str, Any] = {"probabilities": None, "similarities": None}
         if graph.num_edges:
             with self._lock:
                 try:
@@ -141,7 +173,6 @@ class Studio:
                 mean = self.statistics.mean_embedding.to(scores.embedding)
                 alike = torch.cosine_similarity(scores.embedding, mean).nan_to_num(nan=-1.0)
                 answer["similarities"] = [round(s, 6) for s in alike.tolist()]
-            answer["truth"] = self._truth(graph)
         return {
             **answer,
             "nodes": int(graph.num_nodes or 0),
@@ -150,32 +181,43 @@ class Studio:
             "milliseconds": round(1000 * (time.perf_counter() - started), 1),
         }
 
-    def place(self, values: Any) -> list[list[float]]:
-        """Places of the nodes of a graph in the page's box."""
-        return self._places(to_networkx(self.read(values), self.spec))
+    def truth(self, values: Any) -> str | None:
+        """The class of a graph by the rule of its data set, where there is a rule that knows it.
+
+        Asked for by itself: a rule may take longer than the model, and the bars must not wait.
+
+        Raises:
+            DataError: If it is no graph that the spec can express.
+        """
+        graph, _ = _present(self.read(values))
+        if self.oracle is None or not graph.num_edges:
+            return None
+        try:
+            return self.spec.class_names[self.oracle(graph)]
+        except Exception:  # a rule of somebody else's, asked about any graph at all
+            return None
+
+    def place(self, values: Any) -> dict[str, Any]:
+        """A graph laid out in the page's box, with every feature written out."""
+        graph = self.read(values)
+        written = graph_to_json(graph, self.spec)
+        return {"graph": written, "positions": self._places(to_networkx(graph, self.spec))}
 
     def export(self, values: Any, form: str) -> tuple[str, str]:
-        """A graph as the text of a file, with its media type.
+        """A graph, with places for its nodes or without, as the text of a file and its media type.
 
         Raises:
             DataError: If the format is not known, or the graph has no such form.
         """
+        places = None
+        if isinstance(values, dict) and "positions" in values:
+            places = values["positions"]
+            values = {key: value for key, value in values.items() if key != "positions"}
         graph = self.read(values)
-        drawn = to_networkx(graph, self.spec)
-        if form == "svg":
-            return graph_svg(drawn, self.spec, size=BOX), "image/svg+xml"
-        if form == "graphml":
-            return "\n".join(nx.generate_graphml(drawn)), "application/xml"
+        # A molecule has no atoms that nothing binds; the other formats show what was drawn.
         if form == "smi":
-            molecule = read_molecule(_present(graph)[0], self.spec)
-            if molecule is None or not molecule.valid:
-                raise DataError("this graph is no valid molecule, so it has no SMILES")
-            return molecule.smiles + "\n", "text/plain"
-        if form == "json":
-            import json
-
-            return json.dumps(graph_to_json(graph, self.spec)), "application/json"
-        raise DataError(f"format must be one of {', '.join(FORMATS)} (got {form!r})")
+            graph = _present(graph)[0]
+        return export_graph(graph, self.spec, form, BOX, places)
 
     def report(self) -> str:
         """The report of the run, with what the model says besides; made once."""
@@ -186,14 +228,6 @@ class Studio:
                 )
                 self._report = render_page(self.result, extras)
             return self._report
-
-    def _truth(self, graph: Data) -> str | None:
-        if self.oracle is None:
-            return None
-        try:
-            return self.spec.class_names[self.oracle(graph)]
-        except Exception:  # a rule of somebody else's, asked about any graph at all
-            return None
 
     def _places(self, graph: nx.Graph) -> list[list[float]]:
         drawing = Drawing.of(graph, self.spec, BOX)
@@ -217,32 +251,3 @@ def _present(graph: Data) -> tuple[Data, int]:
     kept.edge_index = number[graph.edge_index]
     kept.num_nodes = int(touched.sum())
     return kept, ignored
-
-
-def _block(block: Block) -> dict[str, Any]:
-    """A feature block with the look of its categories."""
-    if isinstance(block, Categorical):
-        from gnninterpreter.spec import GraphSpec
-
-        alone = GraphSpec(nodes=(block,), edges=(block,))
-        nodes = [node_look({block.name: name}, alone) for name in block.names]
-        edges = [edge_look({block.name: name}, alone) for name in block.names]
-        return {
-            "kind": "categorical",
-            "name": block.name,
-            "names": list(block.names),
-            "fills": [look.fill for look in nodes],
-            "strokes": [look.stroke for look in nodes],
-            "labels": [look.label for look in nodes],
-            "lines": [look.stroke for look in edges],
-            "dashes": [look.dash for look in edges],
-            "breadths": [look.breadth for look in edges],
-        }
-    return {
-        "kind": "continuous",
-        "name": block.name,
-        "names": list(block.names),
-        "constant": block.constant,
-        "low": block.low,
-        "high": block.high,
-    }

@@ -1,0 +1,76 @@
+"""A graph from the editor as the text of a file."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import networkx as nx
+from torch_geometric.data import Data
+
+from gnninterpreter.errors import DataError
+from gnninterpreter.graphs import to_networkx
+from gnninterpreter.interchange import graph_to_json
+from gnninterpreter.report.drawing import Drawing
+from gnninterpreter.report.molecule import read_molecule
+from gnninterpreter.report.svg import render
+from gnninterpreter.spec import GraphSpec
+
+__all__ = ["FORMATS", "export_graph"]
+
+FORMATS = ("json", "graphml", "svg", "smi")
+Places = list[tuple[float, float]]
+
+
+def export_graph(
+    graph: Data, spec: GraphSpec, form: str, size: tuple[int, int], places: Any = None
+) -> tuple[str, str]:
+    """Write a graph in one of the formats.
+
+    Args:
+        graph: The graph.
+        spec: What its features mean.
+        form: One of `FORMATS`.
+        size: Width and height of a drawing.
+        places: Where its nodes stand in the editor, for a drawing; laid out anew when omitted.
+
+    Returns:
+        The text and its media type.
+
+    Raises:
+        DataError: If the format is not known, or the graph has no such form.
+    """
+    if form == "json":
+        return json.dumps(graph_to_json(graph, spec)), "application/json"
+    drawn = to_networkx(graph, spec)
+    if form == "graphml":
+        return "\n".join(nx.generate_graphml(drawn)), "application/xml"
+    if form == "svg":
+        arranged = None if places is None else _places(places, drawn.number_of_nodes())
+        return _svg(drawn, spec, size, arranged), "image/svg+xml"
+    if form == "smi":
+        molecule = read_molecule(graph, spec)
+        if molecule is None or not molecule.valid:
+            raise DataError("this graph is no valid molecule, so it has no SMILES")
+        return molecule.smiles + "\n", "text/plain"
+    raise DataError(f"format must be one of {', '.join(FORMATS)} (got {form!r})")
+
+
+def _svg(graph: nx.Graph, spec: GraphSpec, size: tuple[int, int], places: Places | None) -> str:
+    if places is None:
+        return render(Drawing.of(graph, spec, size))
+    arranged = dict(zip(graph.nodes, places, strict=True))
+    return render(Drawing.arranged(graph, spec, size, arranged))
+
+
+def _places(values: Any, count: int) -> Places:
+    """Check places that come from outside."""
+    if not isinstance(values, list) or len(values) != count:
+        raise DataError(f'"positions" must be a list of {count} places, one for each node')
+    for place in values:
+        numbers = place if isinstance(place, list) else []
+        real = [isinstance(n, (int, float)) and not isinstance(n, bool) for n in numbers]
+        if len(numbers) != 2 or not all(real) or not all(math.isfinite(n) for n in numbers):
+            raise DataError(f"a place must be two numbers (got {place!r:.80})")
+    return [(float(x), float(y)) for x, y in values]

@@ -1,0 +1,108 @@
+"""Explanations in a real browser: started, watched from two tabs, stopped, kept, found again."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gnninterpreter.web import Studio, jobs
+from tests.web.conftest import make_studio, serving
+from tests.web.pages import MARKS, browser, count, opened, page, sync_api
+
+__all__ = ["browser", "page"]
+pytestmark = MARKS
+
+
+def start(page: Any, iterations: int) -> None:
+    page.fill('[name="iterations"]', str(iterations))
+    page.fill('[name="restarts"]', "2")
+    page.click('#start button[type="submit"]')
+
+
+def test_an_explanation_forms_and_is_kept(page: Any, studio: Studio) -> None:
+    start(page, 40)
+    page.wait_for_selector("#outcome:not([hidden])", timeout=60_000)
+    assert page.locator("#forming svg").count() == 1
+    assert page.locator("#curve path.run").count() == 2
+    assert page.locator("#progress").inner_text().startswith("sparse: done")
+    page.click("#open")
+    assert count(page, "node") > 0
+    page.click("#keep")
+    sync_api.expect(page.locator("#kept")).to_contain_text("kept as")
+    name = page.locator("#kept").inner_text().removeprefix("kept as ")
+    assert (studio.folder / name / "run.json").is_file()
+    assert page.locator("#kept-library button").count() == 1
+
+
+@pytest.fixture
+def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches that would take minutes."""
+    whole = jobs.Job.look
+
+    def look(self: Any, seen: Any) -> bool:
+        time.sleep(0.05)
+        return whole(self, seen)
+
+    monkeypatch.setattr(jobs.Job, "look", look)
+
+
+def test_a_stop_shows_at_once_and_gives_a_result(page: Any, slowly: None) -> None:
+    start(page, 5000)
+    sync_api.expect(page.locator("#progress")).to_contain_text("step")
+    # Before the server has answered at all, the page says what it is about to do.
+    page.evaluate("document.getElementById('stop').click()")
+    assert page.locator("#progress").inner_text() == "sparse: stopping…"
+    assert page.locator("#stop").is_disabled()
+    sync_api.expect(page.locator("#progress")).to_contain_text("sparse: stopped", timeout=60_000)
+    assert page.locator("#open").is_enabled()
+
+
+def test_two_tabs_do_not_disturb_each_other(
+    browser: Any, page: Any, address: str, slowly: None
+) -> None:
+    start(page, 5000)
+    sync_api.expect(page.locator("#progress")).to_contain_text("step")
+    other, complaints = opened(browser, address)
+    assert other.locator("#progress").inner_text() == ""
+    other.click("#clear")
+    assert count(page, "node") > 0
+    # The second tab may watch what the first has started, and both see how it ends.
+    other.click("#running button")
+    sync_api.expect(other.locator("#progress")).to_contain_text("step")
+    other.click("#stop")
+    for tab in (page, other):
+        sync_api.expect(tab.locator("#progress")).to_contain_text("stopped", timeout=60_000)
+    assert count(other, "node") == 0
+    assert other.locator("#running button").count() == 0
+    other.close()
+    assert complaints == []
+
+
+def test_what_was_kept_is_there_after_a_restart(browser: Any, tmp_path: Path) -> None:
+    studio = make_studio(tmp_path / "run")
+    for number in (1, 2):
+        # Each server counts its searches from one, and none may replace what another has kept.
+        with serving(studio) as address:
+            page, complaints = opened(browser, address)
+            assert page.locator("#kept-library button").count() == number - 1
+            start(page, 20)
+            page.wait_for_selector("#outcome:not([hidden])", timeout=60_000)
+            page.click("#keep")
+            sync_api.expect(page.locator("#kept")).to_have_text(f"kept as kept/0-{number}")
+            page.close()
+            assert complaints == []
+        studio = Studio(studio.result, studio.folder, studio.model)
+    (studio.folder / "kept" / "0-3").mkdir()
+    (studio.folder / "kept" / "0-3" / "run.json").write_text("{")
+    with serving(studio) as address:
+        page, complaints = opened(browser, address)
+        names = page.locator("#kept-library button").all_inner_texts()
+        assert names == ["sparse (0-1)", "sparse (0-2)"]
+        page.click("#clear")
+        page.click("#kept-library button")
+        assert count(page, "node") > 0
+        page.close()
+        assert complaints == []
