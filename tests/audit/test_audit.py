@@ -7,8 +7,8 @@ import json
 import pytest
 
 import gnninterpreter as gi
-from gnninterpreter.audit import Audit, Kind, Severity, audit
-from gnninterpreter.errors import SpecError
+from gnninterpreter.audit import Audit, Kind, Pattern, Severity, audit
+from gnninterpreter.errors import SpecError, TargetError
 from gnninterpreter.interchange import graph_from_json
 from gnninterpreter.optim import Recipe
 from tests.tiny import trained_shapes
@@ -64,10 +64,22 @@ def test_the_same_seed_gives_the_same_findings(motif: Audit) -> None:
     assert said[0] == said[1]
 
 
+def test_every_family_is_measured(motif: Audit) -> None:
+    rates = motif.numbers["flip rates"]["the true complete-4"]
+    assert rates["double covers"] > 0.5 > rates["random graphs"]
+    assert set(rates) >= {"double covers", "random graphs", "itself"}
+
+
 def test_without_a_rule_there_is_no_counterexample(unknown: Audit) -> None:
     assert unknown.counterexamples() == []
     assert all(finding.severity is not Severity.HIGH for finding in unknown.findings)
-    assert len(unknown.checked) >= 4
+    assert "there is no rule" in unknown.checked[1]
+
+
+def test_contrasts_hold_the_true_motif(motif: Audit) -> None:
+    truth = gi.datasets.dataset_class("motif").oracle
+    assert motif.contrasts
+    assert all(truth(graph) == int(graph.y) == 3 for graph in motif.contrasts[:20])
 
 
 def test_counterexamples_have_labels(motif: Audit) -> None:
@@ -79,6 +91,21 @@ def test_counterexamples_have_labels(motif: Audit) -> None:
 def test_hosts_must_be_positive() -> None:
     with pytest.raises(SpecError, match="hosts must be at least 1"):
         audit(gi.models.load("motif"), hosts=0)
+
+
+def test_patterns_must_be_of_classes_that_exist() -> None:
+    model, graphs = trained_shapes()
+    run = audit(
+        model, graphs, hosts=2, restarts=1, recipe=Recipe.auto(iterations=5), progress=False
+    )
+    with pytest.raises(TargetError, match="class 0"):
+        audit(
+            model,
+            graphs,
+            explanations=run.explanations,
+            oracle=lambda _: 0,
+            patterns=[Pattern("nonsense", "rings", {"one": graphs[0]})],
+        )
 
 
 def test_severity_limits() -> None:

@@ -50,6 +50,7 @@ def test_what_has_to_be_mended(cli: Callable[..., Answer]) -> None:
     assert cli("audit", "lab:model", *FAST)[0] == 2
     assert "--retrain needs a bundled model" in cli("audit", *OWN, *FAST, "--retrain")[2]
     assert cli("audit", *OWN, *QUICK, "--hosts", "0", "--quiet")[0] == 2
+    assert "--epochs is only for --retrain" in cli("audit", *OWN, *FAST, "--epochs", "3")[2]
 
 
 @pytest.fixture
@@ -67,6 +68,7 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     from tests.cli import lab
 
+    monkeypatch.setenv("GNNINTERPRETER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(lab, "rings", Rings(GRAPHS), raising=False)
     result = train(GRAPHS, CONFIG)
     statistics = ClassStatistics.from_dataset(result.model, GRAPHS, SPEC)

@@ -7,38 +7,26 @@ from dataclasses import replace
 import networkx as nx
 import pytest
 import torch
+from torch import Tensor, nn
 from torch_geometric.data import Data
+from torch_geometric.nn import global_mean_pool
+from torch_geometric.utils import degree
 
-from gnninterpreter.audit.changes import small_change_findings, smallest_change
+from gnninterpreter.audit.changes import small_change_findings
 from gnninterpreter.audit.context import Context
-from gnninterpreter.audit.default_class import default_class
+from gnninterpreter.audit.default_class import default_class, random_questions
 from gnninterpreter.audit.disagreement import disagreements
 from gnninterpreter.audit.findings import Kind, Severity
-from gnninterpreter.audit.flips import flip_rate, lookalike_findings
-from gnninterpreter.audit.hosts import attach, host_graphs
-from gnninterpreter.audit.lookalikes import covers
+from gnninterpreter.audit.flips import families, flip_rate, lookalike_findings
+from gnninterpreter.audit.hosts import host_graphs
+from gnninterpreter.audit.patterns import Pattern
 from gnninterpreter.errors import DataError
-from tests.audit.conftest import SPEC, plain
+from gnninterpreter.models.classifier import GraphClassifier
+from tests.audit.conftest import SPEC, has_triangle, plain
 from tests.report.conftest import SURE, make_explanation
-from tests.tiny import RICH, graph
 
 SQUARE = {(0, 1): SURE, (1, 2): SURE, (2, 3): SURE, (0, 3): SURE}
 K4 = {**SQUARE, (0, 2): SURE, (1, 3): SURE}
-
-
-def test_joining_two_graphs_adds_one_edge() -> None:
-    host, part = plain(nx.path_graph(4)), plain(nx.cycle_graph(3))
-    joined = attach(host, part, torch.Generator().manual_seed(0))
-    assert joined.num_nodes == 7
-    assert joined.edge_index.size(1) == 2 * (3 + 3 + 1)
-    assert nx.is_connected(nx.Graph(joined.edge_index.t().tolist()))
-
-
-def test_the_new_edge_has_features_of_the_host() -> None:
-    host, part = plain(nx.path_graph(3)), plain(nx.path_graph(2))
-    host.edge_attr, part.edge_attr = torch.full((4, 2), 3.0), torch.ones(2, 2)
-    joined = attach(host, part, torch.Generator().manual_seed(0))
-    assert joined.edge_attr.tolist() == [[3.0, 3.0]] * 4 + [[1.0, 1.0]] * 2 + [[3.0, 3.0]] * 2
 
 
 def test_hosts_come_from_the_data_where_there_is_some(context: Context) -> None:
@@ -77,20 +65,45 @@ def test_flips_count_only_where_the_rule_disagrees(context: Context) -> None:
 
 def test_lookalikes_that_fool_are_a_finding(context: Context) -> None:
     source = plain(nx.complete_graph(4))
-    found, asked = lookalike_findings(source, "a clique", 1, context, covers)
-    assert "look-alikes pass" in asked
+    found, asked, rates = lookalike_findings(source, "a clique", 1, context)
+    assert "look-alikes that pass" in asked
     finding = found[0]
     assert finding.kind is Kind.LOOKALIKE
     assert finding.target == "dense"
-    assert finding.numbers["strongest flip rate"] > 0
+    assert finding.numbers["strongest flip rate"] == rates["double covers"] > 0
+    assert rates["random graphs"] == finding.numbers["random flip rate"]
     assert all(int(one.y) == 0 for one in finding.graphs)
 
 
+class Threes(nn.Module):
+    """Says "dense" where more than a third of the nodes have exactly three neighbours."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(1))
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        three = degree(edge_index[0], x.size(0)).eq(3).to(x.dtype).unsqueeze(1)
+        score = 20 * self.scale * (global_mean_pool(three, batch) - 1 / 3)
+        return torch.cat([-score, score], dim=1)
+
+
 def test_without_a_rule_nothing_is_proved(context: Context) -> None:
-    unruled = replace(context, oracle=None)
-    found, _ = lookalike_findings(plain(nx.complete_graph(5)), "a clique", 1, unruled, covers)
+    unruled = replace(context, classifier=GraphClassifier(Threes(), SPEC), oracle=None)
+    found, _, rates = lookalike_findings(plain(nx.complete_graph(4)), "a clique", 1, unruled)
     assert found[0].severity is Severity.MEDIUM
+    assert "no rule to say" in found[0].sentence
     assert all(one.get("y") is None for one in found[0].graphs)
+    assert rates["double covers"] - rates["random graphs"] >= 0.5
+
+
+def test_what_random_graphs_do_as_often_is_no_finding(context: Context) -> None:
+    # The mean degree of a random graph with as many edges is the same.
+    unruled = replace(context, oracle=None)
+    found, asked, rates = lookalike_findings(plain(nx.complete_graph(5)), "a clique", 1, unruled)
+    assert found == []
+    assert rates["double covers"] == rates["random graphs"] > 0
+    assert "random graphs: " in asked
 
 
 def test_a_rule_of_thumb_proves_less(context: Context) -> None:
@@ -98,46 +111,60 @@ def test_a_rule_of_thumb_proves_less(context: Context) -> None:
     assert replace(context, rule_agreement=0.9).gravest is Severity.MEDIUM
 
 
-def test_nothing_to_imitate_is_no_finding(context: Context) -> None:
-    found, asked = lookalike_findings(plain(nx.path_graph(3)), "a path", 0, context, covers)
+def test_families_from_hard_to_easy(context: Context) -> None:
+    made = families(plain(nx.circular_ladder_graph(5)), context)
+    assert next(iter(made)) == "double covers"
+    assert any("no network of depth 1" in name for name in made)
+
+
+def test_no_graph_of_another_class(context: Context) -> None:
+    with torch.no_grad():
+        context.classifier.model.head.bias.copy_(torch.tensor([-9.0, 9.0]))
+    # Everything is "dense" now, so that there is no graph of another class left to join to.
+    found, asked, _ = lookalike_findings(plain(nx.complete_graph(4)), "a clique", 1, context)
     assert found == []
-    assert "no look-alike" in asked
+    assert "no graph of another class" in asked
+
+
+def test_classes_of_whole_graphs_are_asked_about_as_they_are(context: Context) -> None:
+    whole = Pattern("dense", "cliques", {"K4": plain(nx.complete_graph(4))}, whole=True)
+    ruled = replace(context, patterns=(whole,))
+    found, asked, _ = lookalike_findings(whole.first, "a clique", 1, ruled)
+    assert "hosts" not in asked
+    assert all(graph.num_nodes == 8 for graph in found[0].graphs)
+
+
+def test_nothing_to_imitate_is_no_finding(context: Context) -> None:
+    found, asked, rates = lookalike_findings(plain(nx.path_graph(3)), "a path", 0, context)
+    assert found == []
+    assert rates == {}
+    assert "no look-alikes" in asked
 
 
 def test_certain_and_wrong(context: Context) -> None:
     square = make_explanation(SPEC, target=1, edges=SQUARE)
-    found = disagreements(square, context)[0]
+    found = disagreements(square, context)[0][0]
     assert found.severity is Severity.HIGH
     assert "where the rule says" in found.title
     assert {int(one.y) for one in found.graphs} == {0}
-    assert disagreements(make_explanation(SPEC, target=0, edges=SQUARE), context) == []
-    assert disagreements(square, replace(context, oracle=None)) == []
+    right, asked = disagreements(make_explanation(SPEC, target=0, edges=SQUARE), context)
+    assert right == []
+    assert "contradicts 0 of 2 distinct graphs" in asked
+    found, asked = disagreements(square, replace(context, oracle=None))
+    assert found == []
+    assert "there is no rule to ask" in asked
+
+
+def test_a_rule_of_thumb_says_so(context: Context) -> None:
+    square = make_explanation(SPEC, target=1, edges=SQUARE)
+    finding = disagreements(square, replace(context, rule_agreement=0.9))[0][0]
+    assert finding.severity is Severity.MEDIUM
+    assert "agrees with 90% of the labels" in finding.sentence
 
 
 def test_out_of_distribution_is_less_grave(context: Context) -> None:
     square = make_explanation(SPEC, target=1, edges=SQUARE, percentile=3.0)
-    assert disagreements(square, context)[0].severity is Severity.MEDIUM
-
-
-def test_one_change_is_found_exactly(context: Context) -> None:
-    # A ring of five has mean degree two exactly, so that any chord makes it dense.
-    ring = graph(5, [(i, (i + 1) % 5) for i in range(5)], SPEC, dtype=torch.float32)
-    path = graph(5, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (0, 2)], SPEC, dtype=torch.float32)
-    back = smallest_change(path, 1, context)
-    assert back is not None
-    assert len(back.changes) == 1
-    assert back.label == 0
-    assert smallest_change(ring, 0, context, most=1) is not None
-
-
-def test_more_changes_are_found_by_steps(context: Context) -> None:
-    path = graph(6, [(i, i + 1) for i in range(5)], SPEC, dtype=torch.float32)
-    found = smallest_change(path, 0, context)
-    assert found is not None
-    assert len(found.changes) == 2
-    assert found.label == 1
-    assert nx.is_connected(nx.Graph(found.graph.edge_index.t().tolist()))
-    assert smallest_change(path, 0, context, most=1) is None
+    assert disagreements(square, context)[0][0].severity is Severity.MEDIUM
 
 
 def test_small_changes_against_the_rule(context: Context) -> None:
@@ -159,7 +186,11 @@ def test_an_explanation_of_another_class_is_not_changed(context: Context) -> Non
 def test_no_default_class(context: Context) -> None:
     found, asked = default_class(context)
     assert found == []
-    assert asked.startswith("random graphs: ")
+    # By hand: the model says "dense" where the mean degree is above two.
+    graphs = random_questions(context)
+    share = sum(graph.num_edges / graph.num_nodes > 2 for graph in graphs) / len(graphs)
+    assert 0.5 < share < 0.8
+    assert asked == f"random graphs: {share:.0%} of 300 are said to be \u201cdense\u201d"
 
 
 def test_default_class(context: Context) -> None:
@@ -169,24 +200,22 @@ def test_default_class(context: Context) -> None:
     assert found[0].kind is Kind.DEFAULT_CLASS
     assert found[0].target == "dense"
     assert found[0].severity is Severity.LOW
-    assert found[0].numbers["share"] > 0.9
+    # By hand: the bias says "dense" where 8 d + 18 > 0, d the mean degree, so always.
+    assert found[0].numbers["share"] == 1.0
+    assert found[0].numbers["random graphs"] == len(random_questions(context)) == 300
+    right = sum(map(has_triangle, random_questions(context))) / 300
+    assert found[0].numbers["wrong by rule"] == pytest.approx(1 - right, abs=1e-4)
     turned = replace(context, oracle=lambda _: 0)
     assert default_class(turned)[0][0].severity is Severity.MEDIUM
     assert "wrong by rule" not in default_class(replace(context, oracle=None))[0][0].numbers
 
 
-def test_words_for_changes_of_features() -> None:
-    from gnninterpreter.audit.changes import _words
-    from gnninterpreter.optim.moves import MoveSpace
-
-    start = graph(3, [(0, 1)], replace(RICH, nodes=RICH.nodes[:1]), colours=[0, 1, 0])
-    space = MoveSpace(start.spec, 3, torch.device("cpu"))
-    said = [_words(space, start, move) for move in range(space.total)]
-    assert said[0] == "take out the edge between nodes 1 and 0"
-    assert "hang a new node on node 0" in said
-    assert "make node 0 1" in said
-    assert "make the edge between nodes 1 and 0 2" in said
-    assert said[-1] == "take out node 2"
+def test_a_rule_that_fails_is_told(context: Context) -> None:
+    graph = plain(nx.path_graph(3))
+    with pytest.raises(DataError, match="oracle must give a class from 0 to 1"):
+        replace(context, oracle=lambda _: 7).truth(graph)
+    with pytest.raises(DataError, match="oracle failed on a graph with 3 nodes"):
+        replace(context, oracle=lambda g: g.nothing.size()).truth(graph)
 
 
 def test_truth_is_attached_where_known(context: Context, random_data: list[Data]) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from torch_geometric.data import Data
 
 from gnninterpreter.datasets.color_consistency import ColorConsistency
 from gnninterpreter.datasets.mutag import MUTAG
@@ -13,7 +14,9 @@ from gnninterpreter.evaluation import (
     join,
     random_baseline,
 )
+from gnninterpreter.evaluation.joining import join_each
 from gnninterpreter.models import GraphClassifier, load
+from gnninterpreter.spec import GraphSpec
 from tests.evaluation.molecules import molecule
 
 
@@ -38,6 +41,30 @@ def test_join_draws_the_features_of_the_new_edge():
     joined = join(ColorConsistency.spec, base, part, 0, 0, np.random.default_rng(0))
     assert torch.equal(joined.edge_attr[-1], joined.edge_attr[-2])
     assert float(joined.edge_attr[-1].sum()) == 1.0
+
+
+def test_the_new_edge_has_features_of_the_base():
+    base, part = random_baseline(ColorConsistency.spec, 2, 4)
+    base.edge_attr = torch.eye(6)[[2]].repeat(base.num_edges, 1)
+    joined = join(ColorConsistency.spec, base, part, 0, 0, np.random.default_rng(0))
+    assert joined.edge_attr[-1].tolist() == base.edge_attr[0].tolist()
+
+
+def test_a_directed_edge_goes_from_base_to_part():
+    spec = GraphSpec(class_names=("a", "b"), directed=True)
+    one = Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2)
+    joined = join(spec, one, one, 1, 0)
+    assert joined.edge_index.t().tolist() == [[0, 1], [2, 3], [1, 2]]
+    assert joined.x.tolist() == [[1.0]] * 4
+
+
+def test_parts_of_a_size_are_joined_at_the_same_nodes():
+    bases = random_baseline(MUTAG.spec, 5, 6)
+    one, other = (molecule(atoms, [(0, 1)]) for atoms in ("N O", "C C"))
+    first, second = (join_each(MUTAG.spec, bases, part, seed=3) for part in (one, other))
+    assert [g.edge_index.tolist() for g in first] == [g.edge_index.tolist() for g in second]
+    again = join_each(MUTAG.spec, bases, one, seed=4)
+    assert [g.edge_index.tolist() for g in first] != [g.edge_index.tolist() for g in again]
 
 
 def test_flip_rate_of_a_motif_and_of_nothing_special():

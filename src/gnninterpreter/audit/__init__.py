@@ -2,7 +2,8 @@
 
 from gnninterpreter.audit.audit import audit
 from gnninterpreter.audit.findings import Audit, Evidence, Finding, Kind, Severity
-from gnninterpreter.audit.lookalikes import covers, lookalikes, switches
+from gnninterpreter.audit.loading import load_graphs
+from gnninterpreter.audit.patterns import Pattern, true_patterns
 from gnninterpreter.audit.retraining import retrain
 from gnninterpreter.audit.truth import ground_truth
 
@@ -11,11 +12,11 @@ __all__ = [
     "Evidence",
     "Finding",
     "Kind",
+    "Pattern",
     "Severity",
     "audit",
-    "covers",
     "ground_truth",
-    "lookalikes",
+    "load_graphs",
     "retrain",
-    "switches",
+    "true_patterns",
 ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from torch import nn
@@ -14,17 +15,22 @@ from gnninterpreter.audit.changes import small_change_findings
 from gnninterpreter.audit.context import Context
 from gnninterpreter.audit.default_class import default_class
 from gnninterpreter.audit.disagreement import disagreements
-from gnninterpreter.audit.findings import Audit, Finding
+from gnninterpreter.audit.findings import Audit, Finding, Kind
 from gnninterpreter.audit.flips import lookalike_findings
 from gnninterpreter.audit.hosts import host_graphs
-from gnninterpreter.audit.lookalikes import LookalikeMaker, invariant, lookalikes
-from gnninterpreter.audit.truth import Oracle, ground_truth, rule_agreement, true_motifs
+from gnninterpreter.audit.missed import contrasts, missed_findings
+from gnninterpreter.audit.patterns import Pattern, true_patterns
+from gnninterpreter.audit.truth import Oracle, ground_truth, rule_agreement
 from gnninterpreter.errors import SpecError
-from gnninterpreter.explanation import ExplanationSet
+from gnninterpreter.evaluation.coloured import ColouredGraph
+from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
 
 __all__ = ["audit"]
+
+# Graphs to choose from for each that things are joined to: classes may be rare.
+POOL = 6
 
 
 def audit(
@@ -36,14 +42,15 @@ def audit(
     hosts: int = 60,
     seed: int = 0,
     forward: Callable[..., Any] | None = None,
-    make_lookalikes: LookalikeMaker = lookalikes,
+    patterns: Sequence[Pattern] | None = None,
     **settings: Any,
 ) -> Audit:
     """Look for ways in which a model is certain and wrong.
 
     Five questions: (1) what does each class look like to the model; (2) does the ground truth
-    disagree; (3) do look-alikes turn graphs of other classes into it; (4) is there a default class;
-    (5) how small a change turns an explanation into another class.
+    disagree; (3) does the model see the patterns that define classes, and do look-alikes of them
+    and of the explanations pass for them; (4) is there a default class; (5) how small a change
+    turns an explanation into another class.
 
     Args:
         model: The model, as for `gnninterpreter.explain`.
@@ -57,7 +64,8 @@ def audit(
 
     Keyword Args:
         forward: How to call the model, where its signature does not say.
-        make_lookalikes: Makes look-alikes of a graph.
+        patterns: What defines the classes; the data set's own ``patterns``, or those that are
+            known of a data set of this package, when omitted.
         **settings: More of `gnninterpreter.explain`.
 
     Returns:
@@ -73,29 +81,45 @@ def audit(
     started = time.perf_counter()
     if explanations is None:
         explanations = explain(model, dataset, seed=seed, forward=forward, **settings)
-    context, source = _context(model, dataset, explanations, oracle, hosts, seed, forward)
+    context, source = _context(model, dataset, explanations, oracle, patterns, hosts, seed, forward)
     found: list[Finding] = []
-    checked: list[str] = [f"look-alikes hang on {len(context.hosts)} {source}"]
+    checked: list[str] = [f"graphs to join things to: {len(context.hosts)} {source}"]
+    if context.oracle is None:
+        checked.append("there is no rule, so that nothing can be shown to be wrong")
 
     def keep(answer: tuple[list[Finding], str]) -> None:
         found.extend(answer[0])
         checked.append(answer[1])
 
+    rates: dict[str, dict[str, float]] = {}
     for explanation in explanations.values():
-        found.extend(disagreements(explanation, context))
-        for graph, what in _sources(explanation.name, explanations, context):
-            target = explanation.target
-            keep(lookalike_findings(graph, what, target, context, make_lookalikes))
+        keep(disagreements(explanation, context))
+        for graph, what in _sources(explanation, context):
+            findings, asked, measured = lookalike_findings(graph, what, explanation.target, context)
+            keep((findings, asked))
+            if measured:
+                rates[what] = measured
         keep(small_change_findings(explanation, context))
+    for pattern in context.patterns:
+        keep(missed_findings(pattern, context))
     keep(default_class(context))
     numbers: dict[str, Any] = {
         "seed": seed,
         "hosts": len(context.hosts),
         "seconds": round(time.perf_counter() - started, 1),
+        "flip rates": rates,
     }
     if context.rule_agreement is not None:
         numbers["rule agrees with labels"] = round(context.rule_agreement, 4)
-    return Audit(explanations, _ranked(found), numbers, tuple(checked))
+    passed = {f.target for f in found if f.kind is Kind.LOOKALIKE}
+    contrasted = [
+        graph
+        for pattern in context.patterns
+        if pattern.class_name in passed
+        for graph in contrasts(pattern, context)
+    ]
+    ranked = _ranked(found)
+    return Audit(explanations, ranked, numbers, tuple(checked), contrasts=tuple(contrasted))
 
 
 def _context(
@@ -103,6 +127,7 @@ def _context(
     dataset: Any,
     explanations: ExplanationSet,
     oracle: Oracle | None,
+    patterns: Sequence[Pattern] | None,
     hosts: int,
     seed: int,
     forward: Callable[..., Any] | None,
@@ -111,24 +136,31 @@ def _context(
     module = model.model if isinstance(model, Bundle) else model
     examples = None if dataset is None else list(dataset)
     classifier = GraphClassifier(module, explanations.spec, forward=forward, examples=examples)
-    graphs, source = host_graphs(classifier, dataset, name, hosts, seed)
+    pool, source = host_graphs(classifier, dataset, name, POOL * hosts, seed)
     oracle = oracle or ground_truth(model, dataset)
-    agreement = None if oracle is None else rule_agreement(oracle, graphs)
-    motifs = true_motifs(name) if oracle is not None else {}
-    return Context(classifier, graphs, seed, oracle, agreement, motifs), source
+    # What defines a class shows a mistake only where a rule says so.
+    known = () if oracle is None else true_patterns(dataset, name)
+    chosen = known if patterns is None else tuple(patterns)
+    for named in (name for one in chosen for name in (one.class_name, *one.hosts)):
+        classifier.spec.class_index(named)  # says which classes there are, where this is none
+    context = Context(classifier, pool[:hosts], seed, oracle, patterns=chosen, pool=tuple(pool))
+    if oracle is not None:
+        context = replace(context, rule_agreement=rule_agreement(context.truth, pool))
+    return context, source
 
 
-def _sources(name: str, explanations: ExplanationSet, context: Context) -> list[tuple[Data, str]]:
-    """What to imitate for a class: the pattern that defines it, and its explanation."""
-    sources = []
-    if name in context.motifs:
-        sources.append((context.motifs[name], f"the true {name}"))
-    explanation = explanations[name]
-    if explanation.num_edges and not explanations.spec.directed:
-        known = {invariant(graph) for graph, _ in sources}
-        if invariant(explanation.best) not in known:
-            sources.append((explanation.best, f"the explanation of {name}"))
-    return sources
+def _sources(explanation: Explanation, context: Context) -> Iterator[tuple[Data, str]]:
+    """What to imitate for a class: the patterns that define it, and its explanation."""
+    directed = context.classifier.spec.directed
+    known = []
+    for pattern in context.patterns:
+        if pattern.class_name == explanation.name and pattern.paste is None:
+            known.append(ColouredGraph.from_data(pattern.first, directed))
+            yield pattern.first, f"the true {explanation.name}"
+    if explanation.num_edges:
+        own = ColouredGraph.from_data(explanation.best, directed)
+        if not any(own.isomorphic(other) for other in known):
+            yield explanation.best, f"the explanation of {explanation.name}"
 
 
 def _ranked(found: Sequence[Finding]) -> tuple[Finding, ...]:

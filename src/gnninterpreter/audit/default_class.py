@@ -11,7 +11,7 @@ from gnninterpreter.audit.context import Context
 from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
 from gnninterpreter.graphs import random_graphs
 
-__all__ = ["default_class"]
+__all__ = ["default_class", "random_questions"]
 
 SIZES = (4, 6, 9, 13, 18, 24)
 EACH = 50
@@ -29,7 +29,7 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
     Returns:
         At most one finding, and what was asked in a short sentence.
     """
-    graphs = _random(context)
+    graphs = random_questions(context)
     said, probabilities = context.predict(graphs)
     counts = torch.bincount(said, minlength=len(context.names)).double() / len(graphs)
     favourite = int(counts.argmax())
@@ -40,9 +40,9 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
     mine = [graph for graph, one in zip(graphs, said.tolist(), strict=True) if one == favourite]
     certain = float(probabilities[said == favourite, favourite].mean())
     sentence = (
-        f"Of {len(graphs)} random graphs of all sizes and densities the model says "
-        f"\u201c{name}\u201d of {share:.0%}, with a mean probability of {certain:.3f}. The "
-        "explanation of this class need not show any pattern: it is what remains."
+        f"The model was asked about {len(graphs)} random graphs of {SIZES[0]} to {SIZES[-1]} nodes "
+        f"and all densities. It says \u201c{name}\u201d of {share:.0%} of them, with a mean "
+        f"probability of {certain:.3f}."
     )
     severity, wrong = Severity.LOW, []
     numbers: dict[str, float | int | str] = {
@@ -61,12 +61,23 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
             severity = Severity.MEDIUM
             other = Counter(t for t in truths if t != favourite and t is not None).most_common(1)
             sentence += (
-                f" By the rule of the data set {rate:.0%} of those graphs are something else, "
-                f"mostly \u201c{context.names[other[0][0]]}\u201d."
+                f" By the rule {rate:.0%} of those are something else, mostly "
+                f"\u201c{context.names[other[0][0]]}\u201d."
             )
         else:
-            sentence += f" By the rule of the data set it is right on {1 - rate:.0%} of them."
-    shown = (wrong or mine)[:SHOWN]
+            sentence += f" By the rule it is right on {1 - rate:.0%} of those."
+    if numbers.get("wrong by rule", 1.0) == 0:
+        sentence += (
+            f" So that is no mistake, but worth knowing: nearly anything is \u201c{name}\u201d, "
+            "and its explanation need not show a pattern. Read those of the other classes."
+        )
+    else:
+        sentence += (
+            f" So \u201c{name}\u201d is what the model says where it sees nothing it knows: its "
+            "explanation need not show a pattern, and a high probability of it is no evidence. "
+            "Read the explanations of the other classes; if such graphs can come up in use, give "
+            "it some to learn from."
+        )
     return [
         Finding(
             Kind.DEFAULT_CLASS,
@@ -77,14 +88,21 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
             weight=share,
             numbers=numbers,
             evidence=tuple(
-                Evidence(graph, f"a random graph: the model says {name}") for graph in shown
+                Evidence(graph, f"a random graph: the model says {name}{_ruled(graph, context)}")
+                for graph in (wrong or mine)[:SHOWN]
             ),
             graphs=tuple(wrong),
         )
     ], asked
 
 
-def _random(context: Context) -> list[Data]:
+def _ruled(graph: Data, context: Context) -> str:
+    truth = context.truth(graph)
+    return "" if truth is None else f", by rule {context.names[truth]}"
+
+
+def random_questions(context: Context) -> list[Data]:
+    """The random graphs to ask about: as many of each size, each with a density of its own."""
     generator = context.generator(31)
     return [
         graph

@@ -13,44 +13,62 @@ OUTLYING = 10.0
 SHOWN = 3
 
 
-def disagreements(explanation: Explanation, context: Context) -> list[Finding]:
+def disagreements(explanation: Explanation, context: Context) -> tuple[list[Finding], str]:
     """Ask the rule about every distinct graph that the restarts found for a class.
 
     A graph that is unlike the class's real graphs even to the model is a lesser finding: the model
     was asked about something it has never seen.
+
+    Returns:
+        At most one finding, and what was asked in a short sentence.
     """
-    if context.oracle is None:
-        return []
+    name = explanation.name
     modes = [mode for mode in explanation.modes(CERTAIN) if mode.graph.num_edges]
+    if not modes:
+        return [], f"{name}: no graph was found that the model is certain of"
+    if context.oracle is None:
+        return [], f"{name}: {_graphs(len(modes))} found, and there is no rule to ask"
     wrong = []
     for mode in modes:
         truth = context.truth(mode.graph)
         if truth is not None and truth != explanation.target:
             wrong.append((mode, truth))
+    asked = f"{name}: the rule contradicts {len(wrong)} of {_graphs(len(modes))} found for it"
     if not wrong:
-        return []
+        return [], asked
     percentile = explanation.similarity_percentile
     outlying = percentile is not None and percentile < OUTLYING
     severity = (Severity.MEDIUM if outlying else Severity.HIGH).at_most(context.gravest)
     best, truth = wrong[0]
-    name = explanation.name
+    other = context.names[truth]
     sentence = (
-        f"The model gives this graph {_share(best.probability)} for \u201c{name}\u201d; by the "
-        f"rule of the data set it is \u201c{context.names[truth]}\u201d."
+        f"The search found {_graphs(len(modes))} that the model takes for \u201c{name}\u201d with "
+        f"a probability of at least {CERTAIN}"
     )
     if len(modes) > 1:
-        sentence += (
-            f" The rule contradicts {len(wrong)} of the {len(modes)} distinct graphs that the "
-            "restarts found for this class."
-        )
+        verb = "is" if len(wrong) == 1 else "are"
+        sentence += f"; by the rule {len(wrong)} of them {verb} something else"
+    sentence += (
+        f". {'The one shown first' if len(modes) > 1 else 'It'} gets {_share(best.probability)}, "
+        f"and by the rule it is \u201c{other}\u201d."
+    )
+    if not context.exact:
+        sentence += f" The rule is one of thumb: it agrees with {context.agreement} of the labels."
     if outlying:
-        sentence += " It is unlike the real graphs of the class, to the model as well."
+        sentence += (
+            " It is unlike the real graphs of the class, to the model as well, so that this says "
+            "what the model does far from its data."
+        )
+    sentence += (
+        f" So a high probability for \u201c{name}\u201d alone proves nothing. Add the graphs to "
+        "the training data, or check what the model says by the rule."
+    )
     return [
         Finding(
             Kind.DISAGREEMENT,
             severity,
             name,
-            f"Certain of \u201c{name}\u201d where the rule says \u201c{context.names[truth]}\u201d",
+            f"Certain of \u201c{name}\u201d where the rule says \u201c{other}\u201d",
             sentence,
             weight=best.probability * len(wrong) / len(modes),
             numbers={
@@ -67,7 +85,11 @@ def disagreements(explanation: Explanation, context: Context) -> list[Finding]:
             ),
             graphs=tuple(context.labelled(mode.graph, label) for mode, label in wrong),
         )
-    ]
+    ], asked
+
+
+def _graphs(count: int) -> str:
+    return "one graph" if count == 1 else f"{count} distinct graphs"
 
 
 def _share(value: float) -> str:

@@ -43,6 +43,7 @@ class Kind(str, Enum):
     """Which question of the audit a finding answers."""
 
     DISAGREEMENT = "disagreement"
+    MISSED = "missed pattern"
     LOOKALIKE = "look-alike"
     DEFAULT_CLASS = "default class"
     SMALL_CHANGE = "small change"
@@ -120,6 +121,8 @@ class Audit:
         numbers: Figures of the whole, by name.
         checked: What was asked, in short sentences, found or not.
         before: The audit of the model before it was trained again, where it was.
+        contrasts: Graphs with the true patterns of those classes for which look-alikes pass, with
+            their true class: to train on together with the counter-examples.
     """
 
     explanations: ExplanationSet
@@ -127,6 +130,7 @@ class Audit:
     numbers: dict[str, Any] = field(default_factory=dict)
     checked: tuple[str, ...] = ()
     before: Audit | None = None
+    contrasts: tuple[Data, ...] = ()
 
     def at_least(self, severity: Severity | str) -> list[Finding]:
         """The findings that are as grave as this, or graver."""
@@ -163,6 +167,8 @@ class Audit:
                 for explanation in self.explanations.values()
             ],
         }
+        if with_graphs:
+            values["contrasts"] = [graph_to_json(graph, spec) for graph in self.contrasts]
         if self.before is not None:
             values["before"] = self.before.to_json(with_graphs)
         return values

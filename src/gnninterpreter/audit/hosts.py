@@ -1,4 +1,4 @@
-"""Graphs to hang things on: real ones, fresh ones of a known data set, or random ones."""
+"""Graphs to join things to: real ones, fresh ones of a known data set, or random ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 
-__all__ = ["attach", "host_graphs"]
+__all__ = ["host_graphs"]
 
 FRESH_SEED = 101
 RANDOM_NODES = 12
@@ -24,7 +24,7 @@ RANDOM_NODES = 12
 def host_graphs(
     classifier: GraphClassifier, dataset: Any, dataset_name: str | None, count: int, seed: int
 ) -> tuple[list[Data], str]:
-    """Find graphs to hang things on.
+    """Find graphs to join things to.
 
     Args:
         classifier: The model; random graphs follow its spec.
@@ -44,7 +44,7 @@ def host_graphs(
     elif dataset_name in NAMES:
         # Without the files of a downloaded data set random graphs have to do.
         with contextlib.suppress(DataError):
-            graphs = _fresh(str(dataset_name), 2 * count, FRESH_SEED + seed)
+            graphs = _fresh(str(dataset_name), count, FRESH_SEED + seed)
             source = f"fresh graphs of {dataset_name}"
     if not graphs:
         drawn = random_graphs(
@@ -53,35 +53,6 @@ def host_graphs(
         graphs = drawn.to_data_list()
     order = torch.randperm(len(graphs), generator=generator)[:count].tolist()
     return [graphs[i].clone() for i in order], source
-
-
-def attach(host: Data, part: Data, generator: torch.Generator, directed: bool = False) -> Data:
-    """Join a graph to another by one edge between random nodes.
-
-    The new edge has the features of a random edge of the host. Labels are left out.
-    """
-    first, second = int(host.num_nodes or 0), int(part.num_nodes or 0)
-    start = int(torch.randint(first, (1,), generator=generator))
-    end = first + int(torch.randint(second, (1,), generator=generator))
-    bridge = torch.tensor([[start], [end]] if directed else [[start, end], [end, start]])
-    joined = Data(
-        x=torch.cat([_x(host), _x(part).to(_x(host).dtype)]),
-        edge_index=torch.cat([host.edge_index, part.edge_index + first, bridge], dim=1),
-        num_nodes=first + second,
-    )
-    if part.get("edge_attr") is not None and host.get("edge_attr") is not None:
-        rows = host.edge_attr
-        like = int(torch.randint(rows.size(0), (1,), generator=generator))
-        new = rows[like : like + 1].repeat(bridge.size(1), *[1] * (rows.dim() - 1))
-        joined.edge_attr = torch.cat([rows, part.edge_attr.to(rows.dtype), new])
-        if not rows.is_floating_point() and rows.numel() == rows.size(0):
-            joined.edge_type = joined.edge_attr.reshape(-1)
-    return joined
-
-
-def _x(graph: Data) -> torch.Tensor:
-    x: torch.Tensor | None = graph.get("x")
-    return torch.ones(int(graph.num_nodes or 0), 1) if x is None else x
 
 
 def _fresh(name: str, count: int, seed: int) -> list[Data]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,6 +21,8 @@ from gnninterpreter.models.training import EpochReport, TrainingConfig, train
 
 __all__ = ["retrain"]
 
+FIELDS = ("x", "edge_index", "edge_attr", "y")
+
 
 def retrain(
     bundle: Bundle,
@@ -27,12 +32,13 @@ def retrain(
     config: TrainingConfig | None = None,
     epochs: int | None = None,
     repeats: int = 1,
+    folder: str | Path | None = None,
     callback: Callable[[EpochReport], None] | None = None,
 ) -> Bundle:
     """Train a bundled classifier again on its data and the graphs that an audit found.
 
-    The counter-examples, with their true classes, are added to the training part only, so that the
-    scores on the test part stay comparable.
+    The counter-examples with their true classes, and the contrasts to them, are added to the
+    training part only, so that the scores on the test part stay comparable.
 
     Args:
         bundle: The classifier that was audited.
@@ -40,7 +46,10 @@ def retrain(
         found: The audit.
         config: How to train; as the classifier was trained when omitted.
         epochs: Passes over the data instead of what the config says.
-        repeats: How often each counter-example is in the training data.
+        repeats: How often each of them is in the training data.
+        folder: Where to keep the state after every epoch, so that a run that was killed goes on
+            where it was when it is started again. The file is named after all that the training
+            depends on, and removed at the end.
         callback: Called after each epoch.
 
     Returns:
@@ -49,11 +58,12 @@ def retrain(
     Raises:
         DataError: If the audit found no graph whose true class is known.
     """
-    extra = [_plain(graph) for graph in found.counterexamples()] * repeats
-    if not extra:
+    wrong = [_plain(graph) for graph in found.counterexamples()]
+    extra = [*wrong, *map(_plain, found.contrasts)] * repeats
+    if not wrong:
         raise DataError(
-            "the audit found no graph whose true class is known, so there is nothing to learn "
-            "from; give an oracle"
+            "the audit has no graph that the model gets wrong and whose true class is known, so "
+            "there is nothing to learn from; where findings lack true classes, give audit(oracle=)"
         )
     config = config or _settings(bundle)
     if epochs is not None:
@@ -63,13 +73,17 @@ def retrain(
     split = stratified_split(labels, config.seed)
     added = torch.arange(len(graphs), len(graphs) + len(extra))
     whole = Split(torch.cat([split.train, added]), split.validation, split.test)
-    result = train([*graphs, *extra], config, split=whole, callback=callback)
+    state = None
+    if folder is not None:
+        state = Path(folder) / f"{_identity(graphs, extra, config)}.safetensors"
+    result = train([*graphs, *extra], config, checkpoint=state, split=whole, callback=callback)
     training = {
         **bundle.training,
         "settings": config.to_json(),
         "epochs": result.epochs,
         "seconds": round(result.seconds, 1),
-        "counter-examples": len(extra),
+        "counter-examples": repeats * len(wrong),
+        "contrasts": repeats * len(found.contrasts),
     }
     scores = {part: result.scores[part] for part in ("test", "validation")}
     return Bundle(
@@ -93,7 +107,17 @@ def _settings(bundle: Bundle) -> TrainingConfig:
     return TrainingConfig(**stored)
 
 
+def _identity(graphs: list[Data], extra: list[Data], config: TrainingConfig) -> str:
+    """A name for what a training depends on: the graphs and the settings."""
+    digest = hashlib.sha256(json.dumps(config.to_json(), sort_keys=True).encode())
+    for graph in (*graphs, *extra):
+        for key in FIELDS:
+            if key in graph:
+                digest.update(graph[key].contiguous().numpy().tobytes())
+    return digest.hexdigest()[:20]
+
+
 def _plain(graph: Data) -> Data:
     """The fields that all graphs have, so that they can be stored together."""
-    fields = {key: graph[key] for key in ("x", "edge_index", "edge_attr") if key in graph}
+    fields = {key: graph[key] for key in FIELDS[:-1] if key in graph}
     return Data(**fields, y=torch.as_tensor(graph.y).reshape(1).long(), num_nodes=graph.num_nodes)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.datasets import NAMES, dataset_class
-from gnninterpreter.datasets.motif import COLORS, MOTIFS
 from gnninterpreter.models import Bundle
 
-__all__ = ["Oracle", "ground_truth", "rule_agreement", "true_motifs"]
+__all__ = ["Oracle", "ground_truth", "rule_agreement"]
 
 Oracle = Callable[[Data], int]
 
@@ -30,25 +28,9 @@ def ground_truth(model: Any, dataset: Any = None) -> Oracle | None:
     return own
 
 
-def rule_agreement(oracle: Oracle, graphs: list[Data]) -> float | None:
+def rule_agreement(truth: Callable[[Data], int | None], graphs: list[Data]) -> float | None:
     """Share of labelled graphs whose label is what the rule says; None without labelled graphs."""
     labelled = [graph for graph in graphs if graph.get("y") is not None]
     if not labelled:
         return None
-    return sum(oracle(graph) == int(graph.y) for graph in labelled) / len(labelled)
-
-
-def true_motifs(dataset_name: str | None) -> dict[str, Data]:
-    """The patterns that define classes of a data set, by class name; only Motif has such."""
-    if dataset_name != "motif":
-        return {}
-    found = {}
-    for name, edges in MOTIFS.items():
-        size = 1 + max(j for _, j in edges)
-        forth = torch.tensor(edges).t()
-        found[name] = Data(
-            x=torch.eye(len(COLORS))[:size],
-            edge_index=torch.cat([forth, forth.flip(0)], dim=1),
-            num_nodes=size,
-        )
-    return found
+    return sum(truth(graph) == int(graph.y) for graph in labelled) / len(labelled)

@@ -69,14 +69,16 @@ def audit(
         typer.Option(
             "--retrain",
             help="Train a bundled model again with the graphs that were found, audit it again, "
-            "and show before and after.",
+            "and show before and after. A run that was killed goes on when it is started again.",
         ),
     ] = False,
     epochs: Annotated[
         int | None,
         typer.Option(help="Epochs of --retrain.", show_default="as it was trained"),
     ] = None,
-    hosts: Annotated[int, typer.Option(help="How many graphs look-alikes are hung on.")] = 60,
+    hosts: Annotated[
+        int, typer.Option(help="How many graphs patterns and look-alikes are joined to.")
+    ] = 60,
     restarts: Annotated[int, typer.Option(help="Independent searches for each class.")] = 8,
     seed: Annotated[int, typer.Option(help="The same seed gives the same findings.")] = 0,
     iterations: Annotated[
@@ -95,9 +97,9 @@ def audit(
 ) -> None:
     """Look for ways in which a model is certain and wrong.
 
-    Explains every class, asks the ground truth about it where there is one, hangs look-alikes on
-    graphs of other classes, looks for a default class and for the smallest change that leads to
-    another class. With `--fail-on` it can gate a pipeline.
+    Explains every class, asks the ground truth about it where there is one, joins the patterns that
+    define classes and look-alikes of them to graphs of other classes, looks for a default class and
+    for the smallest change that leads to another class. With `--fail-on` it can gate a pipeline.
 
     For example:
 
@@ -124,8 +126,13 @@ def audit(
                 f"MODEL {model!r} comes without the graphs it was trained on; name them with "
                 "--data package.module:name"
             )
+        if epochs is not None and not retrain:
+            raise ModelError("--epochs is only for --retrain; add it, or leave --epochs out")
         if retrain and not isinstance(found, Bundle):
-            raise ModelError("--retrain needs a bundled model, which knows how it was trained")
+            raise ModelError(
+                f"--retrain needs a bundled model, which knows how it was trained (got {model!r}); "
+                "train your own with the graphs of gnninterpreter.audit.load_graphs(DIR)"
+            )
         dataset = None if data is None else load_data(data)
         settings: dict[str, Any] = {
             "hosts": hosts,
@@ -136,8 +143,14 @@ def audit(
             "progress": False if quiet else LiveProgress(transient=True),
         }
         result = run_audit(found, dataset, **settings)
-        if retrain and isinstance(found, Bundle):
+        again = retrain and isinstance(found, Bundle) and bool(result.counterexamples())
+        if again and isinstance(found, Bundle):
             found, result = _again(found, dataset, result, epochs, quiet, settings)
+        elif retrain:
+            typer.echo(
+                "nothing to train on: the model got no graph wrong whose true class is known",
+                err=True,
+            )
         if out is not None:
             report = write_output(
                 result.explanations,
@@ -149,7 +162,7 @@ def audit(
                 audit=result,
             )
             write_atomically(out / AUDIT, json.dumps(result.to_json()).encode())
-            if retrain and isinstance(found, Bundle):
+            if again and isinstance(found, Bundle):
                 found.save(out)
     if as_json:
         echo_json(result.to_json(with_graphs=False))
@@ -175,6 +188,7 @@ def _again(
     from gnninterpreter import datasets
     from gnninterpreter.audit import audit as run_audit
     from gnninterpreter.audit import retrain
+    from gnninterpreter.datasets._storage import cache_folder
     from gnninterpreter.models.training import EpochReport
 
     def show(report: EpochReport) -> None:
@@ -186,7 +200,15 @@ def _again(
             )
 
     graphs = datasets.load(bundle.dataset_name) if dataset is None else dataset
-    trained = retrain(bundle, graphs, before, epochs=epochs, callback=show)
+    if not quiet:
+        typer.echo(
+            f"training again with {len(before.counterexamples())} graphs that were wrong and "
+            f"{len(before.contrasts)} with the true patterns; if this is stopped, the same "
+            "command goes on where it was",
+            err=True,
+        )
+    folder = cache_folder() / "retraining"
+    trained = retrain(bundle, graphs, before, epochs=epochs, folder=folder, callback=show)
     # Other hosts than those that the new model was trained on.
     after = run_audit(trained, dataset, **{**settings, "seed": settings["seed"] + 1})
     scored = [

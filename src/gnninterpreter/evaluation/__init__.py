@@ -16,12 +16,19 @@ from gnninterpreter.evaluation.diversity import Diversity, diversity
 from gnninterpreter.evaluation.joining import ClassCounts, class_counts, flip_rate, join
 from gnninterpreter.evaluation.likeness import Likeness, likeness, validation_score
 from gnninterpreter.evaluation.lookalikes import lookalikes
-from gnninterpreter.evaluation.quality import SeedSummary, class_probability, summarize_seeds
+from gnninterpreter.evaluation.metrics import Metrics, Yardstick, measure
+from gnninterpreter.evaluation.quality import (
+    SeedSummary,
+    class_probability,
+    summarize,
+    summarize_seeds,
+)
 from gnninterpreter.evaluation.random_graphs import (
     gabriel_edges,
     gilbert_edges,
     random_baseline,
     random_features,
+    random_of_size,
 )
 from gnninterpreter.evaluation.validity import (
     MUTAG_VALENCIES,
@@ -36,8 +43,10 @@ __all__ = [
     "ColouredGraph",
     "Diversity",
     "Likeness",
+    "Metrics",
     "SeedSummary",
     "Validity",
+    "Yardstick",
     "class_counts",
     "class_probability",
     "clustering_mmd",
@@ -50,12 +59,15 @@ __all__ = [
     "join",
     "likeness",
     "lookalikes",
+    "measure",
     "mmd",
     "obeys_valencies",
     "random_baseline",
     "random_features",
+    "random_of_size",
     "rounds_alike",
     "spectrum_mmd",
+    "summarize",
     "summarize_seeds",
     "validation_score",
     "validity",

@@ -10,10 +10,11 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import SpecError
+from gnninterpreter.evaluation.coloured import node_rows
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
+from gnninterpreter.spec import GraphSpec
 
-__all__ = ["ClassCounts", "class_counts", "flip_rate", "join"]
+__all__ = ["ClassCounts", "class_counts", "flip_rate", "join", "join_each"]
 
 
 @dataclass(frozen=True)
@@ -57,30 +58,54 @@ def join(
     """Return the two graphs side by side with one edge between them.
 
     Args:
-        spec: What features there are; those of the new edge are drawn uniformly.
+        spec: What features there are.
         base: The graph whose nodes keep their numbers.
         part: The graph to attach.
         at: Node of the base.
-        to: Node of the part.
-        rng: Source of randomness for the new edge; only needed where edges have features.
+        to: Node of the part. In a directed graph the edge goes from the base to the part.
+        rng: Source of randomness for the features of the new edge, which are those of a random
+            edge of the base, or of the part where the base has none; only needed where edges have
+            features.
 
     Raises:
         SpecError: If edges have features and no source of randomness is given.
     """
-    first = int(base.num_nodes or 0)
+    first, second = int(base.num_nodes or 0), int(part.num_nodes or 0)
     bridge = torch.tensor([[at], [first + to]])
     if not spec.directed:
         bridge = torch.cat([bridge, bridge.flip(0)], dim=1)
     index = torch.cat([base.edge_index, part.edge_index + first, bridge], dim=1)
-    joined = Data(x=torch.cat([base.x, part.x]), edge_index=index)
+    x = node_rows(base)
+    joined = Data(
+        x=torch.cat([x, node_rows(part).to(x.dtype)]), edge_index=index, num_nodes=first + second
+    )
     if spec.edges:
         if rng is None:
             raise SpecError("edges have features, so the new one needs rng= to draw its own")
-        row = torch.tensor([_drawn(spec.edges, rng)], dtype=base.edge_attr.dtype)
-        row = row.reshape(1, *base.edge_attr.shape[1:]).repeat(
-            bridge.size(1), *[1] * (base.edge_attr.dim() - 1)
-        )
-        joined.edge_attr = torch.cat([base.edge_attr, part.edge_attr, row])
+        rows = torch.cat([base.edge_attr, part.edge_attr.to(base.edge_attr.dtype)])
+        own = base.edge_attr.size(0)
+        like = int(rng.integers(own or rows.size(0)))
+        new = rows[like : like + 1].repeat(bridge.size(1), *[1] * (rows.dim() - 1))
+        joined.edge_attr = torch.cat([rows, new])
+        if spec.has_edge_types:
+            joined.edge_type = joined.edge_attr.reshape(-1)
+    return joined
+
+
+def join_each(spec: GraphSpec, bases: Sequence[Data], part: Data, seed: int = 0) -> list[Data]:
+    """Join a part to each graph, by one edge between random nodes.
+
+    Args:
+        spec: What features there are.
+        bases: The graphs.
+        part: What to attach.
+        seed: The same seed joins every part of a size at the same nodes.
+    """
+    joined = []
+    for number, base in enumerate(bases):
+        rng = np.random.default_rng([seed, number])
+        at, place = int(rng.integers(int(base.num_nodes or 0))), float(rng.random())
+        joined.append(join(spec, base, part, at, int(place * int(part.num_nodes or 0)), rng))
     return joined
 
 
@@ -108,23 +133,5 @@ def flip_rate(
     ]
     if not others:
         return float("nan")
-    rng = np.random.default_rng(seed)
-    size = int(part.num_nodes or 0)
-    pasted = []
-    for graph in others:
-        at, to = int(rng.integers(int(graph.num_nodes or 0))), int(rng.integers(size))
-        pasted.append(join(classifier.spec, graph, part, at, to, rng))
-    after = classifier.score_data(pasted).logits.argmax(1)
+    after = classifier.score_data(join_each(classifier.spec, others, part, seed)).logits.argmax(1)
     return float((after == target).double().mean())
-
-
-def _drawn(blocks: Sequence[Block], rng: np.random.Generator) -> list[float]:
-    row: list[float] = []
-    for block in blocks:
-        if isinstance(block, Continuous):
-            row += np.asarray(rng.uniform(block.low, block.high)).reshape(-1).tolist()
-        elif isinstance(block, Categorical) and block.encoding == "index":
-            row.append(float(rng.integers(block.size)))
-        else:
-            row += np.eye(block.size)[int(rng.integers(block.size))].tolist()
-    return row

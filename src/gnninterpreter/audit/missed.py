@@ -1,0 +1,202 @@
+"""Question 3, first half: does the model see the pattern that defines a class?
+
+The pattern is put into graphs of other classes that the model gets right, and the rule says what
+they are now.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from torch_geometric.data import Data
+
+from gnninterpreter.audit.context import Context
+from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
+from gnninterpreter.audit.patterns import Pattern
+from gnninterpreter.evaluation.joining import join_each
+
+__all__ = ["contrasts", "missed_findings"]
+
+KEPT = 200
+LIMITS = {Severity.HIGH: 0.5, Severity.MEDIUM: 0.2, Severity.LOW: 0.05}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What came of one variant of a pattern: the graphs asked about, and the wrong answers."""
+
+    name: str
+    graph: Data
+    total: int
+    wrong: tuple[tuple[Data, int, int, float], ...]
+
+    @property
+    def rate(self) -> float:
+        """Share of wrong answers."""
+        return len(self.wrong) / self.total if self.total else 0.0
+
+
+def missed_findings(pattern: Pattern, context: Context) -> tuple[list[Finding], str]:
+    """Put every variant of a pattern into graphs, and compare the model's answer with the rule's.
+
+    Args:
+        pattern: The pattern.
+        context: The model under audit, with its rule.
+
+    Returns:
+        At most one finding, and what was asked in a short sentence.
+    """
+    hosts = [] if pattern.whole else _hosts(pattern, context)
+    if context.oracle is None or not (hosts or pattern.whole):
+        return [], f"{pattern.what}: no graph to put them into that the model gets right"
+    asked = [
+        _ask(
+            name,
+            graph,
+            [graph] if pattern.whole else _pasted(graph, pattern, hosts, context),
+            context,
+        )
+        for name, graph in pattern.variants.items()
+    ]
+    total, wrong = sum(one.total for one in asked), sum(len(one.wrong) for one in asked)
+    worst = max(asked, key=lambda one: one.rate)
+    rate = wrong / total if pattern.whole else worst.rate
+    short = f"{pattern.what}: wrong about {wrong} of {total} graphs"
+    if not pattern.whole:
+        short += f" with one put in, most often with {worst.name} ({worst.rate:.0%})"
+    severity = next((level for level, least in LIMITS.items() if rate >= least), None)
+    if severity is None or not wrong:
+        return [], short
+    return [_finding(pattern, asked, worst, rate, severity, len(hosts), context)], short
+
+
+def contrasts(pattern: Pattern, context: Context) -> list[Data]:
+    """Graphs with a pattern truly in them, made as look-alikes are joined, with their true class.
+
+    Training with look-alikes alone teaches a model that whatever is joined to a graph does not
+    count; with both it has to find the difference.
+
+    Args:
+        pattern: The pattern.
+        context: The rule and the graphs to put it into, of whatever class.
+    """
+    hosts = [] if pattern.whole else list(context.pool or context.hosts)
+    target = context.classifier.spec.class_index(pattern.class_name)
+    made = [
+        graph
+        for variant in pattern.variants.values()
+        for graph in _pasted(variant, pattern, hosts, context)
+        if context.truth(graph) == target
+    ]
+    step = max(len(made) // KEPT, 1)
+    return [context.labelled(graph, target) for graph in made[::step][:KEPT]]
+
+
+def _finding(
+    pattern: Pattern,
+    asked: list[Asked],
+    worst: Asked,
+    rate: float,
+    severity: Severity,
+    hosts: int,
+    context: Context,
+) -> Finding:
+    names = context.names
+    answers = [answer for one in asked for answer in one.wrong]
+    truth, said = Counter((t, s) for _, t, s, _ in answers).most_common(1)[0][0]
+    own = names[truth] == pattern.class_name
+    total = sum(one.total for one in asked)
+    often = "most" if rate >= LIMITS[Severity.HIGH] else "some"
+    if pattern.whole:
+        what = (
+            f"The model was asked about {total} {pattern.what}, over all sizes. It is wrong about "
+            f"{len(answers)} of them, and mostly says \u201c{names[said]}\u201d."
+        )
+    else:
+        where = " or ".join(f"\u201c{name}\u201d" for name in pattern.hosts) or "other classes"
+        what = (
+            f"{worst.total} graphs of {where} that the model gets right were given {worst.name} "
+            f"each. By the rule most of them are {'then' if own else 'still'} "
+            f"\u201c{names[truth]}\u201d; the model is now wrong about {worst.rate:.0%}, and "
+            f"mostly says \u201c{names[said]}\u201d."
+        )
+        if len(asked) > 1:
+            fooling = sum(one.rate >= LIMITS[Severity.HIGH] for one in asked)
+            what += (
+                f" Of {len(asked)} sizes and shapes that were tried, {fooling} mislead it in at "
+                "least half of the graphs."
+            )
+    if own:
+        title = f"Misses {pattern.what} in {often} graphs"
+        if pattern.whole:
+            title = f"Wrong about {often} {pattern.what}"
+        why = f" So where it does not say \u201c{names[truth]}\u201d, it may be that all the same."
+    else:
+        title = f"{_capital(pattern.what)} make it say \u201c{names[said]}\u201d wrongly"
+        why = f" So it goes by something else than what defines \u201c{names[truth]}\u201d."
+    advice = " Train with such graphs (they come with the audit), or do not use it on them."
+    shown = sorted(worst.wrong, key=lambda one: -one[3])[:2]
+    evidence = [] if pattern.whole else [Evidence(worst.graph, worst.name)]
+    evidence += [
+        Evidence(g, f"by rule {names[t]}; the model: {names[s]} ({p:.3f})") for g, t, s, p in shown
+    ]
+    return Finding(
+        Kind.MISSED,
+        severity.at_most(context.gravest),
+        pattern.class_name,
+        title,
+        what + why + advice,
+        weight=rate,
+        numbers={
+            "wrong share": round(rate, 4),
+            "wrong graphs": len(answers),
+            "graphs asked": total,
+            "variants": len(asked),
+            **({} if pattern.whole else {"hosts": hosts, "worst variant": worst.name}),
+        },
+        evidence=tuple(evidence),
+        graphs=tuple(_spread(asked)),
+    )
+
+
+def _ask(name: str, graph: Data, graphs: list[Data], context: Context) -> Asked:
+    said, probabilities = context.predict(graphs)
+    wrong = []
+    for made, answer, row in zip(graphs, said.tolist(), probabilities, strict=True):
+        truth = context.truth(made)
+        if truth is not None and truth != answer:
+            wrong.append((context.labelled(made, truth), truth, answer, float(row[answer])))
+    return Asked(name, graph, len(graphs), tuple(wrong))
+
+
+def _pasted(graph: Data, pattern: Pattern, hosts: list[Data], context: Context) -> list[Data]:
+    if pattern.paste is None:
+        return join_each(context.classifier.spec, hosts, graph, context.seed)
+    streams = (np.random.default_rng([context.seed, n]) for n in range(len(hosts)))
+    return [pattern.paste(host, graph, rng) for host, rng in zip(hosts, streams, strict=True)]
+
+
+def _hosts(pattern: Pattern, context: Context) -> list[Data]:
+    """Graphs of the classes that a pattern may be put into, the model being right about them."""
+    pool = list(context.pool or context.hosts)
+    said = context.predict(pool)[0].tolist()
+    allowed = set(pattern.hosts) or set(context.names) - {pattern.class_name}
+    found = [
+        host
+        for host, answer in zip(pool, said, strict=True)
+        if context.names[answer] in allowed and answer == context.truth(host)
+    ]
+    return found[: len(context.hosts)]
+
+
+def _spread(asked: list[Asked]) -> list[Data]:
+    """The graphs that were answered wrongly, as many as are kept, all variants in turn."""
+    turns = max(len(one.wrong) for one in asked)
+    found = [one.wrong[i][0] for i in range(turns) for one in asked if i < len(one.wrong)]
+    return found[:KEPT]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

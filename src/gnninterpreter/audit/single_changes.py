@@ -1,0 +1,173 @@
+"""Every single change of a discrete graph, and what it does in words.
+
+A change is: take out an edge (a node that loses its last one goes with it); add an edge between two
+nodes; hang a new node on one (both with every category that the new edge and the new node may
+have); give a node or an edge another category. To take out a node is as many changes as it has
+edges. Numbers as features stay as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.distribution.distribution import pair_ends
+from gnninterpreter.graphs import DenseGraphs, dense_width
+from gnninterpreter.optim.batches import present_nodes, widened
+from gnninterpreter.optim.moves import MoveSpace
+from gnninterpreter.spec import Block, Categorical
+
+__all__ = ["SingleChanges", "single_changes"]
+
+# Features of a new node or edge with more combinations than these are not all tried.
+MOST_OPTIONS = 32
+
+
+@dataclass(frozen=True)
+class SingleChanges:
+    """All graphs that are one change away from a graph.
+
+    Args:
+        graphs: The changed graphs; none of them is empty.
+        space: What the numbers of the moves mean.
+        before: The graph, on one more node, for each kind of new node and new edge.
+        owner: Which of those each changed graph comes from.
+        move: Which move made it.
+    """
+
+    graphs: DenseGraphs
+    space: MoveSpace
+    before: DenseGraphs
+    owner: Tensor
+    move: Tensor
+
+    def words(self, index: int) -> str:
+        """Say what a change does; nodes have the numbers they have in the graph."""
+        return _words(self.space, self.before[int(self.owner[index])], int(self.move[index]))
+
+
+def single_changes(graph: DenseGraphs) -> SingleChanges:
+    """Make every single change.
+
+    Args:
+        graph: One discrete graph.
+    """
+    wide = widened(graph, graph.num_candidates + 1)
+    space = MoveSpace(wide.spec, wide.num_candidates, wide.weight.device)
+    nodes = _options(wide.spec.nodes, wide.nodes[0, -1])
+    edges = [None] if wide.edges is None else _options(wide.spec.edges, wide.edges[0, -1, 0])
+    variants = [_variant(wide, node, edge) for node in nodes for edge in edges]
+    before = DenseGraphs(
+        wide.spec,
+        torch.cat([one.weight for one in variants]),
+        torch.cat([one.nodes for one in variants]),
+        None if wide.edges is None else torch.cat([_edges(one) for one in variants]),
+    )
+    possible = space.possible(before)
+    target, source = pair_ends(space.num_candidates, wide.spec.directed, wide.weight.device)
+    pairs, present, last = space.sizes[0], present_nodes(wide)[0], wide.num_candidates - 1
+    there = wide.weight[0, target, source].gt(0.5)
+    hangs = (target == last) | (source == last)
+    usable = (present[target] & present[source]) | (hangs & (present[target] | present[source]))
+    for number in range(len(before)):
+        node = number // len(edges)
+        # Only what is new depends on the variant; everything else is done once.
+        allowed = usable & (hangs | (node == 0)) & (~there | (number == 0))
+        if number:
+            possible[number, pairs:] = False
+        possible[number, :pairs] &= allowed
+        possible[number, -space.num_candidates :] = False
+    owner, move = possible.nonzero(as_tuple=True)
+    changed = space.apply(before[owner], move)
+    full = ~changed.empty
+    return SingleChanges(changed[full], space, before, owner[full], move[full])
+
+
+def _options(blocks: tuple[Block, ...], row: Tensor) -> list[Tensor]:
+    """A row of features with every combination of categories."""
+    choices = [range(b.size) if isinstance(b, Categorical) else range(1) for b in blocks]
+    found = []
+    for chosen in product(*choices):
+        made, start = row.clone(), 0
+        for block, category in zip(blocks, chosen, strict=True):
+            width = dense_width([block])
+            if isinstance(block, Categorical):
+                made[start : start + width] = 0.0
+                made[start + category] = 1.0
+            start += width
+        found.append(made)
+        if len(found) == MOST_OPTIONS:
+            break
+    return found
+
+
+def _variant(graph: DenseGraphs, node: Tensor, edge: Tensor | None) -> DenseGraphs:
+    """The graph with given features for its last node and for every edge that is not there."""
+    nodes = graph.nodes.clone()
+    nodes[:, -1] = node
+    edges = graph.edges
+    if edges is not None and edge is not None:
+        edges = torch.where(graph.weight.gt(0.5).unsqueeze(3), edges, edge.expand_as(edges))
+    return DenseGraphs(graph.spec, graph.weight, nodes, edges)
+
+
+def _edges(graph: DenseGraphs) -> Tensor:
+    assert graph.edges is not None
+    return graph.edges
+
+
+def _words(space: MoveSpace, graph: DenseGraphs, move: int) -> str:
+    pairs, node_changes, _, _ = space.sizes
+    target, source = pair_ends(space.num_candidates, graph.spec.directed, graph.weight.device)
+    if move < pairs:
+        return _edge_words(graph, int(source[move]), int(target[move]))
+    move -= pairs
+    if move < node_changes:
+        width = graph.nodes.size(2)
+        return f"give node {move // width} the {_category(graph.spec.nodes, move % width)}"
+    assert graph.edges is not None, "what is left are categories of edges"
+    pair, column = divmod(move - node_changes, graph.edges.size(3))
+    kind = _category(graph.spec.edges, column)
+    return f"give the edge {_ends(graph, int(source[pair]), int(target[pair]))} the {kind}"
+
+
+def _edge_words(graph: DenseGraphs, source: int, target: int) -> str:
+    present = present_nodes(graph)[0]
+    if bool(graph.weight[0, target, source] > 0.5):
+        return f"take out the edge {_ends(graph, source, target)}"
+    kind = "" if graph.edges is None else _told(graph.spec.edges, graph.edges[0, target, source])
+    if bool(present[source]) and bool(present[target]):
+        return f"add an edge {_ends(graph, source, target)}{kind}"
+    old, new = (source, target) if bool(present[source]) else (target, source)
+    made = _told(graph.spec.nodes, graph.nodes[0, new])
+    return f"hang a new node{made} on node {old}" + (f" by an edge{kind}" if kind else "")
+
+
+def _ends(graph: DenseGraphs, source: int, target: int) -> str:
+    if graph.spec.directed:
+        return f"from node {source} to node {target}"
+    return f"between nodes {source} and {target}"
+
+
+def _told(blocks: tuple[Block, ...], row: Tensor) -> str:
+    """The categories of a row in brackets, nothing where it has none."""
+    told, start = [], 0
+    for block in blocks:
+        width = dense_width([block])
+        if isinstance(block, Categorical):
+            told.append(f"{block.name} {block.names[int(row[start : start + width].argmax())]}")
+        start += width
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _category(blocks: tuple[Block, ...], column: int) -> str:
+    for block in blocks:
+        width = dense_width([block])
+        if column < width:
+            assert isinstance(block, Categorical), "only categories are changed"
+            return f"{block.name} {block.names[column]}"
+        column -= width
+    raise AssertionError(f"there is no column {column}")
