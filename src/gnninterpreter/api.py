@@ -142,7 +142,9 @@ def explain(
         finally:
             display.end()
         metadata = _metadata(recipe, seed, restarts, report, classifier)
-        return ExplanationSet(classifier.spec, explanations, name, lines, metadata)
+        return ExplanationSet(
+            classifier.spec, explanations, name, lines, metadata, class_statistics
+        )
 
 
 def load(folder: str | Path) -> ExplanationSet:

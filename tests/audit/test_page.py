@@ -36,10 +36,10 @@ def made(severity: Severity, rate: float) -> Finding:
 @pytest.fixture
 def report(tmp_path: Path) -> Path:
     result = make_result(SPEC)
-    before = Audit(result, (made(Severity.HIGH, 0.9),), {"test accuracy": 0.98})
-    after = Audit(
-        result, (made(Severity.LOW, 0.06),), {"test accuracy": 0.97}, ("one thing",), before
-    )
+    rates = [{"flip rates": {"the <i>ring</i>": {"double covers": rate}}} for rate in (0.9, 0.06)]
+    numbers = [{"test accuracy": a, **rate} for a, rate in zip((0.98, 0.97), rates, strict=True)]
+    before = Audit(result, (made(Severity.HIGH, 0.9),), numbers[0])
+    after = Audit(result, (made(Severity.LOW, 0.06),), numbers[1], ("one thing",), before)
     return write_report(result, tmp_path / "audit.html", audit=after)
 
 
@@ -47,7 +47,8 @@ def test_names_are_escaped_and_before_and_after_are_there(report: Path) -> None:
     page = report.read_text()
     assert "<script>alert(1)" not in page
     assert "Audit: 1 finding (1 low)" in page
-    assert "<td>0.9</td><td>0.06</td>" in page
+    assert "prediction flips with double covers of the &lt;i&gt;ring&lt;/i&gt; joined on" in page
+    assert "<td>90% of graphs</td><td>6% of graphs</td>" in page
     assert "<td>0.980</td><td>0.970</td>" in page
 
 

@@ -110,9 +110,9 @@ def test_statistics_come_back_equal(tmp_path: Path) -> None:
 
 def test_statistics_that_the_result_carries_are_saved(tmp_path: Path) -> None:
     result, own = made(), statistics(1)
-    vars(result)["statistics"] = own
+    result.statistics = own
     result.save(tmp_path)
-    after = load_statistics(tmp_path)
+    after = gi.load(tmp_path).statistics
     assert after is not None
     assert torch.equal(after.mean_embedding, own.mean_embedding)
 

@@ -62,10 +62,13 @@ def test_visualize_graph(explanation_of: Callable[..., Explanation], tmp_path: P
     pyplot.close("all")
 
 
-def test_png(explanation_of: Callable[..., Explanation], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "mark"), [("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_pictures(
+    explanation_of: Callable[..., Explanation], tmp_path: Path, kind: str, mark: bytes
+) -> None:
     pytest.importorskip("matplotlib")
-    path = explanation_of(SPEC).export(tmp_path / "a.png")
-    assert path.read_bytes().startswith(b"\x89PNG")
+    path = explanation_of(SPEC).export(tmp_path / f"a.{kind}")
+    assert path.read_bytes().startswith(mark)
 
 
 def test_png_without_matplotlib(

@@ -217,12 +217,15 @@ class Explanation:
         ]
 
     def export(self, path: str | Path) -> Path:
-        """Write `best` to a file; the ending says how: .graphml, .json, .svg, .png or .smi.
+        """Write `best` to a file in the format that its ending asks for.
+
+        Args:
+            path: Where to; ends in .graphml, .json, .svg, .png, .pdf or .smi.
 
         Raises:
             OutputError: If the ending is not known, the place cannot be written, or the graph is no
                 molecule that SMILES could tell.
-            MissingExtraError: If matplotlib (.png) or RDKit (.smi) is not installed.
+            MissingExtraError: If matplotlib (.png, .pdf) or RDKit (.smi) is not installed.
         """
         from gnninterpreter.explanation.export import export
 

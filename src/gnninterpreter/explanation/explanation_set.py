@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.errors import TargetError
 from gnninterpreter.explanation.explanation import Explanation
+from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class ExplanationSet(Mapping[str, Explanation]):
         model_name: What was explained.
         inferred: What was found out about the model, in short lines.
         metadata: Versions and settings, to repeat the run.
+        statistics: What the classes look like to the model, where that is known.
     """
 
     spec: GraphSpec
@@ -34,6 +36,7 @@ class ExplanationSet(Mapping[str, Explanation]):
     model_name: str = "model"
     inferred: list[str] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
+    statistics: ClassStatistics | None = None
 
     def __getitem__(self, key: str | int) -> Explanation:
         """Look a class up by name or index.

@@ -20,12 +20,12 @@ __all__ = ["export"]
 
 
 def export(explanation: Explanation, path: Path) -> Path:
-    """Write the most probable graph as GraphML, node-link JSON, SVG, PNG or SMILES.
+    """Write the most probable graph as GraphML, node-link JSON, SVG, PNG, PDF or SMILES.
 
     Raises:
         OutputError: If the ending is not one of these, the place cannot be written, or the graph is
             no molecule that SMILES could tell.
-        MissingExtraError: If matplotlib (.png) or RDKit (.smi) is not installed.
+        MissingExtraError: If matplotlib (.png, .pdf) or RDKit (.smi) is not installed.
     """
     ending = path.suffix.lower()
     if ending == ".graphml":
@@ -38,21 +38,21 @@ def export(explanation: Explanation, path: Path) -> Path:
         from gnninterpreter.report.drawing import graph_svg
 
         content = graph_svg(explanation.graph, explanation.spec).encode()
-    elif ending == ".png":
-        content = _png(explanation)
+    elif ending in (".png", ".pdf"):
+        content = _picture(explanation, ending.removeprefix("."))
     elif ending == ".smi":
         content = _smiles(explanation).encode()
     else:
         raise OutputError(
-            f"cannot export to {path.name}: end it in .graphml, .json, .svg, .png or .smi"
+            f"cannot export to {path.name}: end it in .graphml, .json, .svg, .png, .pdf or .smi"
         )
     return write_atomically(path, content)
 
 
-def _png(explanation: Explanation) -> bytes:
-    from gnninterpreter.report.drawing import png
+def _picture(explanation: Explanation, kind: str) -> bytes:
+    from gnninterpreter.report.drawing import picture
 
-    return png(explanation)
+    return picture(explanation, kind)
 
 
 def _smiles(explanation: Explanation) -> str:

@@ -98,7 +98,7 @@ def save_run(
     from safetensors.torch import save
 
     check_folder(folder, overwrite)
-    statistics = statistics or getattr(result, "statistics", None)
+    statistics = statistics or result.statistics
     tensors: dict[str, Tensor] = {}
     if statistics is not None:
         tensors |= {STATISTICS + name: part for name, part in statistics.tensors().items()}
@@ -157,6 +157,7 @@ def load_run(folder: Path) -> ExplanationSet:
             index["model"],
             index["inferred"],
             index["metadata"],
+            load_statistics(folder),
         )
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         cause = f"{type(error).__name__}: {error}"

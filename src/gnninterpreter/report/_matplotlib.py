@@ -12,7 +12,7 @@ from gnninterpreter.report.appearance import INK, EdgeLook
 if TYPE_CHECKING:
     from gnninterpreter.report.drawing import Drawing
 
-__all__ = ["draw_on", "figure_png"]
+__all__ = ["draw_on", "figure_file"]
 
 FIGURE = (4.8, 3.4)
 # Points of a letter for each unit of a node's radius, in a figure of that size.
@@ -74,18 +74,18 @@ def draw_on(drawing: Drawing, ax: Any, title: str) -> Any:
     return ax
 
 
-def figure_png(draw: Callable[[Any], Any], dots_per_inch: int) -> bytes:
-    """Let a function draw on axes of a figure that no window shows, and return it as PNG."""
+def figure_file(draw: Callable[[Any], Any], kind: str, dots_per_inch: int) -> bytes:
+    """Let a function draw on axes of a figure that no window shows, and return it as a file."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingExtraError("writing PNG", "matplotlib", "report") from error
+        raise MissingExtraError(f"writing {kind.upper()}", "matplotlib", "report") from error
     figure = Figure(figsize=FIGURE)
     FigureCanvasAgg(figure)
     draw(figure.add_subplot())
     buffer = BytesIO()
-    figure.savefig(buffer, format="png", dpi=dots_per_inch, bbox_inches="tight")
+    figure.savefig(buffer, format=kind, dpi=dots_per_inch, bbox_inches="tight")
     return buffer.getvalue()
 
 

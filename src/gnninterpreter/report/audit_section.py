@@ -94,8 +94,12 @@ def _written(value: float | int | str) -> str:
     return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
+def _percent(rate: float) -> str:
+    return f"{100 * rate:.0f}% of graphs"
+
+
 def _comparison(audit: Audit) -> list[tuple[str, str, str]]:
-    """Before and after training again: counts of findings, and flip rates of the same question."""
+    """Before and after training again: counts of findings, and how often predictions flip."""
     if audit.before is None:
         return []
     before, after = audit.before.counts(), audit.counts()
@@ -103,14 +107,13 @@ def _comparison(audit: Audit) -> list[tuple[str, str, str]]:
         (f"findings of {severity} severity", str(before[severity]), str(after[severity]))
         for severity in after
     ]
-    rates = [
-        {f.title: f.numbers.get("strongest flip rate") for f in one.findings}
-        for one in (audit.before, audit)
-    ]
-    for title, rate in rates[0].items():
-        if rate is not None:
-            now = rates[1].get(title)
-            rows.append((title, _written(rate), "not found" if now is None else _written(now)))
+    rates = [one.numbers.get("flip rates", {}) for one in (audit.before, audit)]
+    for what, families in rates[0].items():
+        for family, rate in families.items():
+            now = rates[1].get(what, {}).get(family)
+            name = family if family == "random graphs" else f"{family} of {what}"
+            name = f"prediction flips with {name} joined on"
+            rows.append((name, _percent(rate), "not asked" if now is None else _percent(now)))
     for name in ("test accuracy",):
         values = [one.numbers.get(name) for one in (audit.before, audit)]
         if None not in values:

@@ -24,7 +24,7 @@ from gnninterpreter.spec import GraphSpec
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
 
-__all__ = ["Drawing", "draw", "graph_svg", "png"]
+__all__ = ["Drawing", "draw", "graph_svg", "picture"]
 
 LARGEST_RADIUS, SMALLEST_RADIUS = 15.0, 3.0
 
@@ -153,15 +153,20 @@ def draw(explanation: Explanation, ax: Any = None) -> Any:
     return draw_on(drawing, ax, f"{explanation.name}   p = {mean.mean:.3f} ± {mean.std:.3f}")
 
 
-def png(explanation: Explanation, dots_per_inch: int = 200) -> bytes:
-    """The same drawing as a PNG image, made without any display.
+def picture(explanation: Explanation, kind: str = "png", dots_per_inch: int = 200) -> bytes:
+    """The same drawing as a file of matplotlib's, made without any display.
+
+    Args:
+        explanation: What to draw.
+        kind: ``"png"`` or ``"pdf"``.
+        dots_per_inch: How fine a PNG image is.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """
-    from gnninterpreter.report._matplotlib import figure_png
+    from gnninterpreter.report._matplotlib import figure_file
 
-    return figure_png(lambda ax: draw(explanation, ax), dots_per_inch)
+    return figure_file(lambda ax: draw(explanation, ax), kind, dots_per_inch)
 
 
 def _radius(positions: Positions, box: int) -> float:

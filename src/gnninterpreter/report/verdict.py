@@ -114,10 +114,11 @@ def verdict_on(
             f"{sure}, but in its embedding the graph is farther from the class mean than "
             f"{100 - percentile:.0f}% of the real graphs are.",
         )
+    unasked = " Whether it is right, no ground truth was asked." if truth is None else ""
     return Verdict(
         Finding.TRUSTWORTHY,
         f"{sure}; {reached} of {count} restarts reached the class; in its embedding the graph is "
-        f"closer to the class mean than {percentile:.0f}% of the real graphs are.",
+        f"closer to the class mean than {percentile:.0f}% of the real graphs are.{unasked}",
     )
 
 
