@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnninterpreter.errors import DataError, ModelError
+from gnninterpreter.cli.options import (
+    Forward,
+    Iterations,
+    Overwrite,
+    Quiet,
+    Restarts,
+    labelled_graphs,
+)
+from gnninterpreter.errors import ModelError
 
 if TYPE_CHECKING:
     from gnninterpreter.audit import Audit
@@ -35,14 +43,7 @@ def audit(
         str,
         typer.Argument(metavar="MODEL", help="The model, as for `explain`.", show_default=False),
     ],
-    data: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATA",
-            help="The labelled graphs, as for `explain`. A bundled model needs none.",
-            show_default=False,
-        ),
-    ] = None,
+    data: Annotated[str | None, labelled_graphs(". A bundled model needs none.")] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -51,9 +52,7 @@ def audit(
             show_default=False,
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the run that DIR holds.")
-    ] = False,
+    overwrite: Overwrite = False,
     fail_on: Annotated[
         Level | None,
         typer.Option(
@@ -79,21 +78,11 @@ def audit(
     hosts: Annotated[
         int, typer.Option(help="How many graphs patterns and look-alikes are joined to.")
     ] = 60,
-    restarts: Annotated[int, typer.Option(help="Independent searches for each class.")] = 8,
+    restarts: Restarts = 8,
     seed: Annotated[int, typer.Option(help="The same seed gives the same findings.")] = 0,
-    iterations: Annotated[
-        int | None,
-        typer.Option(help="Most gradient steps of a search.", show_default="the recipe's"),
-    ] = None,
-    forward: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FUNCTION",
-            help="package.module:name of a function forward(model, data).",
-            show_default=False,
-        ),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    iterations: Iterations = None,
+    forward: Forward = None,
+    quiet: Quiet = False,
 ) -> None:
     """Look for ways in which a model is certain and wrong.
 
@@ -115,17 +104,12 @@ def audit(
     with only_results(as_json):
         from gnninterpreter.audit import audit as run_audit
         from gnninterpreter.cli.progress import LiveProgress
-        from gnninterpreter.cli.references import load_data, load_forward, load_model
+        from gnninterpreter.cli.references import load_forward, load_subject
         from gnninterpreter.explanation.storage import write_atomically
         from gnninterpreter.models import Bundle
         from gnninterpreter.optim import Recipe
 
-        found = load_model(model)
-        if data is None and not isinstance(found, Bundle):
-            raise DataError(
-                f"MODEL {model!r} comes without the graphs it was trained on; name them with "
-                "--data package.module:name"
-            )
+        found, dataset = load_subject(model, data)
         if epochs is not None and not retrain:
             raise ModelError("--epochs is only for --retrain; add it, or leave --epochs out")
         if retrain and not isinstance(found, Bundle):
@@ -133,7 +117,6 @@ def audit(
                 f"--retrain needs a bundled model, which knows how it was trained (got {model!r}); "
                 "train your own with the graphs of gnninterpreter.audit.load_graphs(DIR)"
             )
-        dataset = None if data is None else load_data(data)
         settings: dict[str, Any] = {
             "hosts": hosts,
             "seed": seed,

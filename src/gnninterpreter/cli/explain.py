@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnninterpreter.errors import DataError, SpecError
+from gnninterpreter.cli.options import Forward, Iterations, Overwrite, Quiet, Restarts
+from gnninterpreter.errors import SpecError
 
 if TYPE_CHECKING:
     from gnninterpreter.optim import Recipe
@@ -53,7 +54,7 @@ def explain(
             show_default=False,
         ),
     ] = None,
-    restarts: Annotated[int, typer.Option(help="Independent searches for each class.")] = 8,
+    restarts: Restarts = 8,
     seed: Annotated[int, typer.Option(help="The same seed gives the same explanations.")] = 0,
     device: Annotated[str, typer.Option(help="Where to run: cpu, cuda or cuda:1.")] = "cpu",
     threads: Annotated[
@@ -67,32 +68,19 @@ def explain(
         int | None,
         typer.Option(help="Most nodes of an explanation.", show_default="from the class"),
     ] = None,
-    iterations: Annotated[
-        int | None,
-        typer.Option(help="Most gradient steps of a search.", show_default="the recipe's"),
-    ] = None,
-    forward: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FUNCTION",
-            help="package.module:name of a function forward(model, data), where the signature of "
-            "the model does not say how it is called.",
-            show_default=False,
-        ),
-    ] = None,
+    iterations: Iterations = None,
+    forward: Forward = None,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR", help="Folder for the run and its report.html.", show_default=False
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the run that DIR holds.")
-    ] = False,
+    overwrite: Overwrite = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the results as one JSON document.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Explain the classes of a graph classifier.
 
@@ -122,16 +110,9 @@ def explain(
     with only_results(as_json):
         from gnninterpreter import api
         from gnninterpreter.cli.progress import LiveProgress
-        from gnninterpreter.cli.references import load_data, load_forward, load_model
-        from gnninterpreter.models import Bundle
+        from gnninterpreter.cli.references import load_forward, load_subject
 
-        found = load_model(model)
-        if data is None and not isinstance(found, Bundle):
-            raise DataError(
-                f"MODEL {model!r} comes without the graphs it was trained on; name them with "
-                "--data package.module:name"
-            )
-        dataset = None if data is None else load_data(data)
+        found, dataset = load_subject(model, data)
         call = None if forward is None else load_forward(forward)
         result = api.explain(
             found,

@@ -17,10 +17,27 @@ if TYPE_CHECKING:
     from gnninterpreter.explanation import ExplanationSet
     from gnninterpreter.models import Bundle
 
-__all__ = ["load_data", "load_forward", "load_model", "load_run_model"]
+__all__ = ["load_data", "load_forward", "load_model", "load_run_model", "load_subject"]
 
 BUNDLE_ENDINGS = (".json", ".safetensors")
 FORM = "package.module:name"
+
+
+def load_subject(model: str, data: str | None) -> tuple[nn.Module | Bundle, Any]:
+    """Load a model with the labelled graphs that it needs, unless it brings what they would tell.
+
+    Raises:
+        DataError: If the model is not a bundle and no graphs are named.
+    """
+    from gnninterpreter.models import Bundle
+
+    found = load_model(model)
+    if data is None and not isinstance(found, Bundle):
+        raise DataError(
+            f"MODEL {model!r} comes without the graphs it was trained on; name them with "
+            f"--data {FORM}"
+        )
+    return found, None if data is None else load_data(data)
 
 
 def load_model(reference: str) -> nn.Module | Bundle:

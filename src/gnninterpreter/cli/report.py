@@ -7,36 +7,18 @@ from typing import Annotated
 
 import typer
 
+from gnninterpreter.cli.options import Forward, Run, explained_model, labelled_graphs
+
 __all__ = ["report"]
 
 
 def report(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.", show_default=False)],
+    run: Run,
     model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="The model that was explained, as for `explain`: the report then also has what "
-            "only the model can say. A bundled model is found by itself.",
-            show_default=False,
-        ),
+        str | None, explained_model(": the report then also has what only it can say")
     ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATA",
-            help="The labelled graphs, as for `explain`: adds the nearest real graphs.",
-            show_default=False,
-        ),
-    ] = None,
-    forward: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FUNCTION",
-            help="package.module:name of a function forward(model, data).",
-            show_default=False,
-        ),
-    ] = None,
+    data: Annotated[str | None, labelled_graphs(": adds the nearest real graphs.")] = None,
+    forward: Forward = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where to.", show_default="report.html in RUN"),

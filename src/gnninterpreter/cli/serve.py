@@ -3,43 +3,23 @@
 from __future__ import annotations
 
 import socket
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from gnninterpreter.cli.options import Forward, Run, explained_model, labelled_graphs
 from gnninterpreter.errors import MissingExtraError, ModelError, OutputError
 
 __all__ = ["serve"]
 
 
 def serve(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.", show_default=False)],
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODEL",
-            help="The model that was explained, as for `explain`. A bundled model is found by "
-            "itself.",
-            show_default=False,
-        ),
-    ] = None,
+    run: Run,
+    model: Annotated[str | None, explained_model()] = None,
     data: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DATA",
-            help="The labelled graphs, as for `explain`: adds similarities and the ground truth.",
-            show_default=False,
-        ),
+        str | None, labelled_graphs(": adds similarities and the ground truth.")
     ] = None,
-    forward: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FUNCTION",
-            help="package.module:name of a function forward(model, data).",
-            show_default=False,
-        ),
-    ] = None,
+    forward: Forward = None,
     host: Annotated[
         str, typer.Option(help="Address to listen on; others than this one let others in.")
     ] = "127.0.0.1",

@@ -1,0 +1,54 @@
+"""Arguments that several commands share, so that they are spelled and explained the same way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "Forward",
+    "Iterations",
+    "Overwrite",
+    "Quiet",
+    "Restarts",
+    "Run",
+    "explained_model",
+    "labelled_graphs",
+]
+
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.", show_default=False)]
+Forward = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FUNCTION",
+        help="package.module:name of a function forward(model, data), where the signature of the "
+        "model does not say how it is called.",
+        show_default=False,
+    ),
+]
+Restarts = Annotated[int, typer.Option(help="Independent searches for each class.")]
+Iterations = Annotated[
+    int | None,
+    typer.Option(help="Most gradient steps of a search.", show_default="the recipe's"),
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run that DIR holds.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+
+
+def explained_model(what_for: str = "") -> object:
+    """The option that names the model of a run; ``what_for`` says what it adds."""
+    return typer.Option(
+        metavar="MODEL",
+        help=f"The model that was explained, as for `explain`{what_for}. A bundled model is found "
+        "by itself.",
+        show_default=False,
+    )
+
+
+def labelled_graphs(what_for: str) -> object:
+    """The option that names a data set; ``what_for`` says what it is needed for."""
+    return typer.Option(
+        metavar="DATA", help=f"The labelled graphs, as for `explain`{what_for}", show_default=False
+    )
