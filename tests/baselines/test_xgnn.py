@@ -40,8 +40,15 @@ def test_policy_draws_only_allowed_ends_with_their_probability():
 
 @pytest.mark.parametrize("target", ["mutagen", "nonmutagen"])
 def test_learns_both_classes_of_mutag(target):
-    runs = [XGNN().explain(load("mutag"), target=target, seed=seed) for seed in (0, 1)]
-    assert summarize_seeds(runs).mean >= 0.95
+    # Up to 0.99 takes longer; the study of XGNN does it over ten seeds.
+    found = XGNN(stop_probability=0.97).explain(load("mutag"), target=target)
+    assert summarize_seeds([found]).mean >= 0.95
+
+
+def test_gives_up_without_progress():
+    found = XGNN(stop_probability=2.0, patience=1).explain(load("is_acyclic"), target="cyclic")
+    # The first look is always progress and the best there is, so that the second is none.
+    assert found.restarts[0].iterations == 20
 
 
 def test_same_seed_same_explanation(explained):
@@ -94,6 +101,8 @@ def test_reference_reward_runs():
 def test_bad_settings():
     with pytest.raises(SpecError, match="episodes"):
         XGNN(episodes=0)
+    with pytest.raises(SpecError, match="patience"):
+        XGNN(patience=0)
     with pytest.raises(SpecError, match="learning_rate"):
         XGNN(learning_rate=0.0)
     with pytest.raises(SpecError, match="reward"):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.evaluation import summarize_seeds
+from gnninterpreter.evaluation import summarize, summarize_seeds
 from gnninterpreter.explanation import Probability
 
 
@@ -25,6 +25,12 @@ def test_spread_within_and_between_runs():
     # Means 0 and 1 vary by 1/4; within each the variance is 0.04.
     found = summarize_seeds([run(0.0, 0.2, 1.0), run(1.0, 0.2, 1.0)])
     assert found.std == pytest.approx((0.25 + 0.04) ** 0.5)
+    assert found.between == pytest.approx(0.5)
+
+
+def test_numbers_and_explanations_are_summarized_alike():
+    runs = [run(0.3, 0.1, 1.0), run(0.5, 0.2, 2.0)]
+    assert summarize([0.3, 0.5], [0.1, 0.2], [1.0, 2.0]) == summarize_seeds(runs)
 
 
 def test_no_runs_to_summarize():

@@ -114,5 +114,12 @@ def test_the_kept_results_say_what_the_documentation_says() -> None:
     assert all(run.job.restarts == 8 and run.samples == 1000 for run in runs)
     zoo = read_runs(folder / "zoo.json")
     assert len({run.job.model for run in zoo}) >= 12
-    assert sum(run.lost for run in zoo) <= 0.05 * len(zoo)
+    # One model is never sure of anything: there a run has to come near the best of a larger search.
+    unsure = [run for run in zoo if run.lost]
+    assert {run.job.model for run in unsure} == {"zoo-cheb-unsure"}
+    searched = read_runs(folder / "unsure.json")
+    for run in unsure:
+        best = max(other.mean for other in searched if other.job.target == run.job.target)
+        assert run.connected
+        assert run.mean >= best - 0.005
     assert json.loads((folder / "zoo.json").read_text())["kind"] == "robustness"

@@ -11,7 +11,7 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.explanation import Explanation, Probability
 from gnninterpreter.models.classifier import GraphClassifier
 
-__all__ = ["SeedSummary", "class_probability", "summarize_seeds"]
+__all__ = ["SeedSummary", "class_probability", "summarize", "summarize_seeds"]
 
 REACHED, MISSED = 0.9, 0.1
 
@@ -23,6 +23,7 @@ class SeedSummary:
     Args:
         mean: Mean over the runs of the mean class probability.
         std: Standard deviation over all samples of all runs.
+        between: Standard deviation over the means of the runs.
         reached: Share of runs with a mean of at least 0.9.
         missed: Share of runs with a mean below 0.1.
         seconds: Mean time of a run.
@@ -31,6 +32,7 @@ class SeedSummary:
 
     mean: float
     std: float
+    between: float
     reached: float
     missed: float
     seconds: float
@@ -59,17 +61,33 @@ def summarize_seeds(runs: Sequence[Explanation]) -> SeedSummary:
     Raises:
         DataError: If there are none.
     """
-    if not runs:
+    return summarize(
+        [run.probability.mean for run in runs],
+        [run.probability.std for run in runs],
+        [run.seconds for run in runs],
+    )
+
+
+def summarize(
+    means: Sequence[float], deviations: Sequence[float], seconds: Sequence[float]
+) -> SeedSummary:
+    """The same from the numbers of each run: its mean, its standard deviation and its time.
+
+    Raises:
+        DataError: If there are none.
+    """
+    if not means:
         raise DataError("there are no runs to summarize")
-    means = torch.tensor([run.probability.mean for run in runs], dtype=torch.double)
-    spread = torch.tensor([run.probability.std for run in runs], dtype=torch.double)
+    found = torch.tensor(means, dtype=torch.double)
+    spread = torch.tensor(deviations, dtype=torch.double)
     # Law of total variance: within runs and between their means.
-    variance = (spread**2).mean() + means.var(unbiased=False)
+    variance = (spread**2).mean() + found.var(unbiased=False)
     return SeedSummary(
-        mean=float(means.mean()),
+        mean=float(found.mean()),
         std=float(variance.sqrt()),
-        reached=float((means >= REACHED).double().mean()),
-        missed=float((means < MISSED).double().mean()),
-        seconds=sum(run.seconds for run in runs) / len(runs),
-        runs=len(runs),
+        between=float(found.std(unbiased=False)),
+        reached=float((found >= REACHED).double().mean()),
+        missed=float((found < MISSED).double().mean()),
+        seconds=sum(seconds) / len(seconds),
+        runs=len(means),
     )

@@ -17,7 +17,14 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import encode
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
-__all__ = ["KINDS", "gabriel_edges", "gilbert_edges", "random_baseline", "random_features"]
+__all__ = [
+    "KINDS",
+    "gabriel_edges",
+    "gilbert_edges",
+    "random_baseline",
+    "random_features",
+    "random_of_size",
+]
 
 Edge = tuple[int, int]
 
@@ -127,6 +134,25 @@ def random_features(
         data.edge_attr = attr.squeeze(-1) if spec.metadata.get("edge_attr") == "flat" else attr
     data.num_nodes = num_nodes
     return data
+
+
+def random_of_size(spec: GraphSpec, num_nodes: int, num_edges: int, seed: int = 0) -> Data:
+    """A connected random graph of a given size: what an explanation of that size is held against.
+
+    A random tree, to which random further edges are added; features are uniform.
+
+    Args:
+        spec: What features there are.
+        num_nodes: Number of nodes n, at least 1.
+        num_edges: Number of edges; at least n - 1 and at most all pairs are taken.
+        seed: The same seed gives the same graph.
+    """
+    rng = np.random.default_rng(seed)
+    edges = [(int(rng.integers(node)), node) for node in range(1, num_nodes)]
+    rest = [(u, v) for v in range(num_nodes) for u in range(v) if (u, v) not in edges]
+    more = max(0, min(num_edges - len(edges), len(rest)))
+    edges += [rest[i] for i in rng.permutation(len(rest))[:more]]
+    return random_features(spec, num_nodes, edges, torch.Generator().manual_seed(seed))
 
 
 def _uniform(blocks: Sequence[Block], rows: int, generator: torch.Generator) -> Tensor:

@@ -5,8 +5,9 @@
 'statistics'
 """
 
-from gnninterpreter.paper.run import STUDIES, run
-from gnninterpreter.paper.study import Settings
+from gnninterpreter.paper.compute import STUDIES, compute, units_of
+from gnninterpreter.paper.run import run
+from gnninterpreter.paper.settings import Settings
 from gnninterpreter.paper.tables import Row, Table, Value
 
-__all__ = ["STUDIES", "Row", "Settings", "Table", "Value", "run"]
+__all__ = ["STUDIES", "Row", "Settings", "Table", "Value", "compute", "run", "units_of"]

@@ -38,7 +38,7 @@ class HeatMap:
 
     def svg(self) -> str:
         """The heat map as one SVG document."""
-        left, top, wide, high = 190, 64, 156, 30
+        left, top, wide, high = 230, 64, 176, 30
         width, height = left + wide * len(self.columns) + 10, top + high * len(self.rows) + 10
         parts = [f'<text x="8" y="22" font-size="15" font-weight="600">{text(self.title)}</text>']
         for c, name in enumerate(self.columns):
@@ -127,10 +127,11 @@ class LogLines:
             parts.append(
                 f'<text x="{x:.1f}" y="{floor + 16}" text-anchor="middle">{value:g}</text>'
             )
-        for value in (min(y for _, y in points), max(y for _, y in points)):
+        for value in _round_values([y for _, y in points]):
             _, y = place(points[0][0], value)
             parts.append(
-                f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{value:.2g}</text>'
+                f'<path d="M{left},{y:.1f} H{right}" stroke="#e3e7eb"/>'
+                f'<text x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>'
             )
         for index, (name, line) in enumerate(self.lines):
             color = PALETTE[index % len(PALETTE)]
@@ -162,6 +163,9 @@ class LogLines:
         ticks = sorted({x for _, line in self.lines for x, _ in line})
         ax.minorticks_off()
         ax.set_xticks(ticks, [f"{x:g}" for x in ticks], fontsize=7)
+        heights = _round_values([y for _, line in self.lines for _, y in line])
+        ax.set_yticks(heights, [f"{y:g}" for y in heights], fontsize=7)
+        ax.grid(axis="y", color="#e3e7eb", linewidth=0.8)
         ax.set(xlabel=self.across, ylabel="seconds")
         ax.set_title(self.title, fontsize=9)
         ax.legend(fontsize=7)
@@ -169,6 +173,19 @@ class LogLines:
         with atomic_path(path) as temporary:
             figure.savefig(temporary, format="png", dpi=110)
         return True
+
+
+def _round_values(values: Sequence[float]) -> list[float]:
+    """Round numbers 1, 2 and 5 times powers of ten within the range of some values.
+
+    Example:
+        >>> _round_values([0.08, 1.3])
+        [0.1, 0.2, 0.5, 1.0]
+    """
+    low, high = min(values), max(values)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    found = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
+    return [value for value in found if low <= value <= high] or [low]
 
 
 def _bounds(values: Sequence[float]) -> tuple[float, float]:

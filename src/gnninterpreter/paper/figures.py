@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -28,6 +29,8 @@ INK, FAINT, OUTLINE = "#16202c", "#5b6673", "#f7a8bd"
 LABEL, CAPTION, TITLE, MARGIN = 108, 20, 34, 10
 # Of RDKit's drawings; and the share of it below which two atoms count as one on top of the other.
 BOND_LENGTH, CROWDED = 1.5, 0.6
+DOTS = 130
+POINTS = 72.0
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,7 @@ class Sheet:
         figure = Figure(figsize=(2.1 * columns + 0.9, 1.9 * len(self.rows) + 0.5))
         FigureCanvasAgg(figure)
         grid = figure.subplots(len(self.rows), columns, squeeze=False)
+        drawn: list[tuple[Any, Drawing]] = []
         for axes, (label, cells) in zip(grid, self.rows, strict=True):
             for c, ax in enumerate(axes):
                 if c >= len(cells):
@@ -128,14 +132,17 @@ class Sheet:
                     x1, y1, x2, y2 = drawing.ends(u, v)
                     ax.plot([x1, x2], [y1, y2], color=OUTLINE, linewidth=6.5, zorder=0.5)
                 draw_on(drawing, ax, "")
+                drawn.append((ax, drawing))
                 if ax.get_legend() is not None:
                     ax.get_legend().remove()
                 title = f"{label}: {cells[c].caption}" if label and c == 0 else cells[c].caption
                 ax.set_title(title, fontsize=7)
         figure.suptitle(self.title, fontsize=9)
         figure.tight_layout()
+        for ax, drawing in drawn:
+            _fit_letters(ax, drawing)
         with atomic_path(path) as temporary:
-            figure.savefig(temporary, format="png", dpi=110)
+            figure.savefig(temporary, format="png", dpi=DOTS)
         return True
 
     def _cell(self, cell: Cell) -> list[str]:
@@ -172,6 +179,22 @@ def write_text(path: Path, content: str) -> None:
     """Write a text file whole or not at all."""
     with atomic_path(path) as temporary:
         temporary.write_text(content, encoding="utf-8")
+
+
+def _fit_letters(ax: Any, drawing: Drawing) -> None:
+    """Give letters the size of their circles and lines a breadth that can be seen.
+
+    What draws on axes knows one size of figure; a sheet has many small ones.
+    """
+    figure, place = ax.get_figure(), ax.get_position()
+    wide, high = figure.get_size_inches()
+    share = min(place.width * wide / drawing.size[0], place.height * high / drawing.size[1])
+    radius = POINTS * share * drawing.radius
+    for label in ax.texts:
+        length = len(label.get_text())
+        label.set_fontsize(max(3.0, min(8.0, (1.15 if length < 2 else 0.95) * radius)))
+    for line in ax.lines:
+        line.set_linewidth(max(line.get_linewidth(), 1.2))
 
 
 def _chemical(graph: Data, drawn: nx.Graph, spec: GraphSpec) -> Positions | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import time
@@ -12,20 +13,16 @@ from typing import Any
 
 from gnninterpreter._version import __version__
 from gnninterpreter.datasets._storage import atomic_path
-from gnninterpreter.errors import OutputError, SpecError
-from gnninterpreter.paper.figures import write_text
-from gnninterpreter.paper.study import DATASETS, Outcome, Settings, Workshop
+from gnninterpreter.errors import OutputError
+from gnninterpreter.paper.compute import STUDIES, compute, units_of
+from gnninterpreter.paper.settings import DATASETS, Settings
+from gnninterpreter.paper.study import Outcome, Workshop
 from gnninterpreter.paper.tables import Table
+from gnninterpreter.paper.units import fingerprint
 
-__all__ = ["STUDIES", "run"]
+__all__ = ["run"]
 
-STUDIES: tuple[str, ...] = (
-    "statistics", "classifiers", "quantitative", "qualitative", "multiple", "random", "xgnn",
-    "ablation", "verification", "complexity", "bias",
-)  # fmt: skip
-"""The parts of the paper's evaluation, in the order of the paper."""
-
-SCHEMA = 1
+SCHEMA = 2
 
 
 def run(
@@ -35,6 +32,7 @@ def run(
     quick: bool = False,
     seed: int = 0,
     fresh: bool = False,
+    jobs: int = 1,
     say: Callable[[str], None] = lambda line: None,
 ) -> list[Table]:
     """Run studies and write their tables and figures.
@@ -46,7 +44,8 @@ def run(
         out: Folder for the results; each study has its own inside.
         quick: Whether to do the small version.
         seed: First of the seeds.
-        fresh: Run all of them again.
+        fresh: Draw all of them again, and compute again what is not stored.
+        jobs: Number of processes that compute.
         say: Called with short lines on what is being done.
 
     Returns:
@@ -56,18 +55,20 @@ def run(
         SpecError: If there is no such study.
         OutputError: If the folder cannot be written.
     """
-    for name in studies:
-        if name not in STUDIES:
-            raise SpecError(f"there is no study {name!r}; there are {', '.join(STUDIES)}")
     settings = Settings(quick, seed)
+    units_of(studies, settings)  # An unknown name is said before any work is done.
     folder = Path(out)
     workshop = Workshop(settings, folder, say)
     tables: list[Table] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        records = {name: _inputs(name, settings) for name in studies}
+        known = {n: None if fresh else _stored(folder / n, records[n]) for n in studies}
+        open_ = [name for name in studies if known[name] is None]
+        if open_:
+            compute(folder, quick=quick, jobs=jobs, only=open_, seed=seed, say=say)
         for name in studies:
-            inputs = _inputs(name, workshop)
-            stored = None if fresh else _stored(folder / name, inputs)
+            inputs, stored = records[name], known[name]
             if stored is not None:
                 say(f"{name}: already there")
                 tables += stored
@@ -88,14 +89,18 @@ def run(
     return tables
 
 
-def _inputs(name: str, workshop: Workshop) -> dict[str, Any]:
+def _inputs(name: str, settings: Settings) -> dict[str, Any]:
     """Everything the results of a study depend on."""
+    digest = hashlib.sha256()
+    for work in units_of([name], settings):
+        digest.update(json.dumps(work.inputs(), sort_keys=True).encode())
     return {
         "schema": SCHEMA,
         "study": name,
         "version": __version__,
-        "settings": asdict(workshop.settings),
-        "models": [workshop.weights(dataset) for dataset in DATASETS],
+        "settings": asdict(settings),
+        "models": [fingerprint(dataset) for dataset in DATASETS],
+        "units": digest.hexdigest()[:16],
     }
 
 
@@ -114,6 +119,9 @@ def _stored(folder: Path, inputs: dict[str, Any]) -> list[Table] | None:
 
 def _write(folder: Path, outcome: Outcome, inputs: dict[str, Any], seconds: float) -> None:
     """Write everything, and last the record that says it is complete."""
+    # Drawing is imported only here, so that computing does without.
+    from gnninterpreter.paper.figures import write_text
+
     folder.mkdir(parents=True, exist_ok=True)
     files = [name for table in outcome.tables for name in table.write(folder)]
     for figure in outcome.figures:
@@ -145,4 +153,5 @@ def _index(folder: Path) -> None:
         tables = (folder / name / file for file in files if file.suffix == ".md")
         parts += [table.read_text(encoding="utf-8") for table in tables]
         parts += [f"![{f.stem}]({name}/{f.name})\n" for f in files if f.suffix == ".svg"]
-    write_text(folder / "README.md", "\n".join(parts))
+    with atomic_path(folder / "README.md") as temporary:
+        temporary.write_text("\n".join(parts), encoding="utf-8")

@@ -2,45 +2,49 @@
 
 from __future__ import annotations
 
-from gnninterpreter.evaluation import diversity
 from gnninterpreter.paper.figures import Cell, Sheet, outlines
+from gnninterpreter.paper.needs import explained
 from gnninterpreter.paper.published import CLASSES
-from gnninterpreter.paper.study import DATASETS, Outcome, Workshop
+from gnninterpreter.paper.records import graph_from_json
+from gnninterpreter.paper.settings import DATASETS, Settings, cases
+from gnninterpreter.paper.study import Outcome, Workshop
 from gnninterpreter.paper.tables import Row, Table, Value
+from gnninterpreter.paper.units import Unit
 
-__all__ = ["study"]
+__all__ = ["study", "units"]
 
 SHOWN = 5
-LEAST = 0.9
+
+
+def units(settings: Settings) -> list[Unit]:
+    """Every class, explained once."""
+    return [explained(settings, dataset, target) for dataset, target in cases()]
 
 
 def study(workshop: Workshop) -> Outcome:
     """Draw the distinct graphs that the restarts found, and say how much they differ."""
     rows, sheets = [], []
     for dataset in DATASETS:
-        explained = workshop.explained(dataset)
-        drawn = []
+        spec, drawn = workshop.bundle(dataset).spec, []
         for target in CLASSES[dataset]:
-            explanation = explained[target]
-            modes = explanation.modes(LEAST)
+            found = workshop.get(explained(workshop.settings, dataset, target))
+            modes, spread = found["modes"], found["spread"] or {}
             cells = [
-                Cell(mode.graph, explanation.spec, f"p = {mode.probability:.3f}")
-                for mode in modes[:SHOWN]
+                Cell(graph_from_json(m["graph"]), spec, f"p = {m['probability']:.3f}")
+                for m in modes[:SHOWN]
             ]
             drawn.append((target, cells))
-            graphs = [mode.graph for mode in modes]
-            spread = diversity(workshop.classifier(dataset), graphs) if graphs else None
             rows.append(
                 Row(
                     (dataset, target),
                     None,
-                    Value(len(modes)),
+                    Value(found["num_modes"]),
                     "" if modes else "no restart reached 0.9",
                     {
-                        "restarts": len(explanation.restarts),
-                        "least probability": min((m.probability for m in modes), default=None),
-                        "embedding cosine": None if spread is None else spread.cosine,
-                        "WL distance": None if spread is None else spread.distance,
+                        "restarts": len(found["restarts"]),
+                        "least probability": min((m["probability"] for m in modes), default=None),
+                        "embedding cosine": spread.get("cosine"),
+                        "WL distance": spread.get("distance"),
                     },
                 )
             )
