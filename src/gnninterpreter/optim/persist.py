@@ -1,9 +1,10 @@
 """Persistence: where local search ends short of the class, walk on from there and try again.
 
 Some models are certain of few graphs, or only of large ones, and a local search ends before them.
-Walkers then set out from the graph it ended with, over graphs of any allowed size, led by the
-judge's own cost; what they find is refined, and taken if it is better. Restarts that have reached
-their class take no part, so that this costs time only where there is something to gain.
+Walkers then set out twice over graphs of any allowed size: afresh, as at the beginning of a search,
+where graphs stay small, and then from the best graph so far, led by the judge's own cost. What they
+find is refined, and taken if it is better. Restarts that have reached their class take no part, so
+that this costs time only where there is something to gain.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from torch import Tensor
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Goal
-from gnninterpreter.optim.anneal import anneal
+from gnninterpreter.optim.anneal import anneal, random_walkers
 from gnninterpreter.optim.batches import choose, repeat
 from gnninterpreter.optim.judge import Judge, Judgement
 from gnninterpreter.optim.refine import refine
@@ -24,7 +25,7 @@ from gnninterpreter.optim.refine import refine
 __all__ = ["persist"]
 
 ROUNDS = 2
-STEPS = 150
+STEPS_AFRESH, STEPS_ONWARD = 500, 150
 # In units of the judge's cost, of which two percent of probability are four.
 TEMPERATURES = (4.0, 0.1)
 
@@ -46,7 +47,7 @@ def persist(
         judge: Says how good a graph is.
         streams: Source of randomness, one stream for each restart.
         enough: Class probability of a sound graph with which a restart is content.
-        walkers: Walkers that set out from each graph.
+        walkers: Walkers that set out for each of them.
         look: Called before each round with the rounds done and the graphs so far; True ends it.
 
     Returns:
@@ -58,15 +59,16 @@ def persist(
         if not short.numel() or (look is not None and look(number, graphs)):
             break
         aims, some = goal.select(short), streams.fork(number).select(short)
-        found, _ = anneal(
-            repeat(graphs[short], walkers),
-            aims,
-            judge,
-            some,
-            STEPS,
-            energy=_cost,
-            temperatures=TEMPERATURES,
-        )
+        if number == 0:
+            start = random_walkers(
+                graphs.spec, graphs.num_candidates, walkers, some, graphs.weight.dtype
+            )
+            found, _ = anneal(start, aims, judge, some, STEPS_AFRESH)
+        else:
+            start = repeat(graphs[short], walkers)
+            found, _ = anneal(
+                start, aims, judge, some, STEPS_ONWARD, energy=_cost, temperatures=TEMPERATURES
+            )
         found, judged = refine(found, aims, judge, some)
         better = torch.zeros_like(seen.sound).index_copy(0, short, judged.cost < seen.cost[short])
         place = torch.zeros_like(goal.target).index_copy(
