@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import networkx as nx
@@ -11,12 +10,8 @@ import pytest
 from gnninterpreter.audit.findings import Audit, Evidence, Finding, Kind, Severity
 from gnninterpreter.report import write_report
 from tests.audit.conftest import SPEC, plain
+from tests.browsing import CHROMIUM, launched, sync_api
 from tests.report.conftest import make_result
-
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 
 def made(severity: Severity, rate: float) -> Finding:
@@ -63,9 +58,8 @@ def test_no_findings_are_said_to_be_none(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_in_a_browser(report: Path) -> None:
     complaints: list[str] = []
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        browser = launched(playwright)
         page = browser.new_page(viewport={"width": 390, "height": 800})
         page.on("console", lambda message: complaints.append(message.text))
         page.on("request", lambda r: r.url.startswith("file:") or complaints.append(r.url))

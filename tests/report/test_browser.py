@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,17 +13,10 @@ import pytest
 
 from gnninterpreter.report import ClassExtras, Neighbour, Stop, write_report
 from gnninterpreter.spec import Categorical, GraphSpec
+from tests.browsing import MARKS, launched, sync_api
 from tests.report.conftest import make_result
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium was found"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+pytestmark = MARKS
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +36,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        running = launched(playwright)
         yield running
         running.close()
 

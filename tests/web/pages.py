@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from tests.browsing import MARKS, launched, sync_api
 
 __all__ = [
     "MARKS",
@@ -22,21 +23,11 @@ __all__ = [
     "sync_api",
 ]
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-MARKS = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium was found"),
-    pytest.mark.filterwarnings("ignore::ResourceWarning"),
-]
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        running = launched(playwright)
         yield running
         running.close()
 

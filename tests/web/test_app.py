@@ -89,7 +89,7 @@ def test_scores(client: httpx.Client) -> None:
 def test_where_there_is_no_rule_there_is_no_truth(client: httpx.Client) -> None:
     assert client.get("/api/state").json()["rule"] is False
     assert client.post("/api/truth", json=TRIANGLE).json() == {"truth": None}
-    refusal(client.post("/api/truth", json={"nodes": [[9]], "edges": []}), 422)
+    assert refusal(client.post("/api/truth", json={"nodes": [[9]], "edges": []}), 422)
 
 
 def test_a_rule_that_fails_is_no_answer(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +157,7 @@ def test_a_drawing_is_exported_as_it_was_arranged(client: httpx.Client) -> None:
     "places", [7, [], [[0, 0]] * 2, [[0, "a"]] * 3, [[0]] * 3, [[0, True]] * 3]
 )
 def test_places_that_are_none(client: httpx.Client, places: Any) -> None:
-    refusal(client.post("/api/export/svg", json={**TRIANGLE, "positions": places}), 422)
+    assert refusal(client.post("/api/export/svg", json={**TRIANGLE, "positions": places}), 422)
 
 
 def test_export_refuses(client: httpx.Client) -> None:
@@ -184,20 +184,22 @@ def test_graphs_that_the_spec_cannot_express(client: httpx.Client, graph: Any, s
 def test_malformed_json(client: httpx.Client, body: str) -> None:
     sent = body.encode("utf-8", "surrogatepass")
     headers = {"content-type": "application/json"}
-    refusal(client.post("/api/score", content=sent, headers=headers), 400)
+    assert refusal(client.post("/api/score", content=sent, headers=headers), 400)
     assert client.post("/api/score", json=TRIANGLE).status_code == 200
 
 
 def test_only_json_and_not_too_much_of_it(client: httpx.Client) -> None:
-    refusal(client.post("/api/score", content="{}", headers={"content-type": "text/plain"}), 415)
+    assert refusal(
+        client.post("/api/score", content="{}", headers={"content-type": "text/plain"}), 415
+    )
     huge = json.dumps({"nodes": [[0]] * 400_000, "edges": []})
     headers = {"content-type": "application/json"}
-    refusal(client.post("/api/score", content=huge, headers=headers), 413)
+    assert refusal(client.post("/api/score", content=huge, headers=headers), 413)
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "", "localhost.evil", "[::"])
 def test_foreign_hosts(client: httpx.Client, host: str) -> None:
-    refusal(client.get("/api/state", headers={"host": host}), 403)
+    assert refusal(client.get("/api/state", headers={"host": host}), 403)
 
 
 @pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1", "[::1]:8000"])
@@ -207,7 +209,7 @@ def test_local_hosts(client: httpx.Client, host: str) -> None:
 
 def test_foreign_origins(client: httpx.Client) -> None:
     headers = {"origin": "https://evil.example"}
-    refusal(client.post("/api/score", json=TRIANGLE, headers=headers), 403)
+    assert refusal(client.post("/api/score", json=TRIANGLE, headers=headers), 403)
     headers = {"origin": "http://localhost:8000"}
     assert client.post("/api/score", json=TRIANGLE, headers=headers).status_code == 200
 
@@ -241,11 +243,11 @@ def test_a_server_for_every_address(studio: Studio, headers: dict[str, str], sta
     ],
 )
 def test_paths_outside(client: httpx.Client, path: str) -> None:
-    refusal(client.get(path), 404)
+    assert refusal(client.get(path), 404)
 
 
 def test_wrong_method(client: httpx.Client) -> None:
-    refusal(client.get("/api/score"), 405)
+    assert refusal(client.get("/api/score"), 405)
 
 
 def test_a_model_that_raises(client: httpx.Client) -> None:

@@ -156,9 +156,9 @@ def test_bad_settings(client: httpx.Client, values: Any, said: str) -> None:
 
 
 def test_nothing_of_that_number(client: httpx.Client) -> None:
-    refusal(client.get("/api/jobs/999/events"), 404)
-    refusal(client.post("/api/jobs/999/keep", json={}), 404)
-    refusal(client.post("/api/jobs/999/stop", json={}), 404)
+    assert refusal(client.get("/api/jobs/999/events"), 404)
+    assert refusal(client.post("/api/jobs/999/keep", json={}), 404)
+    assert refusal(client.post("/api/jobs/999/stop", json={}), 404)
 
 
 def test_nothing_to_keep_yet(client: httpx.Client, studio: Studio) -> None:
