@@ -13,6 +13,8 @@ CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+# Five seconds, the default, are too few on a busy machine.
+sync_api.expect.set_options(timeout=60_000)
 MARKS = [
     pytest.mark.skipif(CHROMIUM is None, reason="no chromium was found"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),

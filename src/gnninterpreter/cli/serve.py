@@ -64,15 +64,14 @@ def serve(
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Take the port before anything is said about it."""
+    """Take the port, and queue whoever comes, before anything is said about it.
+
+    A script that reads the address connects at once, and the server's own start takes a moment.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
+        return socket.create_server((host, port), family=family)
     except OSError as error:
-        listener.close()
         raise OutputError(
             f"cannot listen on {host}:{port} ({error.strerror}); choose another --port"
         ) from error
-    return listener
