@@ -12,6 +12,7 @@ from gnninterpreter.optim.batches import (
     compact,
     present_nodes,
     repeat,
+    replaced,
     widened,
     with_varied_absent_nodes,
 )
@@ -103,3 +104,14 @@ def test_compact_graphs_are_isomorphic_to_what_they_were() -> None:
     small = to_networkx(compact(graphs).to_data_list()[0], PLAIN)
     paw = nx.Graph([(0, 1), (1, 2), (2, 0), (2, 3)])
     assert nx.is_isomorphic(small, paw)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_replaced_graphs_are_the_others_where_they_take_their_place(name: str) -> None:
+    graphs, others = some(SPECS[name]), some(SPECS[name], seed=1)
+    before = repeat(graphs, 1)
+    result = replaced(graphs, torch.tensor([3, 1]), others[torch.tensor([0, 4])])
+    assert_natively_same(result[torch.tensor([3, 1])], others[torch.tensor([0, 4])])
+    assert_natively_same(result[torch.tensor([0, 2, 4])], graphs[torch.tensor([0, 2, 4])])
+    assert_natively_same(graphs, before)
+    assert_natively_same(replaced(graphs, torch.tensor([], dtype=torch.long), others[:0]), graphs)

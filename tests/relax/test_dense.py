@@ -256,3 +256,26 @@ def test_edge_features_of_one_column_may_be_flat() -> None:
 
     assert_discrete_consistency(Flat().double(), EDGE_SPEC)
     assert path_error(Flat().double(), EDGE_SPEC) < 1e-9
+
+
+@pytest.mark.parametrize("layer", [gnn.GATConv, gnn.GATv2Conv])
+def test_layers_that_are_given_other_edge_features_see_those(layer: Any) -> None:
+    class Changing(nn.Module):
+        """Edge features of its own making in every layer, the graphs' own again in the last."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.convs = nn.ModuleList(layer(3, 3, edge_dim=2) for _ in range(4))
+            self.mixes = nn.ModuleList(nn.Linear(2, 2) for _ in range(4))
+            self.head = nn.Linear(3, 2)
+
+        def forward(self, data: Batch) -> Tensor:
+            x = data.x
+            for conv, mix in zip(self.convs, self.mixes, strict=True):
+                x = conv(x, data.edge_index, mix(data.edge_attr))
+                x = conv(x, data.edge_index, data.edge_attr)
+            return self.head(gnn.global_add_pool(x, data.batch))
+
+    torch.manual_seed(0)
+    assert_discrete_consistency(Changing().double(), EDGE_SPEC)
+    assert path_error(Changing().double(), EDGE_SPEC) < 1e-9

@@ -296,9 +296,13 @@ def _draw(block: Block, latent: Tensor, samples: int, streams: Streams, jitter: 
         if jitter:
             latent = latent + jitter * streams.normal(*latent.shape[1:], dtype=latent.dtype)
         return _within_bounds(block, latent)
-    noise = streams.gumbel(samples, *latent.shape[1:], dtype=latent.dtype)
-    choice = (latent.log_softmax(-1).unsqueeze(1) + noise).argmax(dim=-1)
-    return torch.nn.functional.one_hot(choice, block.size).to(latent.dtype)
+    # One number for each choice, set against the cumulated probabilities: a Gumbel for every
+    # category would cost as many times more. The last category takes what rounding has left over.
+    u = streams.uniform(samples, *latent.shape[1:-1], dtype=latent.dtype).unsqueeze(-1)
+    ends = latent.softmax(-1).cumsum(-1)
+    ends[..., -1] = torch.inf
+    reached = (u < ends.unsqueeze(1)).to(latent.dtype)
+    return reached.diff(dim=-1, prepend=torch.zeros_like(u))
 
 
 def _most_probable(block: Block, latent: Tensor) -> Tensor:

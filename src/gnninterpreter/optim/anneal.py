@@ -18,7 +18,7 @@ from torch import Tensor
 from gnninterpreter.distribution import GraphDistribution, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Goal
-from gnninterpreter.optim.batches import choose, compact, with_varied_absent_nodes
+from gnninterpreter.optim.batches import choose, compact, replaced, with_varied_absent_nodes
 from gnninterpreter.optim.judge import SIZE_WEIGHT, Judge, Judgement
 from gnninterpreter.optim.moves import MoveSpace
 from gnninterpreter.spec import GraphSpec
@@ -63,22 +63,25 @@ def anneal(
             walkers.
         temperatures: At the beginning and at the end of the walk.
     """
-    restarts = len(streams)
-    each = len(walkers) // restarts
-    owners = torch.arange(restarts, device=goal.target.device).repeat_interleave(each)
-    aims = goal.select(owners)
+    each = len(walkers) // len(streams)
     space = MoveSpace(walkers.spec, walkers.num_candidates, walkers.weight.device)
-    seen = judge(compact(walkers), aims)
     measure = energy or _energy
+    aims = _for_each_walker(goal, each)
+    seen = judge(compact(walkers), aims)
     level = measure(seen, aims, each)
-    best, cost = _best_of_each(walkers, seen.cost, restarts)
+    best, cost = _best_of_each(walkers, seen.cost, each)
+    walking = torch.arange(len(streams), device=goal.target.device)
     for step in range(steps):
-        going = cost > SIZE_WEIGHT
         # Looked at now and then: each look waits for the device.
-        if step % LOOK_EVERY == 0 and (
-            not bool(going.any()) or (look is not None and look(step, best))
-        ):
-            break
+        if step % LOOK_EVERY == 0:
+            keep = cost[walking] > SIZE_WEIGHT
+            if not bool(keep.any()) or (look is not None and look(step, best)):
+                break
+            if not bool(keep.all()):
+                members = keep.repeat_interleave(each)
+                walkers, level, aims = walkers[members], level[members], aims.select(members)
+                walking, streams = walking[keep], streams.select(keep)
+        going = cost[walking] > SIZE_WEIGHT
         temperature = temperatures[0] + (temperatures[1] - temperatures[0]) * step / steps
         walkers = with_varied_absent_nodes(walkers)
         chance = streams.uniform(2, each, dtype=walkers.weight.dtype)
@@ -87,14 +90,20 @@ def anneal(
         seen = judge(compact(proposals), aims)
         new = measure(seen, aims, each)
         accept = chance[:, 1].flatten() < ((level - new) / temperature).clamp_max(0).exp()
-        accept = accept & going[owners]
+        accept = accept & going.repeat_interleave(each)
         walkers = choose(accept, proposals, walkers)
         level = torch.where(accept, new, level)
-        found, found_cost = _best_of_each(proposals, seen.cost, restarts)
-        better = (found_cost < cost) & going
-        best = choose(better, found, best)
-        cost = torch.where(better, found_cost, cost)
+        found, found_cost = _best_of_each(proposals, seen.cost, each)
+        better = (found_cost < cost[walking]) & going
+        best = replaced(best, walking, choose(better, found, best[walking]))
+        cost[walking] = torch.where(better, found_cost, cost[walking])
     return best, judge(best, goal)
+
+
+def _for_each_walker(goal: Goal, each: int) -> Goal:
+    return goal.select(
+        torch.arange(len(goal.target), device=goal.target.device).repeat_interleave(each)
+    )
 
 
 def random_walkers(
@@ -149,7 +158,7 @@ def _pick(possible: Tensor, chance: Tensor) -> Tensor:
     return torch.where(count > 0, place, -1)
 
 
-def _best_of_each(graphs: DenseGraphs, cost: Tensor, restarts: int) -> tuple[DenseGraphs, Tensor]:
-    lowest, place = cost.view(restarts, -1).min(dim=1)
-    first = torch.arange(restarts, device=cost.device) * (len(graphs) // restarts)
+def _best_of_each(graphs: DenseGraphs, cost: Tensor, each: int) -> tuple[DenseGraphs, Tensor]:
+    lowest, place = cost.view(-1, each).min(dim=1)
+    first = torch.arange(len(lowest), device=cost.device) * each
     return graphs[first + place], lowest

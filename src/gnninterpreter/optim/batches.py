@@ -8,7 +8,7 @@ from torch import Tensor
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Categorical
 
-__all__ = ["choose", "compact", "repeat", "widened", "with_varied_absent_nodes"]
+__all__ = ["choose", "compact", "repeat", "replaced", "widened", "with_varied_absent_nodes"]
 
 
 def present_nodes(graphs: DenseGraphs) -> Tensor:
@@ -27,6 +27,19 @@ def choose(mask: Tensor, yes: DenseGraphs, no: DenseGraphs) -> DenseGraphs:
     if yes.edges is not None and no.edges is not None:
         edges = pick(yes.edges, no.edges)
     return DenseGraphs(yes.spec, pick(yes.weight, no.weight), pick(yes.nodes, no.nodes), edges)
+
+
+def replaced(graphs: DenseGraphs, places: Tensor, by: DenseGraphs) -> DenseGraphs:
+    """The same graphs, but for some that others take the place of, one for each place."""
+    edges = None
+    if graphs.edges is not None and by.edges is not None:
+        edges = graphs.edges.index_copy(0, places, by.edges)
+    return DenseGraphs(
+        graphs.spec,
+        graphs.weight.index_copy(0, places, by.weight),
+        graphs.nodes.index_copy(0, places, by.nodes),
+        edges,
+    )
 
 
 def repeat(graphs: DenseGraphs, times: int) -> DenseGraphs:

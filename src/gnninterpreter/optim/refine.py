@@ -16,7 +16,7 @@ from torch import Tensor
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Goal
-from gnninterpreter.optim.batches import choose, compact, repeat, with_varied_absent_nodes
+from gnninterpreter.optim.batches import choose, compact, repeat, replaced, with_varied_absent_nodes
 from gnninterpreter.optim.judge import SIZE_WEIGHT, Judge, Judgement
 from gnninterpreter.optim.moves import MoveSpace
 
@@ -55,41 +55,57 @@ def refine(
     space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
     graphs = with_varied_absent_nodes(graphs)
     cost = judge(compact(graphs), goal).cost
-    restarts = len(graphs)
-    fails = torch.zeros(restarts, dtype=torch.long)
+    fails = torch.zeros_like(goal.target)
     for step in range(steps):
-        if look is not None and look(step, graphs):
-            break
-        moves = _promising(graphs, goal, judge, space, streams)
-        tried = moves.size(1)
-        repeated = repeat(graphs, tried)
-        proposals = space.apply(repeated, moves.flatten())
-        owners = torch.arange(restarts, device=cost.device)
-        found = _costs(proposals, owners.repeat_interleave(tried), goal, judge)
-        found = torch.where(moves < 0, torch.inf, found.view(restarts, tried))
-        ranked, order = found.sort(dim=1)
-        best_graphs = space.apply(graphs, moves.gather(1, order[:, :1]).squeeze(1))
-        best_cost = ranked[:, 0]
-        joint = graphs
-        for count in range(min(max(JOINT), tried)):
-            helps = ranked[:, count] < cost - PROGRESS
-            move = moves.gather(1, order[:, count : count + 1]).squeeze(1)
-            joint = space.apply(joint, torch.where(helps, move, -1))
-            if count + 1 in JOINT:
-                together = _costs(joint, owners, goal, judge)
-                better = together < best_cost - PROGRESS
-                best_graphs = choose(better, joint, best_graphs)
-                best_cost = torch.where(better, together, best_cost)
         # A restart gives up after a few draws of other moves have not helped either, whether the
         # others go on or not.
-        searching = (fails < ATTEMPTS).to(cost.device)
-        better = searching & (best_cost < cost - PROGRESS)
-        graphs = with_varied_absent_nodes(choose(better, best_graphs, graphs))
-        cost = torch.where(better, best_cost, cost)
-        fails = torch.where(better.cpu(), 0, fails + 1)
-        if bool((fails >= ATTEMPTS).all()):
+        searching = (fails < ATTEMPTS).nonzero().squeeze(1)
+        if not searching.numel() or (look is not None and look(step, graphs)):
             break
+        found, found_cost = _best_change(
+            graphs[searching],
+            cost[searching],
+            goal.select(searching),
+            judge,
+            space,
+            streams.fork(step).select(searching),
+        )
+        better = found_cost < cost[searching] - PROGRESS
+        graphs = with_varied_absent_nodes(replaced(graphs, searching[better], found[better]))
+        cost[searching[better]] = found_cost[better]
+        fails[searching] = torch.where(better, 0, fails[searching] + 1)
     return graphs, judge(graphs, goal)
+
+
+def _best_change(
+    graphs: DenseGraphs,
+    cost: Tensor,
+    goal: Goal,
+    judge: Judge,
+    space: MoveSpace,
+    streams: Streams,
+) -> tuple[DenseGraphs, Tensor]:
+    """The best change of each graph among those tried, one move or several together; its cost."""
+    moves = _promising(graphs, goal, judge, space, streams)
+    tried = moves.size(1)
+    owners = torch.arange(len(graphs), device=cost.device)
+    proposals = space.apply(repeat(graphs, tried), moves.flatten())
+    found = _costs(proposals, owners.repeat_interleave(tried), goal, judge)
+    found = torch.where(moves < 0, torch.inf, found.view(moves.shape))
+    ranked, order = found.sort(dim=1)
+    best = space.apply(graphs, moves.gather(1, order[:, :1]).squeeze(1))
+    best_cost = ranked[:, 0]
+    joint = graphs
+    for count in range(min(max(JOINT), tried)):
+        helps = ranked[:, count] < cost - PROGRESS
+        move = moves.gather(1, order[:, count : count + 1]).squeeze(1)
+        joint = space.apply(joint, torch.where(helps, move, -1))
+        if count + 1 in JOINT:
+            together = _costs(joint, owners, goal, judge)
+            better = together < best_cost - PROGRESS
+            best = choose(better, joint, best)
+            best_cost = torch.where(better, together, best_cost)
+    return best, best_cost
 
 
 def _promising(

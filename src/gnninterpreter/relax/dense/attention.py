@@ -36,19 +36,18 @@ def gat(
     if edge_attr is not None:
         if layer.lin_edge is None:
             return None
-        # The score of an edge is linear in its features: one matrix [D, H], not H * F columns.
+        # The score of an edge is linear in its features: one matrix [H, D], not H * F rows.
         by_head = layer.lin_edge.weight.view(heads, width, -1)
         matrix = (by_head * layer.att_edge.view(heads, width, 1)).sum(dim=1)
         square = candidates.square(edge_attr)
-        edge_score = torch.einsum("bijd,hd->bhij", square, matrix)
+        # Heads first, as the softmax reads them: from [B, N, N, H] every step would stride.
+        edge_score = (matrix @ square.flatten(1, 2).mT).view_as(scores)
         if layer.add_self_loops:
             loops = _loop_features(layer, candidates, square)
             if loops is None:
                 return None
-            off = 1 - torch.eye(candidates.size, dtype=scores.dtype, device=scores.device)
-            loop_score = torch.einsum("bid,hd->bhi", loops, matrix)
-            edge_score = edge_score * off + torch.diag_embed(loop_score)
-        scores = scores + edge_score
+            edge_score.diagonal(dim1=2, dim2=3).copy_(matrix @ loops.mT)
+        scores += edge_score
     scores = nn.functional.leaky_relu(scores, layer.negative_slope)
     return _finish(layer, _attend(candidates, scores, layer.add_self_loops, hidden, None), x)
 
@@ -131,17 +130,28 @@ def _attend(
     Returns:
         [B * N, H, F].
     """
-    weight = candidates.adjacency()
-    if loops:
-        weight = weight + torch.eye(candidates.size, dtype=weight.dtype, device=weight.device)
-    attention = (scores + log_weight(weight).unsqueeze(1)).softmax(dim=3)
-    # A node with no neighbours at all spreads its attention over absent ones; this removes it.
-    attention = attention * (weight > 0).unsqueeze(1)
+    attention = (scores + _log_weights(candidates, loops).unsqueeze(1)).softmax(dim=3)
+    if not loops:
+        # A node with no neighbours at all spreads its attention over absent ones; this removes it.
+        attached = candidates.adjacency().gt(0).any(dim=2)
+        attention = attention * attached.unsqueeze(1).unsqueeze(3)
     out = attention @ candidates.per_graph(values).transpose(1, 2)  # [B, H, N, F]
     out = out.transpose(1, 2)
     if edges is not None:
         out = out + torch.einsum("bhij,bijhf->bihf", attention, edges)
     return out.flatten(0, 1)
+
+
+def _log_weights(candidates: Candidates, loops: bool) -> Tensor:
+    """Logarithm of the edge weights, [B, N, N]; the same for every layer."""
+
+    def make() -> Tensor:
+        weight = candidates.adjacency()
+        if loops:
+            weight = weight + torch.eye(candidates.size, dtype=weight.dtype, device=weight.device)
+        return log_weight(weight)
+
+    return candidates.remember(("log weights", loops), make)
 
 
 def _plain(layer: Any) -> bool:
@@ -154,8 +164,14 @@ def _loop_features(layer: Any, candidates: Candidates, square: Tensor) -> Tensor
     A self-loop has the mean of the node's incoming edges, PyG's default, or a given number.
     """
     if layer.fill_value == "mean":
-        total = torch.einsum("bij,bijd->bid", candidates.adjacency(), square)
-        return total / candidates.per_graph(in_degree(candidates)).clamp_min(1)
+
+        def mean() -> Tensor:
+            total = (candidates.adjacency().unsqueeze(2) @ square).squeeze(2)
+            return total / candidates.per_graph(in_degree(candidates)).clamp_min(1)
+
+        # Layers that are given the graphs' own features, as is usual, share it.
+        own = square is candidates.graphs.edges
+        return candidates.remember("loop features", mean) if own else mean()
     if isinstance(layer.fill_value, (int, float)):
         return square.new_full(square.shape[:2] + square.shape[3:], float(layer.fill_value))
     return None
