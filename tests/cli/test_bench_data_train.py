@@ -54,6 +54,26 @@ def test_bench_robustness_prints_a_table_and_draws(
     assert len(robustness.read_runs(out)) == 4
 
 
+def test_bench_robustness_shows_what_a_model_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    monkeypatch.setattr(robustness, "do", lambda job: replace(RUN, job=job, mean=0.98))
+    larger, out = tmp_path / "larger.json", tmp_path / "runs.json"
+    common = ["bench", "robustness", "--models=mutag"]
+    assert runner.invoke(app, [*common, "--seeds=20", f"--out={larger}"]).exit_code == 0
+    monkeypatch.setattr(robustness, "do", lambda job: replace(RUN, job=job, mean=0.977))
+    result = runner.invoke(app, [*common, "--seeds=2", f"--out={out}", f"--larger={larger}"])
+    assert result.exit_code == 0, result.output
+    assert "0 of 4 runs reached 0.99" in result.stdout
+    assert "4 more" in result.stdout
+    assert "0.9800" in result.stdout
+    result = runner.invoke(app, [*common, f"--out={out}", f"--larger={tmp_path / 'none.json'}"])
+    assert result.exit_code == 2
+    assert "none.json is not a file of robustness runs" in result.stderr
+
+
 def test_bench_robustness_refuses_a_foreign_file(tmp_path: Path) -> None:
     out = tmp_path / "runs.json"
     out.write_text("something else")

@@ -21,10 +21,13 @@ from gnninterpreter.errors import CheckpointError, OutputError
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.explanation.storage import write_atomically
 
-__all__ = ["Job", "Run", "Summary", "read_runs", "robustness", "summarise"]
+__all__ = ["NEAR", "TIMES", "Job", "Run", "Summary", "read_runs", "robustness", "summarise"]
 
 SCHEMA = 1
 WANTED = 0.99
+# Where a model allows no more, a run has to come this near to the best that a search so many times
+# as large has found.
+NEAR, TIMES = 0.005, 20
 
 
 @dataclass(frozen=True, order=True)
@@ -90,12 +93,31 @@ class Run:
 
 @dataclass(frozen=True)
 class Summary:
-    """The runs of one class of one model together."""
+    """The runs of one class of one model together.
+
+    Args:
+        model: The model.
+        target: The class.
+        runs: Number of runs.
+        lost: How many of them fell short.
+        best: The highest mean that is known for the class, where a search `TIMES` as large has
+            found no more than is wanted of a single run; None elsewhere.
+        near: How many of the lost runs have a sound graph and come within `NEAR` of the best.
+        lowest: Lowest mean class probability.
+        mean: Mean of the means.
+        nodes: Median number of nodes.
+        edges: Median number of edges.
+        percentile: Median share of real graphs that are less similar to their class.
+        oracle_agrees: How often the ground truth agrees, where there is one.
+        seconds: Median time.
+    """
 
     model: str
     target: str
     runs: int
     lost: int
+    best: float | None
+    near: int
     lowest: float
     mean: float
     nodes: float
@@ -156,26 +178,49 @@ def read_runs(out: Path) -> list[Run]:
         return [Run(**{**row, "job": Job(**row["job"])}) for row in content["runs"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
-            f"{out} is not a file of robustness runs ({error!r}); give another --out"
+            f"{out} is not a file of robustness runs ({error!r}); give another file"
         ) from error
 
 
-def summarise(runs: Iterable[Run]) -> list[Summary]:
-    """Sum runs up by class, in the order of the models' classes as they came."""
+def summarise(runs: Iterable[Run], larger: Iterable[Run] = ()) -> list[Summary]:
+    """Sum runs up by class, in the order of the models' classes as they came.
+
+    Args:
+        runs: The runs.
+        larger: Runs of a larger search of some of the classes, which show what a model allows.
+    """
+    groups, searched = _by_class(runs), _by_class(larger)
+    return [
+        _summary(model, target, group, _best(group, searched.get((model, target), [])))
+        for (model, target), group in groups.items()
+    ]
+
+
+def _by_class(runs: Iterable[Run]) -> dict[tuple[str, str], list[Run]]:
     groups: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
         groups.setdefault((run.job.model, run.job.target), []).append(run)
-    return [_summary(model, target, group) for (model, target), group in groups.items()]
+    return groups
 
 
-def _summary(model: str, target: str, group: list[Run]) -> Summary:
+def _best(group: list[Run], larger: list[Run]) -> float | None:
+    if sum(run.job.restarts for run in larger) < TIMES * max(run.job.restarts for run in group):
+        return None
+    best = max(run.mean for run in [*group, *larger])
+    return best if best < WANTED else None
+
+
+def _summary(model: str, target: str, group: list[Run], best: float | None) -> Summary:
     percentiles = [run.percentile for run in group if run.percentile is not None]
     oracles = [run.oracle == target for run in group if run.oracle is not None]
+    near = [run for run in group if best is not None and run.connected and run.mean >= best - NEAR]
     return Summary(
         model,
         target,
         len(group),
         sum(run.lost for run in group),
+        best,
+        len(near),
         min(run.mean for run in group),
         sum(run.mean for run in group) / len(group),
         median(run.nodes for run in group),
