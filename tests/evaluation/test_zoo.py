@@ -8,13 +8,14 @@ import torch
 from torch_geometric.utils import to_networkx
 
 from gnninterpreter.evaluation.robustness import Job, do
-from gnninterpreter.evaluation.zoo import SPECS, ZOO, _dataset, trained
+from gnninterpreter.evaluation.zoo import SPECS, ZOO, trained
+from gnninterpreter.evaluation.zoo.graphs import draw
 from gnninterpreter.spec import GraphSpec
 
 
 @pytest.mark.parametrize("name", SPECS)
 def test_graphs_have_the_features_their_spec_names(name: str) -> None:
-    graphs = _dataset(name, 0)[:30]
+    graphs = draw(name, 0)[:30]
     spec = SPECS[name]
     assert {int(graph.y) for graph in graphs} == set(range(spec.num_classes))
     for graph in graphs:
@@ -25,7 +26,7 @@ def test_graphs_have_the_features_their_spec_names(name: str) -> None:
 
 
 def test_strong_cycles_are_strong_and_weak_ones_weak() -> None:
-    for graph in _dataset("strengths", 1)[:20]:
+    for graph in draw("strengths", 1)[:20]:
         drawn = to_networkx(graph, to_undirected=True, edge_attrs=["edge_attr"])
         cycle = nx.cycle_basis(drawn)[0]
         values = [
@@ -36,7 +37,7 @@ def test_strong_cycles_are_strong_and_weak_ones_weak() -> None:
 
 
 def test_levels_of_the_triangle_have_the_sign_of_the_class() -> None:
-    for graph in _dataset("levels", 1)[:20]:
+    for graph in draw("levels", 1)[:20]:
         drawn = to_networkx(graph, to_undirected=True)
         triangle = nx.cycle_basis(drawn)[0]
         signs = graph.x[triangle, 0] > 0

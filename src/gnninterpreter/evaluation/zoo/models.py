@@ -1,8 +1,6 @@
-"""Models that the recipe was never tuned on, trained where they are needed.
+"""The models: architectures that differ in layers, readout, depth and width.
 
-Four small data sets (two with continuous features) and fifteen architectures that differ in
-layers, readout, depth and width. Each trains in seconds; what was trained is kept in memory for the
-process.
+Each trains in seconds; what was trained is kept in memory for the process.
 """
 
 from __future__ import annotations
@@ -11,35 +9,36 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
-import networkx as nx
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 from torch_geometric.nn import (
+    ARMAConv,
     ChebConv,
     GATv2Conv,
     GCNConv,
     GINConv,
     GINEConv,
     GraphConv,
+    LEConv,
+    NNConv,
     PNAConv,
+    ResGatedGraphConv,
     SAGEConv,
+    TAGConv,
     TransformerConv,
     global_add_pool,
     global_max_pool,
     global_mean_pool,
 )
-from torch_geometric.utils import from_networkx
 
+from gnninterpreter.evaluation.zoo.graphs import SPECS, draw
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.spec import Categorical, Continuous, GraphSpec
+from gnninterpreter.spec import GraphSpec
 
 __all__ = ["ZOO", "Subject", "ZooModel", "trained"]
 
-GRAPHS = 400
 READOUTS = {"sum": global_add_pool, "mean": global_mean_pool, "max": global_max_pool}
 
 
@@ -80,20 +79,14 @@ ZOO: dict[str, Entry] = {
     "zoo-gine-sum": Entry("strengths", "gine", "sum"),
     "zoo-transformer-mean": Entry("strengths", "transformer", "mean", 24),
     "zoo-gatv2-max": Entry("levels", "gatv2", "max"),
-}
-
-SPECS = {
-    "ba2": GraphSpec(class_names=("house", "cycle")),
-    "colours": GraphSpec(
-        nodes=(Categorical(4, ("red", "green", "blue", "grey"), name="colour"),),
-        class_names=("neither", "triangle", "square"),
-    ),
-    "levels": GraphSpec(
-        nodes=(Continuous(2, -1.0, 1.0, ("level", "noise")),), class_names=("low", "high")
-    ),
-    "strengths": GraphSpec(
-        edges=(Continuous(1, 0.0, 1.0, ("strength",)),), class_names=("weak", "strong")
-    ),
+    "zoo-tag-mean": Entry("colours", "tag", "mean"),
+    "zoo-sage-max-mean": Entry("colours", "sage-max", "mean", 48, 2),
+    "zoo-arma-sum": Entry("levels", "arma", "sum", 24),
+    "zoo-le-max": Entry("ba2", "le", "max"),
+    "zoo-gin-norm-mean": Entry("ba2", "gin-norm", "mean"),
+    "zoo-pna-sum": Entry("ba2", "pna", "sum", 16, 2),
+    "zoo-gated-max": Entry("strengths", "gated", "max"),
+    "zoo-nn-sum": Entry("strengths", "nn", "sum", 16, 2),
 }
 
 
@@ -124,8 +117,9 @@ class ZooModel(nn.Module):
 
 
 def _layer(name: str, a: int, b: int, edge_width: int, degrees: Tensor) -> nn.Module:
-    def network(width: int) -> nn.Sequential:
-        return nn.Sequential(nn.Linear(width, b), nn.ReLU(), nn.Linear(b, b))
+    def network(width: int, norm: bool = False) -> nn.Sequential:
+        between = [nn.BatchNorm1d(b)] if norm else []
+        return nn.Sequential(nn.Linear(width, b), *between, nn.ReLU(), nn.Linear(b, b))
 
     edge_dim = edge_width or None
     makers: dict[str, Callable[[], nn.Module]] = {
@@ -133,10 +127,17 @@ def _layer(name: str, a: int, b: int, edge_width: int, degrees: Tensor) -> nn.Mo
         "graphconv": lambda: GraphConv(a, b),
         "sage": lambda: SAGEConv(a, b),
         "cheb": lambda: ChebConv(a, b, K=3),
+        "sage-max": lambda: SAGEConv(a, b, aggr="max"),
+        "tag": lambda: TAGConv(a, b),
+        "arma": lambda: ARMAConv(a, b, num_stacks=2),
+        "le": lambda: LEConv(a, b),
         "gin": lambda: GINConv(network(a)),
+        "gin-norm": lambda: GINConv(network(a, norm=True), train_eps=True),
         "gine": lambda: GINEConv(network(a), edge_dim=edge_dim),
         "gatv2": lambda: GATv2Conv(a, b // 4, heads=4, edge_dim=edge_dim),
         "transformer": lambda: TransformerConv(a, b // 2, heads=2, edge_dim=edge_dim),
+        "gated": lambda: ResGatedGraphConv(a, b, edge_dim=edge_dim),
+        "nn": lambda: NNConv(a, b, nn.Linear(edge_width, a * b)),
         "pna": lambda: PNAConv(
             a, b, ["mean", "max", "std"], ["identity", "amplification"], degrees
         ),
@@ -149,7 +150,7 @@ def trained(name: str, seed: int = 0) -> Subject:
     """Train a model of the zoo, always the same for the same seed."""
     entry = ZOO[name]
     spec = SPECS[entry.data]
-    graphs = _dataset(entry.data, seed)
+    graphs = draw(entry.data, seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = ZooModel(entry, spec, _degree_histogram(graphs))
@@ -181,85 +182,3 @@ def _degree_histogram(graphs: list[Data]) -> Tensor:
         [torch.bincount(g.edge_index[1], minlength=int(g.num_nodes or 0)) for g in graphs]
     )
     return torch.bincount(degrees)
-
-
-def _dataset(name: str, seed: int) -> list[Data]:
-    rng = np.random.default_rng(seed)
-    makers: dict[str, Callable[[np.random.Generator, int], Data]] = {
-        "ba2": _house_or_cycle,
-        "colours": _coloured,
-        "levels": _levelled,
-        "strengths": _strong,
-    }
-    classes = SPECS[name].num_classes
-    return [makers[name](rng, i % classes) for i in range(GRAPHS)]
-
-
-def _joined(rng: np.random.Generator, base: nx.Graph, motif: nx.Graph) -> nx.Graph:
-    """A base graph and a motif with one edge between them; the motif's nodes come last."""
-    graph = nx.disjoint_union(base, motif)
-    first = base.number_of_nodes()
-    graph.add_edge(int(rng.integers(first)), first + int(rng.integers(motif.number_of_nodes())))
-    return graph
-
-
-def _tree(rng: np.random.Generator, low: int = 4, high: int = 14) -> nx.Graph:
-    return nx.random_labeled_tree(int(rng.integers(low, high)), seed=int(rng.integers(1 << 30)))
-
-
-def _data(graph: nx.Graph, label: int, x: Tensor) -> Data:
-    data = from_networkx(nx.Graph(graph.edges()))
-    order = torch.tensor(list(nx.Graph(graph.edges()).nodes()))
-    return Data(x=x[order], edge_index=data.edge_index, y=torch.tensor([label]))
-
-
-def _house_or_cycle(rng: np.random.Generator, label: int) -> Data:
-    """BA-2-motifs: a Barabasi-Albert graph with a house (0) or a five-cycle (1)."""
-    base = nx.barabasi_albert_graph(int(rng.integers(10, 20)), 1, seed=int(rng.integers(1 << 30)))
-    house = nx.house_graph()
-    graph = _joined(rng, base, house if label == 0 else nx.cycle_graph(5))
-    return _data(graph, label, torch.ones(graph.number_of_nodes(), 1))
-
-
-def _coloured(rng: np.random.Generator, label: int) -> Data:
-    """A tree with random colours and a red-green-blue triangle (1), a square (2) or neither."""
-    base = _tree(rng)
-    colours = list(rng.integers(0, 4, base.number_of_nodes()))
-    if label:
-        size = 2 + label
-        base = _joined(rng, base, nx.cycle_graph(size))
-        colours += list(range(size))
-    x = torch.nn.functional.one_hot(torch.tensor(colours, dtype=torch.long), 4).float()
-    return _data(base, label, x)
-
-
-def _levelled(rng: np.random.Generator, label: int) -> Data:
-    """A tree with a triangle whose levels are all high (1) or all low (0)."""
-    graph = _joined(rng, _tree(rng), nx.complete_graph(3))
-    x = torch.tensor(rng.uniform(-1, 1, (graph.number_of_nodes(), 2)), dtype=torch.float32)
-    x[-3:, 0] = x[-3:, 0].abs() * (1 if label else -1)
-    return _data(graph, label, x)
-
-
-def _strong(rng: np.random.Generator, label: int) -> Data:
-    """A tree with a cycle whose edges are all strong (1) or all weak (0)."""
-    size = int(rng.integers(3, 6))
-    graph = _joined(rng, _tree(rng), nx.cycle_graph(size))
-    data = _data(graph, label, torch.ones(graph.number_of_nodes(), 1))
-    cycle = {frozenset(edge) for edge in _cycle_edges(graph)}
-    order = list(nx.Graph(graph.edges()).nodes())
-    strength: dict[frozenset[Any], float] = {}
-    values = []
-    for i, j in data.edge_index.t().tolist():
-        edge = frozenset((order[i], order[j]))
-        if edge not in strength:
-            low, high = ((0.7, 1.0) if label else (0.0, 0.3)) if edge in cycle else (0.0, 1.0)
-            strength[edge] = float(rng.uniform(low, high))
-        values.append(strength[edge])
-    data.edge_attr = torch.tensor(values).unsqueeze(1)
-    return data
-
-
-def _cycle_edges(graph: nx.Graph) -> list[tuple[Any, Any]]:
-    cycle = nx.cycle_basis(graph)[0]
-    return list(zip(cycle, cycle[1:] + cycle[:1], strict=True))
