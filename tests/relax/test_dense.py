@@ -11,10 +11,11 @@ from torch import Tensor, nn
 from torch_geometric import nn as gnn
 from torch_geometric.data import Batch
 
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.relax.dense import KERNELS, REQUIRED
-from gnninterpreter.spec import Categorical, GraphSpec
+from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from gnninterpreter.testing import (
     TinyClassifier,
     assert_discrete_consistency,
@@ -279,3 +280,34 @@ def test_layers_that_are_given_other_edge_features_see_those(layer: Any) -> None
     torch.manual_seed(0)
     assert_discrete_consistency(Changing().double(), EDGE_SPEC)
     assert path_error(Changing().double(), EDGE_SPEC) < 1e-9
+
+
+@pytest.mark.parametrize("layer", [gnn.GATConv, gnn.GATv2Conv, gnn.TransformerConv])
+@pytest.mark.parametrize("dense", [True, False], ids=["dense", "generic"])
+def test_attention_pays_none_to_absent_nodes_whatever_their_features(
+    layer: Any, dense: bool
+) -> None:
+    """Behind a norm over nodes that are all alike, those of absent ones are beyond all bounds."""
+
+    class Normed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = gnn.GraphConv(1, 8)
+            self.norm = gnn.GraphNorm(8, eps=1e-20)
+            self.conv = layer(8, 8, edge_dim=1)
+            self.head = nn.Linear(8, 2)
+
+        def forward(self, data: Batch) -> Tensor:
+            x = self.norm(self.first(data.x, data.edge_index), data.batch)
+            x = self.conv(x, data.edge_index, data.edge_attr)
+            return self.head(gnn.global_add_pool(x, data.batch))
+
+    torch.manual_seed(0)
+    spec = GraphSpec(edges=(Continuous(1, 0.0, 1.0),))
+    classifier = GraphClassifier(Normed().double(), spec)
+    edges = torch.rand(1, 7, 7, 1, dtype=torch.float64)
+    weight = torch.zeros(1, 7, 7, dtype=torch.float64)
+    weight[0, 2, 5] = weight[0, 5, 2] = 1.0
+    pair = DenseGraphs(spec, weight, torch.ones(1, 7, 1, dtype=torch.float64), edges)
+    soft = RelaxedModel(classifier, dense)(pair).logits
+    assert torch.allclose(soft, classifier.score(pair).logits, atol=1e-9)

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.autograd import gradcheck
 
 from gnninterpreter.relax.reductions import (
-    LOG_ABSENT,
+    below_all,
     expected_max,
     grouped,
     log_weight,
@@ -99,7 +99,14 @@ def test_grouped_of_nothing() -> None:
 
 def test_log_weight_is_finite_at_zero() -> None:
     logs = log_weight(torch.tensor([0.0, 0.5, 1.0]))
-    assert logs.tolist() == pytest.approx([LOG_ABSENT, -0.6931472, 0.0])
+    assert logs.tolist() == pytest.approx([-87.33655, -0.6931472, 0.0])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
+def test_nothing_is_below_what_stands_for_absence(dtype: torch.dtype) -> None:
+    scores = torch.tensor([-1e30, below_all(dtype)], dtype=dtype)
+    assert scores.softmax(0).tolist() == [1.0, 0.0]
+    assert torch.isfinite(torch.full((2,), below_all(dtype), dtype=dtype).softmax(0)).all()
 
 
 @pytest.mark.parametrize("exponent", [-0.5, -1.0, -2.0])
@@ -149,8 +156,11 @@ def test_softmax_shares_are_differentiable() -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
-def test_softmax_shares_survive_huge_scores_of_absent_members(dtype: torch.dtype) -> None:
-    scores = torch.tensor([3.0, 1.0, 900.0, 5.0, 4.0], dtype=dtype)
+@pytest.mark.parametrize("huge", [900.0, 3e4, 1e20])
+def test_softmax_shares_survive_huge_scores_of_absent_members(
+    dtype: torch.dtype, huge: float
+) -> None:
+    scores = torch.tensor([3.0, 1.0, huge, 5.0, 4.0], dtype=dtype)
     weight = torch.tensor([1.0, 1.0, 0.0, 1.0, 1.0], dtype=dtype)
     shares = weighted_softmax_shares(scores, weight, INDEX, 3, 0) * weight
     assert torch.allclose(shares[:3], torch.tensor([0.880797, 0.119203, 0.0], dtype=dtype))

@@ -11,20 +11,26 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["expected_max", "grouped", "log_weight", "power", "weighted_softmax_shares"]
+__all__ = ["below_all", "expected_max", "grouped", "log_weight", "power", "weighted_softmax_shares"]
 
 EPS = 1e-20
-# The logarithm of "not there at all": below any score, yet far from the infinities that make NaN.
-LOG_ABSENT = -1e4
 LARGEST_EXPONENT = 40.0
 # Below this weight or degree nothing is there: what is divided by it would have an endless slope.
 FAINT = 1e-12
 
 
 def log_weight(weight: Tensor) -> Tensor:
-    """Logarithm of weights, with a large negative number where a weight is exactly zero."""
-    logs = weight.clamp_min(torch.finfo(weight.dtype).tiny).log()
-    return torch.where(weight > 0, logs, torch.full_like(logs, LOG_ABSENT))
+    """Logarithm of weights, finite where a weight is exactly zero."""
+    return weight.clamp_min(torch.finfo(weight.dtype).tiny).log()
+
+
+def below_all(dtype: torch.dtype) -> float:
+    """What stands for the score of a member that is not there at all.
+
+    Below any score, however large: behind a norm over nodes that are all alike, the scores of
+    absent ones may be anything. Yet finite, since infinities make NaN.
+    """
+    return torch.finfo(dtype).min / 2
 
 
 def power(base: Tensor, exponent: float) -> Tensor:
@@ -112,10 +118,11 @@ def weighted_softmax_shares(
     sizes = list(scores.shape)
     sizes[dim] = size
     with torch.no_grad():
-        logs = log_weight(weight)
+        shifted = scores + log_weight(weight)
+        shifted = shifted.masked_fill(weight <= 0, below_all(scores.dtype))
         most = weight.new_zeros(size).scatter_reduce_(0, index, weight.flatten(), "amax")
         alive = (most > FAINT).view(shape)
-        there = torch.where(alive.index_select(dim, index), scores + logs, scores)
+        there = torch.where(alive.index_select(dim, index), shifted, scores)
         peak = scores.new_zeros(sizes).scatter_reduce_(
             dim, target, there, "amax", include_self=False
         )

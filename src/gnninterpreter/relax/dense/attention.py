@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from gnninterpreter.relax.candidates import Candidates
 from gnninterpreter.relax.dense.kernel import aggregation_name, in_degree
-from gnninterpreter.relax.reductions import log_weight
+from gnninterpreter.relax.reductions import below_all, log_weight
 
 __all__ = ["gat", "gatv2", "transformer"]
 
@@ -130,10 +130,15 @@ def _attend(
     Returns:
         [B * N, H, F].
     """
-    attention = (scores + _log_weights(candidates, loops).unsqueeze(1)).softmax(dim=3)
+    weight = _weights(candidates, loops)
+    logs = candidates.remember(("log weights", loops), lambda: log_weight(weight))
+    absent = candidates.remember(("absent", loops), lambda: weight <= 0)
+    shifted = scores + logs.unsqueeze(1)
+    shifted.masked_fill_(absent.unsqueeze(1), below_all(shifted.dtype))
+    attention = shifted.softmax(dim=3)
     if not loops:
         # A node with no neighbours at all spreads its attention over absent ones; this removes it.
-        attached = candidates.adjacency().gt(0).any(dim=2)
+        attached = ~absent.all(dim=2)
         attention = attention * attached.unsqueeze(1).unsqueeze(3)
     out = attention @ candidates.per_graph(values).transpose(1, 2)  # [B, H, N, F]
     out = out.transpose(1, 2)
@@ -142,16 +147,13 @@ def _attend(
     return out.flatten(0, 1)
 
 
-def _log_weights(candidates: Candidates, loops: bool) -> Tensor:
-    """Logarithm of the edge weights, [B, N, N]; the same for every layer."""
-
-    def make() -> Tensor:
-        weight = candidates.adjacency()
-        if loops:
-            weight = weight + torch.eye(candidates.size, dtype=weight.dtype, device=weight.device)
-        return log_weight(weight)
-
-    return candidates.remember(("log weights", loops), make)
+def _weights(candidates: Candidates, loops: bool) -> Tensor:
+    """Edge weights as [B, N, N], with 1 on the diagonal where a node attends to itself."""
+    weight = candidates.adjacency()
+    if not loops:
+        return weight
+    eye = torch.eye(candidates.size, dtype=weight.dtype, device=weight.device)
+    return candidates.remember("weights with loops", lambda: weight + eye)
 
 
 def _plain(layer: Any) -> bool:
