@@ -169,6 +169,40 @@ def test_native_and_relaxed_models_judge_alike() -> None:
         assert torch.allclose(getattr(relaxed, name).double(), value.double()), name
 
 
+@pytest.mark.parametrize(
+    ("layer", "readout", "products"),
+    [
+        (gnn.GCNConv(1, 4), gnn.global_mean_pool, True),
+        (gnn.GCNConv(1, 4), gnn.global_max_pool, False),
+        (gnn.SAGEConv(1, 4), gnn.global_add_pool, True),
+        (gnn.SAGEConv(1, 4, aggr="max"), gnn.global_add_pool, False),
+        (gnn.GATConv(1, 4), gnn.global_add_pool, False),
+        (gnn.TAGConv(1, 4), gnn.global_add_pool, False),
+    ],
+    ids=["GCN", "GCN, max readout", "SAGE", "SAGE, max", "GAT", "no kernel"],
+)
+def test_the_relaxed_model_is_asked_where_it_takes_only_products(
+    layer: nn.Module, readout: Any, products: bool
+) -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv, self.head = layer, nn.Linear(4, 2)
+
+        def forward(self, data: Any) -> Tensor:
+            return self.head(readout(self.conv(data.x, data.edge_index).relu(), data.batch))
+
+    classifier = GraphClassifier(Model().double(), PLAIN)
+    relaxed = RelaxedModel(classifier)
+    graphs = stack([graph(5, PATH), graph(5, [(0, 1), (1, 2), (2, 0)])])
+    relaxed(graphs)
+    assert relaxed.products_only == products
+    judge = Judge(classifier, relaxed)
+    assert judge.asks_native == (not products)
+    native = Judge(classifier, None)(graphs, goal(2, target=1))
+    assert torch.allclose(judge(graphs, goal(2, target=1)).cost, native.cost)
+
+
 def test_soft_cost_is_the_part_of_the_cost_that_the_scores_make() -> None:
     classifier = degree_classifier()
     judge = Judge(classifier, RelaxedModel(classifier))

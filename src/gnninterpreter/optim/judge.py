@@ -53,14 +53,18 @@ class Judge:
 
     Args:
         classifier: The native model.
-        relaxed: The relaxed one where the probe has passed: on discrete graphs it says the same,
-            and faster. None asks the native model.
+        relaxed: The relaxed one where the probe has passed. On discrete graphs it says the same,
+            and is asked where that is faster: by products of matrices, or on a GPU, which would
+            wait for a native batch to be put together. None always asks the native one.
     """
 
     def __init__(self, classifier: GraphClassifier, relaxed: RelaxedModel | None) -> None:
         """Ask a model."""
         self.classifier = classifier
         self.relaxed = relaxed
+        self.asks_native = relaxed is None or (
+            classifier.device.type == "cpu" and not relaxed.products_only
+        )
 
     @torch.no_grad()
     def __call__(self, graphs: DenseGraphs, goal: Goal) -> Judgement:
@@ -86,7 +90,7 @@ class Judge:
         return _soft_parts(self.relaxed(graphs), goal)[2]
 
     def _score(self, graphs: DenseGraphs) -> Scores:
-        if self.relaxed is None:
+        if self.relaxed is None or self.asks_native:
             return self.classifier.score(graphs)
         scores = self.relaxed(graphs)
         # The native model cannot be asked about a graph without edges, so there is no score either.

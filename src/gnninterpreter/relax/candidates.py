@@ -27,6 +27,10 @@ class Candidates:
     Args:
         graphs: The soft graphs. With fewer than three candidate nodes an absent one is added, since
             nodes and edges are told apart by their number.
+
+    Attributes:
+        products_only: Whether all that was computed so far were products of matrices, nothing for
+            each candidate edge by itself and nothing sorted.
     """
 
     def __init__(self, graphs: DenseGraphs) -> None:
@@ -40,6 +44,7 @@ class Candidates:
         self.edge_index, self.batch = _layout(self.num_graphs, self.size, device)
         self.num_edges = self.num_graphs * self.target.numel()
         self.cache: dict[object, Tensor] = {}
+        self.products_only = True
         edges = None
         if graphs.edges is not None:
             edges = graphs.edges[:, self.target, self.source].flatten(0, 1)
@@ -63,6 +68,7 @@ class Candidates:
     @property
     def edge_weight(self) -> Tensor:
         """Weights of the candidate edges, [E]; not needed where every layer has a dense kernel."""
+        self.products_only = False
         return self.remember(
             "edge weight", lambda: self.graphs.weight[:, self.target, self.source].flatten()
         )

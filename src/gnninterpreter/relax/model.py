@@ -25,6 +25,11 @@ class RelaxedModel:
         dense: Whether common layers are computed by batched matrix products. Without it every layer
             takes the generic path; the results agree.
 
+    Attributes:
+        fast_layers: Names of the layers that are computed by dense kernels.
+        products_only: Whether the last call took nothing but products of matrices. Only then is it
+            faster than the native model on discrete graphs, which knows nothing of absent edges.
+
     Example:
         >>> relaxed = RelaxedModel(classifier)                        # doctest: +SKIP
         >>> with relaxed.session():                                   # doctest: +SKIP
@@ -36,6 +41,7 @@ class RelaxedModel:
         self.classifier = classifier
         self.dense = dense
         self.fast_layers: list[str] = []
+        self.products_only = True
         self._thread = local()
 
     @contextmanager
@@ -69,7 +75,9 @@ class RelaxedModel:
     def _run(self, graphs: DenseGraphs) -> Scores:
         candidates = Candidates(graphs)
         with Relaxation(candidates, self._kernels()).running():
-            return self.classifier.call(candidates.data)
+            scores = self.classifier.call(candidates.data)
+        self.products_only = candidates.products_only
+        return scores
 
     def _kernels(self) -> dict[type, Kernel]:
         return {**REQUIRED, **KERNELS} if self.dense else REQUIRED

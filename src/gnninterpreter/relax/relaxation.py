@@ -153,6 +153,7 @@ class Relaxation(TorchFunctionMode):
                 count = weight.new_full((size,), float(include_self)).scatter_add_(0, flat, weight)
                 result = result / _along(count.clamp_min(1), result, dim)
         else:
+            self.candidates.products_only = False
             sign = 1.0 if reduce == "amax" else -1.0
             members, _ = grouped(sign * src.movedim(dim, 0), flat, size)
             shares, _ = grouped(weight, flat, size)

@@ -130,6 +130,7 @@ def _attend(
     Returns:
         [B * N, H, F].
     """
+    candidates.products_only = False
     weight = _weights(candidates, loops)
     logs = candidates.remember(("log weights", loops), lambda: log_weight(weight))
     absent = candidates.remember(("absent", loops), lambda: weight <= 0)

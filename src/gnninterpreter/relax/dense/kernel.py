@@ -100,12 +100,14 @@ def aggregate(candidates: Candidates, nodes: Tensor, how: str) -> Tensor:
         return neighbour_sum(candidates, nodes)
     if how == "mean":
         return neighbour_sum(candidates, nodes) / in_degree(candidates).clamp_min(1)
+    candidates.products_only = False
     members = candidates.per_graph(nodes).unsqueeze(1).expand(-1, candidates.size, -1, -1)
     return expected_max(members, candidates.adjacency().unsqueeze(-1), dim=2).flatten(0, 1)
 
 
 def aggregate_messages(candidates: Candidates, messages: Tensor, how: str) -> Tensor:
     """Aggregate messages [B, N, N, F], target first, at their targets, to [B * N, F]."""
+    candidates.products_only = False
     weight = candidates.adjacency().unsqueeze(-1)
     if how == "max":
         return expected_max(messages, weight, dim=2).flatten(0, 1)
