@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch_geometric import nn as gnn
 
 from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
