@@ -1,10 +1,11 @@
 """Persistence: where local search ends short of the class, walk on from there and try again.
 
 Some models are certain of few graphs, or only of large ones, and a local search ends before them.
-Walkers then set out twice over graphs of any allowed size: afresh, as at the beginning of a search,
-where graphs stay small, and then from the best graph so far, led by the judge's own cost. What they
-find is refined, and taken if it is better. Restarts that have reached their class take no part, so
-that this costs time only where there is something to gain.
+Walkers then set out from the best graph so far, led by the judge's own cost; where that does not
+help, afresh over graphs of any allowed size, as at the beginning of a search, where graphs stay
+small; and from the best graph once more. What they find is refined, and taken if it is better.
+Restarts that have reached their class take no part, so that this costs time only where there is
+something to gain.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from gnninterpreter.optim.refine import refine
 
 __all__ = ["persist"]
 
-ROUNDS = 2
-STEPS_AFRESH, STEPS_ONWARD = 500, 150
+ONWARD, AFRESH = "onward", "afresh"
+ROUNDS = (ONWARD, AFRESH, ONWARD)
+STEPS = {ONWARD: 150, AFRESH: 500}
 # In units of the judge's cost, of which two percent of probability are four.
 TEMPERATURES = (4.0, 0.1)
 
@@ -54,20 +56,20 @@ def persist(
         The graphs, on the same candidate nodes, and their judgement.
     """
     seen = judge(graphs, goal)
-    for number in range(ROUNDS):
+    for number, way in enumerate(ROUNDS):
         short = ((seen.probability < enough) | ~seen.sound).nonzero().squeeze(1)
         if not short.numel() or (look is not None and look(number, graphs)):
             break
         aims, some = goal.select(short), streams.fork(number).select(short)
-        if number == 0:
+        if way == AFRESH:
             start = random_walkers(
                 graphs.spec, graphs.num_candidates, walkers, some, graphs.weight.dtype
             )
-            found, _ = anneal(start, aims, judge, some, STEPS_AFRESH)
+            found, _ = anneal(start, aims, judge, some, STEPS[way])
         else:
             start = repeat(graphs[short], walkers)
             found, _ = anneal(
-                start, aims, judge, some, STEPS_ONWARD, energy=_cost, temperatures=TEMPERATURES
+                start, aims, judge, some, STEPS[way], energy=_cost, temperatures=TEMPERATURES
             )
         found, judged = refine(found, aims, judge, some)
         better = torch.zeros_like(seen.sound).index_copy(0, short, judged.cost < seen.cost[short])

@@ -128,7 +128,7 @@ def search(
                 judge,
                 streams(PERSIST),
                 recipe.stop_probability,
-                look=watch.graphs("persist", ROUNDS),
+                look=watch.graphs("persist", len(ROUNDS)),
             )
         if recipe.settle and not watch.stopped:
             distribution, _ = settle(

@@ -11,7 +11,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["below_all", "expected_max", "grouped", "log_weight", "power", "weighted_softmax_shares"]
+__all__ = [
+    "below_all",
+    "expected_first",
+    "expected_max",
+    "grouped",
+    "log_weight",
+    "power",
+    "weighted_softmax_shares",
+]
 
 EPS = 1e-20
 LARGEST_EXPONENT = 40.0
@@ -68,10 +76,21 @@ def expected_max(values: Tensor, weight: Tensor, dim: int, empty: float = 0.0) -
         2.0
     """
     ordered, order = values.sort(dim=dim, descending=True)
-    share = weight.expand_as(values).gather(dim, order)
+    return expected_first(ordered, weight.expand_as(values).gather(dim, order), dim, empty)
+
+
+def expected_first(ordered: Tensor, share: Tensor, dim: int, empty: float = 0.0) -> Tensor:
+    """Expected value of the first member that is present, of members in order; see `expected_max`.
+
+    Args:
+        ordered: Members along ``dim``, broadcastable to ``share``.
+        share: The probability with which each is present.
+        dim: Dimension to reduce.
+        empty: Value where none is present.
+    """
     # Sums of logarithms rather than products: no zeros to divide by in the backward pass.
     survive = (1 - share).clamp_min(EPS).log().cumsum(dim).exp()
-    length = values.size(dim)
+    length = share.size(dim)
     before = torch.cat(
         [torch.ones_like(survive.narrow(dim, 0, 1)), survive.narrow(dim, 0, length - 1)], dim
     )

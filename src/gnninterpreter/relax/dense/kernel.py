@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from gnninterpreter.relax.candidates import Candidates
-from gnninterpreter.relax.reductions import expected_max
+from gnninterpreter.relax.reductions import expected_first, expected_max
 from gnninterpreter.relax.relaxation import active_relaxation
 
 __all__ = ["Kernel", "aggregate", "aggregation_name", "dense_forwards", "neighbour_sum"]
@@ -101,8 +101,12 @@ def aggregate(candidates: Candidates, nodes: Tensor, how: str) -> Tensor:
     if how == "mean":
         return neighbour_sum(candidates, nodes) / in_degree(candidates).clamp_min(1)
     candidates.products_only = False
-    members = candidates.per_graph(nodes).unsqueeze(1).expand(-1, candidates.size, -1, -1)
-    return expected_max(members, candidates.adjacency().unsqueeze(-1), dim=2).flatten(0, 1)
+    # Every target has the same sources before it, so they are sorted once, not once for each.
+    ordered, order = candidates.per_graph(nodes).transpose(1, 2).sort(dim=2, descending=True)
+    size, width = candidates.size, nodes.size(1)
+    weight = candidates.adjacency().unsqueeze(1).expand(-1, width, -1, -1)
+    share = weight.gather(3, order.unsqueeze(2).expand(-1, -1, size, -1))  # [B, F, target, source]
+    return expected_first(ordered.unsqueeze(2), share, dim=3).transpose(1, 2).flatten(0, 1)
 
 
 def aggregate_messages(candidates: Candidates, messages: Tensor, how: str) -> Tensor:
