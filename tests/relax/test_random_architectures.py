@@ -28,7 +28,7 @@ from gnninterpreter.testing import (
 
 NODES: tuple[Block, ...] = (Categorical(3), Continuous(1, -1.0, 1.0))
 EDGES: tuple[Block, ...] = (Categorical(2), Continuous(1))
-NODE_WIDTH, EDGE_WIDTH = 4, 3
+EDGE_WIDTH = 3
 DEGREES = torch.tensor([1, 3, 5, 4, 3, 2, 1, 1])
 
 Maker = Callable[[int, int], nn.Module]
@@ -119,10 +119,13 @@ class Architecture:
     edges: bool
     directed: bool
     seed: int = field(default=0)
+    alike: bool = False
+    """Whether nodes have no features of their own: what a norm makes of those is extreme."""
 
     @property
     def spec(self) -> GraphSpec:
-        return GraphSpec(NODES, EDGES if self.edges else (), directed=self.directed)
+        nodes = () if self.alike else NODES
+        return GraphSpec(nodes, EDGES if self.edges else (), directed=self.directed)
 
     def build(self) -> nn.Module:
         with torch.random.fork_rng(devices=[]):
@@ -137,7 +140,7 @@ class Network(nn.Module):
         super().__init__()
         self.architecture = architecture
         self.convs, self.norms = nn.ModuleList(), nn.ModuleList()
-        width, total = NODE_WIDTH, 0
+        width, total = architecture.spec.node_width, 0
         for layer in architecture.layers:
             makers = WITH_EDGES if layer.takes_edges else PLAIN
             self.convs.append(makers[layer.kind](width, layer.width))
@@ -183,6 +186,7 @@ def architectures(draw: st.DrawFn) -> Architecture:
         edges,
         draw(st.booleans()),
         draw(st.integers(0, 2**16)),
+        draw(st.booleans()),
     )
 
 

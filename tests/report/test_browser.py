@@ -206,6 +206,8 @@ def test_printing_opens_what_is_folded_and_hides_controls(page: Any) -> None:
     assert not page.locator("details").first.evaluate("d => d.open")
     page.emulate_media(media="print")
     assert not page.locator(".downloads").first.is_visible()
+    begins = "card => getComputedStyle(card).breakBefore"
+    assert page.locator("article.card").first.evaluate(begins) == "page"
 
 
 def test_without_scripts_everything_can_still_be_read(browser: Any, report: Path) -> None:
