@@ -164,8 +164,8 @@ class Network(nn.Module):
 
 
 @st.composite
-def architectures(draw: st.DrawFn) -> Architecture:
-    """Random graph classifiers of one to three layers."""
+def architectures(draw: st.DrawFn, alike: bool = False) -> Architecture:
+    """Random graph classifiers of one to three layers; of nodes that are all alike, if allowed."""
     edges = draw(st.booleans(), label="edge features")
     layers = []
     for _ in range(draw(st.integers(1, 3), label="depth")):
@@ -186,7 +186,7 @@ def architectures(draw: st.DrawFn) -> Architecture:
         edges,
         draw(st.booleans()),
         draw(st.integers(0, 2**16)),
-        draw(st.booleans()),
+        alike and draw(st.booleans()),
     )
 
 
@@ -200,7 +200,7 @@ moderately = settings(
 
 
 @moderately
-@given(architecture=architectures(), size=st.integers(2, 9), seed=st.integers(0, 2**16))
+@given(architecture=architectures(True), size=st.integers(2, 9), seed=st.integers(0, 2**16))
 def test_every_architecture_keeps_the_laws(
     architecture: Architecture, size: int, seed: int
 ) -> None:
@@ -216,6 +216,7 @@ def test_every_architecture_keeps_the_laws(
 def test_every_architecture_gives_the_same_on_both_paths(
     architecture: Architecture, size: int, seed: int
 ) -> None:
+    # Not of nodes that are alike: the slope of a maximum over equals is a matter of taste.
     classifier = GraphClassifier(architecture.build(), architecture.spec)
     error = path_error(classifier, architecture.spec, num_candidates=size, seed=seed)
     note(f"paths differ by {error:.2g}")
