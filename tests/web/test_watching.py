@@ -25,16 +25,16 @@ def start(page: Any, iterations: int) -> None:
 def test_an_explanation_forms_and_is_kept(page: Any, studio: Studio) -> None:
     start(page, 40)
     page.wait_for_selector("#outcome:not([hidden])", timeout=60_000)
-    assert page.locator("#forming svg").count() == 1
-    assert page.locator("#curve path.run").count() == 2
-    assert page.locator("#progress").inner_text().startswith("sparse: done")
+    sync_api.expect(page.locator("#forming svg")).to_have_count(1)
+    sync_api.expect(page.locator("#curve path.run")).to_have_count(2)
+    sync_api.expect(page.locator("#progress")).to_contain_text("sparse: done")
     page.click("#open")
-    assert count(page, "node") > 0
+    sync_api.expect(page.locator("#canvas .node").first).to_be_visible()
     page.click("#keep")
     sync_api.expect(page.locator("#kept")).to_contain_text("kept as")
     name = page.locator("#kept").inner_text().removeprefix("kept as ")
     assert (studio.folder / name / "run.json").is_file()
-    assert page.locator("#kept-library button").count() == 1
+    sync_api.expect(page.locator("#kept-library button")).to_have_count(1)
 
 
 @pytest.fixture
@@ -52,12 +52,17 @@ def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_stop_shows_at_once_and_gives_a_result(page: Any, slowly: None) -> None:
     start(page, 5000)
     sync_api.expect(page.locator("#progress")).to_contain_text("step")
-    # Before the server has answered at all, the page says what it is about to do.
-    page.evaluate("document.getElementById('stop').click()")
-    assert page.locator("#progress").inner_text() == "sparse: stopping…"
-    assert page.locator("#stop").is_disabled()
+    # Before the server has answered at all, the page says what it is about to do. Asked for within
+    # the same turn: the next look of the search may come at any moment.
+    said, disabled = page.evaluate("""() => {
+        const button = document.getElementById("stop");
+        button.click();
+        return [document.getElementById("progress").textContent, button.disabled];
+    }""")
+    assert said == "sparse: stopping…"
+    assert disabled
     sync_api.expect(page.locator("#progress")).to_contain_text("sparse: stopped", timeout=60_000)
-    assert page.locator("#open").is_enabled()
+    sync_api.expect(page.locator("#open")).to_be_enabled()
 
 
 def test_two_tabs_do_not_disturb_each_other(
@@ -76,7 +81,7 @@ def test_two_tabs_do_not_disturb_each_other(
     for tab in (page, other):
         sync_api.expect(tab.locator("#progress")).to_contain_text("stopped", timeout=60_000)
     assert count(other, "node") == 0
-    assert other.locator("#running button").count() == 0
+    sync_api.expect(other.locator("#running button")).to_have_count(0)
     other.close()
     assert complaints == []
 
@@ -87,7 +92,7 @@ def test_what_was_kept_is_there_after_a_restart(browser: Any, tmp_path: Path) ->
         # Each server counts its searches from one, and none may replace what another has kept.
         with serving(studio) as address:
             page, complaints = opened(browser, address)
-            assert page.locator("#kept-library button").count() == number - 1
+            sync_api.expect(page.locator("#kept-library button")).to_have_count(number - 1)
             start(page, 20)
             page.wait_for_selector("#outcome:not([hidden])", timeout=60_000)
             page.click("#keep")
@@ -99,10 +104,10 @@ def test_what_was_kept_is_there_after_a_restart(browser: Any, tmp_path: Path) ->
     (studio.folder / "kept" / "0-3" / "run.json").write_text("{")
     with serving(studio) as address:
         page, complaints = opened(browser, address)
-        names = page.locator("#kept-library button").all_inner_texts()
-        assert names == ["sparse (0-1)", "sparse (0-2)"]
+        names = page.locator("#kept-library button")
+        sync_api.expect(names).to_have_text(["sparse (0-1)", "sparse (0-2)"])
         page.click("#clear")
         page.click("#kept-library button")
-        assert count(page, "node") > 0
+        sync_api.expect(page.locator("#canvas .node").first).to_be_visible()
         page.close()
         assert complaints == []
