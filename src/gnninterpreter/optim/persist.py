@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
 from torch import Tensor
 
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Goal
 from gnninterpreter.optim.anneal import anneal, random_walkers
-from gnninterpreter.optim.batches import choose, repeat
+from gnninterpreter.optim.batches import repeat, replaced
 from gnninterpreter.optim.judge import Judge, Judgement
 from gnninterpreter.optim.refine import refine
 
@@ -72,11 +71,8 @@ def persist(
                 start, aims, judge, some, STEPS[way], energy=_cost, temperatures=TEMPERATURES
             )
         found, judged = refine(found, aims, judge, some)
-        better = torch.zeros_like(seen.sound).index_copy(0, short, judged.cost < seen.cost[short])
-        place = torch.zeros_like(goal.target).index_copy(
-            0, short, torch.arange(len(short), device=short.device)
-        )
-        graphs = choose(better, found[place], graphs)
+        better = judged.cost < seen.cost[short]
+        graphs = replaced(graphs, short[better], found[better])
         seen = judge(graphs, goal)
     return graphs, seen
 
