@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from gnninterpreter.distribution import GraphDistribution, Streams
-from gnninterpreter.distribution.distribution import latent_of, pair_ends, pair_places
+from gnninterpreter.distribution.features import latent_of
+from gnninterpreter.distribution.pairs import pair_ends, pair_places
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec

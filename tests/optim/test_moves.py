@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from gnninterpreter.distribution.distribution import pair_ends
+from gnninterpreter.distribution.pairs import pair_ends
 from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.optim.moves import MoveSpace
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec

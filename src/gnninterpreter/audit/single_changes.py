@@ -14,7 +14,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution.distribution import pair_ends
+from gnninterpreter.distribution.pairs import pair_ends
 from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.optim.batches import present_nodes, widened
 from gnninterpreter.optim.moves import MoveSpace

@@ -10,11 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import torch
 from torch import Tensor
 
+from gnninterpreter.distribution.features import (
+    categorical_bits,
+    drawn_values,
+    latent_of,
+    most_probable_values,
+    relaxed_values,
+)
+from gnninterpreter.distribution.pairs import pair_ends
 from gnninterpreter.distribution.streams import Streams
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, split_blocks
@@ -116,10 +123,10 @@ class GraphDistribution:
         presence = 1 - absence
         for block, logits in zip(self.spec.nodes, self.node_logits, strict=True):
             if isinstance(block, Categorical):
-                open_edges = open_edges + (_categorical_bits(logits) * presence).sum(dim=1)
+                open_edges = open_edges + (categorical_bits(logits) * presence).sum(dim=1)
         for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True):
             if isinstance(block, Categorical):
-                open_edges = open_edges + (_categorical_bits(logits) * theta).sum(dim=1)
+                open_edges = open_edges + (categorical_bits(logits) * theta).sum(dim=1)
         return open_edges
 
     def relaxed(self, samples: int, temperature: float, streams: Streams) -> DenseGraphs:
@@ -132,11 +139,11 @@ class GraphDistribution:
         noise = streams.logistic(samples, *shape, dtype=dtype)
         weight = ((self.edge_logits.unsqueeze(1) + noise) / temperature).sigmoid()
         nodes = [
-            _relax(block, logits, samples, temperature, streams)
+            relaxed_values(block, logits, samples, temperature, streams)
             for block, logits in zip(self.spec.nodes, self.node_logits, strict=True)
         ]
         edges = [
-            _relax(block, logits, samples, temperature, streams)
+            relaxed_values(block, logits, samples, temperature, streams)
             for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True)
         ]
         return self._assemble(weight, nodes, edges)
@@ -154,11 +161,11 @@ class GraphDistribution:
             u = streams.uniform(samples, *self.edge_logits.shape[1:])
             weight = (u < self.edge_probability.unsqueeze(1)).to(self.edge_logits.dtype)
             nodes = [
-                _draw(block, logits, samples, streams, jitter)
+                drawn_values(block, logits, samples, streams, jitter)
                 for block, logits in zip(self.spec.nodes, self.node_logits, strict=True)
             ]
             edges = [
-                _draw(block, logits, samples, streams, jitter)
+                drawn_values(block, logits, samples, streams, jitter)
                 for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True)
             ]
             return self._assemble(weight, nodes, edges)
@@ -168,11 +175,11 @@ class GraphDistribution:
         with torch.no_grad():
             weight = self.edge_logits.gt(0).to(self.edge_logits.dtype).unsqueeze(1)
             nodes = [
-                _most_probable(block, logits).unsqueeze(1)
+                most_probable_values(block, logits).unsqueeze(1)
                 for block, logits in zip(self.spec.nodes, self.node_logits, strict=True)
             ]
             edges = [
-                _most_probable(block, logits).unsqueeze(1)
+                most_probable_values(block, logits).unsqueeze(1)
                 for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True)
             ]
             return self._assemble(weight, nodes, edges)
@@ -234,78 +241,8 @@ class GraphDistribution:
         return square[:, row, column]
 
 
-@lru_cache(maxsize=64)
-def pair_ends(size: int, directed: bool, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Target and source of each candidate edge; an undirected one has the smaller first."""
-    keep = ~torch.eye(size, dtype=torch.bool, device=device)
-    row, column = (keep if directed else keep.triu(1)).nonzero(as_tuple=True)
-    return row, column
-
-
-@lru_cache(maxsize=64)
-def pair_places(size: int, directed: bool, device: torch.device) -> Tensor:
-    """Place of each pair (target, source) among the candidate edges; the diagonal's is the end."""
-    row, column = pair_ends(size, directed, device)
-    total = row.numel()
-    places = torch.full((size, size), total, dtype=torch.long, device=device)
-    places[row, column] = torch.arange(total, device=device)
-    if not directed:
-        places[column, row] = torch.arange(total, device=device)
-    return places
-
-
 def _bernoulli_bits(logits: Tensor) -> Tensor:
     # From the logits, since the slope of p log p is infinite where p rounds to 0.
     distance = logits.abs()
     nats = torch.nn.functional.softplus(-distance) + distance * (-distance).sigmoid()
     return nats / math.log(2)
-
-
-def _categorical_bits(logits: Tensor) -> Tensor:
-    nats = -(logits.softmax(-1) * logits.log_softmax(-1)).sum(-1)
-    return nats / math.log(2)
-
-
-def _within_bounds(block: Block, latent: Tensor) -> Tensor:
-    assert not isinstance(block, Categorical)
-    low = latent.new_tensor(block.low)
-    high = latent.new_tensor(block.high)
-    return low + (high - low) * latent.sigmoid()
-
-
-def latent_of(block: Block, value: Tensor) -> Tensor:
-    """The latent number behind a continuous value; 0 where bounds are equal."""
-    assert not isinstance(block, Categorical)
-    low, high = value.new_tensor(block.low), value.new_tensor(block.high)
-    share = (value - low) / (high - low).clamp_min(torch.finfo(value.dtype).tiny)
-    return torch.where(high > low, torch.logit(share, eps=1e-4), torch.zeros_like(share))
-
-
-def _relax(
-    block: Block, latent: Tensor, samples: int, temperature: float, streams: Streams
-) -> Tensor:
-    if not isinstance(block, Categorical):
-        return _within_bounds(block, latent).unsqueeze(1).expand(-1, samples, -1, -1)
-    noise = streams.gumbel(samples, *latent.shape[1:], dtype=latent.dtype)
-    return ((latent.unsqueeze(1) + noise) / temperature).softmax(dim=-1)
-
-
-def _draw(block: Block, latent: Tensor, samples: int, streams: Streams, jitter: float) -> Tensor:
-    if not isinstance(block, Categorical):
-        latent = latent.unsqueeze(1).expand(-1, samples, -1, -1)
-        if jitter:
-            latent = latent + jitter * streams.normal(*latent.shape[1:], dtype=latent.dtype)
-        return _within_bounds(block, latent)
-    # One number for each choice, set against the cumulated probabilities: a Gumbel for every
-    # category would cost as many times more. The last category takes what rounding has left over.
-    u = streams.uniform(samples, *latent.shape[1:-1], dtype=latent.dtype).unsqueeze(-1)
-    ends = latent.softmax(-1).cumsum(-1)
-    ends[..., -1] = torch.inf
-    reached = (u < ends.unsqueeze(1)).to(latent.dtype)
-    return reached.diff(dim=-1, prepend=torch.zeros_like(u))
-
-
-def _most_probable(block: Block, latent: Tensor) -> Tensor:
-    if not isinstance(block, Categorical):
-        return _within_bounds(block, latent)
-    return torch.nn.functional.one_hot(latent.argmax(dim=-1), block.size).to(latent.dtype)

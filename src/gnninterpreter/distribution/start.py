@@ -7,7 +7,8 @@ import math
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution.distribution import GraphDistribution, latent_of
+from gnninterpreter.distribution.distribution import GraphDistribution
+from gnninterpreter.distribution.features import latent_of
 from gnninterpreter.distribution.streams import Streams
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.spec import Block, Categorical, GraphSpec

@@ -9,7 +9,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution.distribution import pair_places
+from gnninterpreter.distribution.pairs import pair_places
 from gnninterpreter.objective.base import Iterate
 
 __all__ = ["Connectivity"]

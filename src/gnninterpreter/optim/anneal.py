@@ -25,8 +25,9 @@ from gnninterpreter.spec import GraphSpec
 
 __all__ = ["anneal", "random_walkers"]
 
-# Energies are of the order of 1 to 10: hot at first, frozen at the end.
-HOT, COLD = 2.0, 0.02
+# One move changes the energy by anything from 0.01 to 10. Cooled by a constant factor, a walk
+# spends as much time on each order of these; by a constant difference, it wanders till near its end.
+HOT, COLD = 1.0, 0.02
 PROBABILITY_SCALE, SIMILARITY_SCALE, STRUCTURE_SCALE, EDGE_SCALE = 2.0, 10.0, 3.0, 0.01
 LOOK_EVERY = 10
 Energy = Callable[[Judgement, Goal, int], Tensor]
@@ -61,11 +62,12 @@ def anneal(
         energy: What walkers seek to lower, from what was seen, what they are after and how many a
             restart has; when omitted, a mixture of probability and likeness that differs between
             walkers.
-        temperatures: At the beginning and at the end of the walk.
+        temperatures: At the beginning and at the end of the walk, both positive.
     """
     each = len(walkers) // len(streams)
     space = MoveSpace(walkers.spec, walkers.num_candidates, walkers.weight.device)
     measure = energy or _energy
+    hot, cold = temperatures
     aims = _for_each_walker(goal, each)
     seen = judge(compact(walkers), aims)
     level = measure(seen, aims, each)
@@ -82,7 +84,7 @@ def anneal(
                 walkers, level, aims = walkers[members], level[members], aims.select(members)
                 walking, streams = walking[keep], streams.select(keep)
         going = cost[walking] > SIZE_WEIGHT
-        temperature = temperatures[0] + (temperatures[1] - temperatures[0]) * step / steps
+        temperature = hot * (cold / hot) ** (step / steps)
         walkers = with_varied_absent_nodes(walkers)
         chance = streams.uniform(2, each, dtype=walkers.weight.dtype)
         moves = _pick(space.possible(walkers), chance[:, 0].flatten())

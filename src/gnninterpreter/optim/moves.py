@@ -12,7 +12,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution.distribution import GraphDistribution, pair_ends
+from gnninterpreter.distribution import GraphDistribution
+from gnninterpreter.distribution.pairs import pair_ends
 from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 

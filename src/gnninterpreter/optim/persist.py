@@ -26,9 +26,11 @@ __all__ = ["persist"]
 
 ONWARD, AFRESH = "onward", "afresh"
 ROUNDS = (ONWARD, AFRESH, ONWARD)
-STEPS = {ONWARD: 150, AFRESH: 500}
-# In units of the judge's cost, of which two percent of probability are four.
-TEMPERATURES = (4.0, 0.1)
+# Few graphs are judged about as fast as one, so many walkers for a short time beat few for long.
+WALKERS = {ONWARD: 32, AFRESH: 16}
+STEPS = {ONWARD: 50, AFRESH: 150}
+# In units of the judge's cost, of which one percent of probability are two.
+TEMPERATURES = (2.0, 0.05)
 
 
 def persist(
@@ -37,7 +39,6 @@ def persist(
     judge: Judge,
     streams: Streams,
     enough: float,
-    walkers: int = 8,
     look: Callable[[int, DenseGraphs], bool] | None = None,
 ) -> tuple[DenseGraphs, Judgement]:
     """Improve those of R discrete graphs whose class probability is not enough.
@@ -48,7 +49,6 @@ def persist(
         judge: Says how good a graph is.
         streams: Source of randomness, one stream for each restart.
         enough: Class probability of a sound graph with which a restart is content.
-        walkers: Walkers that set out for each of them.
         look: Called before each round with the rounds done and the graphs so far; True ends it.
 
     Returns:
@@ -62,11 +62,11 @@ def persist(
         aims, some = goal.select(short), streams.fork(number).select(short)
         if way == AFRESH:
             start = random_walkers(
-                graphs.spec, graphs.num_candidates, walkers, some, graphs.weight.dtype
+                graphs.spec, graphs.num_candidates, WALKERS[way], some, graphs.weight.dtype
             )
             found, _ = anneal(start, aims, judge, some, STEPS[way])
         else:
-            start = repeat(graphs[short], walkers)
+            start = repeat(graphs[short], WALKERS[way])
             found, _ = anneal(
                 start, aims, judge, some, STEPS[way], energy=_cost, temperatures=TEMPERATURES
             )

@@ -125,7 +125,7 @@ class Recipe:
     learning_rate: float = 0.1
     start: str = "anneal"
     walkers: int = 16
-    walk_steps: int = 300
+    walk_steps: int = 200
     walk_nodes: int = 10
     check_every: int = 20
     stop_probability: float = 0.99

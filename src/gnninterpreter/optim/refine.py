@@ -93,19 +93,24 @@ def _best_change(
     found = _costs(proposals, owners.repeat_interleave(tried), goal, judge)
     found = torch.where(moves < 0, torch.inf, found.view(moves.shape))
     ranked, order = found.sort(dim=1)
-    best = space.apply(graphs, moves.gather(1, order[:, :1]).squeeze(1))
-    best_cost = ranked[:, 0]
-    joint = graphs
-    for count in range(min(max(JOINT), tried)):
-        helps = ranked[:, count] < cost - PROGRESS
-        move = moves.gather(1, order[:, count : count + 1]).squeeze(1)
-        joint = space.apply(joint, torch.where(helps, move, -1))
-        if count + 1 in JOINT:
-            together = _costs(joint, owners, goal, judge)
-            better = together < best_cost - PROGRESS
-            best = choose(better, joint, best)
-            best_cost = torch.where(better, together, best_cost)
-    return best, best_cost
+    moves = moves.gather(1, order)
+    best = space.apply(graphs, moves[:, 0])
+    joint = _together(graphs, torch.where(ranked < cost.unsqueeze(1) - PROGRESS, moves, -1), space)
+    judged = _costs(joint, owners.repeat_interleave(len(JOINT)), goal, judge)
+    lowest, which = judged.view(-1, len(JOINT)).min(dim=1)
+    better = lowest < ranked[:, 0] - PROGRESS
+    best = choose(better, joint[owners * len(JOINT) + which], best)
+    return best, torch.where(better, lowest, ranked[:, 0])
+
+
+def _together(graphs: DenseGraphs, moves: Tensor, space: MoveSpace) -> DenseGraphs:
+    """Each graph with the first 2, 4 and 8 of its moves made, beside each other."""
+    together = repeat(graphs, len(JOINT))
+    count = torch.tensor(JOINT, device=moves.device).repeat(len(graphs))
+    for number in range(min(max(JOINT), moves.size(1))):
+        move = moves[:, number].repeat_interleave(len(JOINT))
+        together = space.apply(together, torch.where(count > number, move, -1))
+    return together
 
 
 def _promising(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from gnninterpreter.distribution.distribution import pair_places
+from gnninterpreter.distribution.pairs import pair_places
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.report.gallery import candidate_graph
 

@@ -122,7 +122,8 @@ def _attend(
 
     Args:
         candidates: The soft graphs.
-        scores: [B, H, N, N], target before source; the diagonal is the score of a self-loop.
+        scores: [B, H, N, N], target before source; the diagonal is the score of a self-loop. They
+            are overwritten.
         loops: Whether every node also attends to itself.
         values: [B * N, H, F], the values of the sources.
         edges: [B, N, N, H, F] added to the values, or None.
@@ -131,15 +132,11 @@ def _attend(
         [B * N, H, F].
     """
     candidates.products_only = False
-    weight = _weights(candidates, loops)
-    logs = candidates.remember(("log weights", loops), lambda: log_weight(weight))
-    absent = candidates.remember(("absent", loops), lambda: weight <= 0)
-    shifted = scores + logs.unsqueeze(1)
-    shifted.masked_fill_(absent.unsqueeze(1), below_all(shifted.dtype))
-    attention = shifted.softmax(dim=3)
+    logs = candidates.remember(("log weights", loops), lambda: _log_weights(candidates, loops))
+    attention = scores.add_(logs.unsqueeze(1)).softmax(dim=3)
     if not loops:
         # A node with no neighbours at all spreads its attention over absent ones; this removes it.
-        attached = ~absent.all(dim=2)
+        attached = candidates.adjacency().gt(0).any(dim=2)
         attention = attention * attached.unsqueeze(1).unsqueeze(3)
     out = attention @ candidates.per_graph(values).transpose(1, 2)  # [B, H, N, F]
     out = out.transpose(1, 2)
@@ -148,13 +145,15 @@ def _attend(
     return out.flatten(0, 1)
 
 
-def _weights(candidates: Candidates, loops: bool) -> Tensor:
-    """Edge weights as [B, N, N], with 1 on the diagonal where a node attends to itself."""
+def _log_weights(candidates: Candidates, loops: bool) -> Tensor:
+    """Logarithms of the edge weights, [B, N, N], 0 on the diagonal where a node attends to itself.
+
+    What stands for the logarithm of 0 swallows any score it is added to.
+    """
     weight = candidates.adjacency()
-    if not loops:
-        return weight
-    eye = torch.eye(candidates.size, dtype=weight.dtype, device=weight.device)
-    return candidates.remember("weights with loops", lambda: weight + eye)
+    if loops:
+        weight = weight + torch.eye(candidates.size, dtype=weight.dtype, device=weight.device)
+    return torch.where(weight > 0, log_weight(weight), below_all(weight.dtype))
 
 
 def _plain(layer: Any) -> bool:
@@ -169,7 +168,8 @@ def _loop_features(layer: Any, candidates: Candidates, square: Tensor) -> Tensor
     if layer.fill_value == "mean":
 
         def mean() -> Tensor:
-            total = (candidates.adjacency().unsqueeze(2) @ square).squeeze(2)
+            # Not as a product of matrices: its slope would be made of products with one column.
+            total = (candidates.adjacency().unsqueeze(3) * square).sum(dim=2)
             return total / candidates.per_graph(in_degree(candidates)).clamp_min(1)
 
         # Layers that are given the graphs' own features, as is usual, share it.

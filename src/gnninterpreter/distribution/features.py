@@ -1,0 +1,89 @@
+"""Features of nodes and edges: from the latent numbers of one block to its values."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.distribution.streams import Streams
+from gnninterpreter.spec import Block, Categorical
+
+__all__ = [
+    "categorical_bits",
+    "drawn_values",
+    "latent_of",
+    "most_probable_values",
+    "relaxed_values",
+    "within_bounds",
+]
+
+FEW = 16
+
+
+def categorical_bits(logits: Tensor) -> Tensor:
+    """Entropy of each choice in bits, [..., k] to [...]."""
+    nats = -(logits.softmax(-1) * logits.log_softmax(-1)).sum(-1)
+    return nats / math.log(2)
+
+
+def within_bounds(block: Block, latent: Tensor) -> Tensor:
+    """The value behind the latent number of a continuous feature."""
+    assert not isinstance(block, Categorical)
+    low = latent.new_tensor(block.low)
+    high = latent.new_tensor(block.high)
+    return low + (high - low) * latent.sigmoid()
+
+
+def latent_of(block: Block, value: Tensor) -> Tensor:
+    """The latent number behind a continuous value; 0 where bounds are equal."""
+    assert not isinstance(block, Categorical)
+    low, high = value.new_tensor(block.low), value.new_tensor(block.high)
+    share = (value - low) / (high - low).clamp_min(torch.finfo(value.dtype).tiny)
+    return torch.where(high > low, torch.logit(share, eps=1e-4), torch.zeros_like(share))
+
+
+def relaxed_values(
+    block: Block, latent: Tensor, samples: int, temperature: float, streams: Streams
+) -> Tensor:
+    """K Concrete samples of a block's values, [R, K, ...]; a continuous one is its number."""
+    if not isinstance(block, Categorical):
+        return within_bounds(block, latent).unsqueeze(1).expand(-1, samples, -1, -1)
+    noise = streams.gumbel(samples, *latent.shape[1:], dtype=latent.dtype)
+    return _softmax((latent.unsqueeze(1) + noise) / temperature)
+
+
+def drawn_values(
+    block: Block, latent: Tensor, samples: int, streams: Streams, jitter: float
+) -> Tensor:
+    """K discrete draws of a block's values, [R, K, ...]; a continuous one with some jitter."""
+    if not isinstance(block, Categorical):
+        latent = latent.unsqueeze(1).expand(-1, samples, -1, -1)
+        if jitter:
+            latent = latent + jitter * streams.normal(*latent.shape[1:], dtype=latent.dtype)
+        return within_bounds(block, latent)
+    # One number for each choice, set against the cumulated probabilities: a Gumbel for every
+    # category would cost as many times more. The last category takes what rounding has left over.
+    u = streams.uniform(samples, *latent.shape[1:-1], dtype=latent.dtype).unsqueeze(-1)
+    ends = _softmax(latent).cumsum(-1)
+    ends[..., -1] = torch.inf
+    reached = (u < ends.unsqueeze(1)).to(latent.dtype)
+    return reached.diff(dim=-1, prepend=torch.zeros_like(u))
+
+
+def most_probable_values(block: Block, latent: Tensor) -> Tensor:
+    """The most probable value of each choice, as columns."""
+    if not isinstance(block, Categorical):
+        return within_bounds(block, latent)
+    return torch.nn.functional.one_hot(latent.argmax(dim=-1), block.size).to(latent.dtype)
+
+
+def _softmax(logits: Tensor) -> Tensor:
+    """Softmax over the last dimension; over the last but one where categories are few.
+
+    On a CPU the vector units take the elements of a row side by side, and a row of six fills none.
+    """
+    if logits.size(-1) > FEW:
+        return logits.softmax(dim=-1)
+    return logits.transpose(-1, -2).softmax(dim=-2).transpose(-1, -2)
