@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from gnninterpreter.distribution import GraphDistribution, Streams
-from gnninterpreter.distribution.features import latent_of
+from gnninterpreter.distribution.features import _softmax, latent_of
 from gnninterpreter.distribution.pairs import pair_ends, pair_places
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, split_blocks
@@ -406,3 +406,15 @@ def test_undecided_sees_a_node_at_either_end_of_a_directed_edge() -> None:
     kinds = torch.tensor([[[90.0, 0.0]]], dtype=torch.double).expand(1, 6, 2)
     of = GraphDistribution(DIRECTED, 3, logits, (nodes,), (kinds,))
     assert float(of.undecided()) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("width", [1, 2, 6, 16, 17, 40])
+def test_the_softmax_of_samples_is_the_softmax(width: int) -> None:
+    logits = torch.randn(2, 3, 5, width, generator=torch.Generator().manual_seed(width))
+    logits.requires_grad_()
+    ours, plain = _softmax(logits), logits.softmax(dim=-1)
+    assert torch.allclose(ours, plain, atol=1e-7)
+    slope = torch.randn(ours.shape, generator=torch.Generator().manual_seed(1))
+    (got,) = torch.autograd.grad(ours, logits, slope)
+    (expected,) = torch.autograd.grad(plain, logits, slope)
+    assert torch.allclose(got, expected, atol=1e-6)

@@ -7,15 +7,19 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch_geometric.nn import GATConv, GATv2Conv, TransformerConv, global_add_pool
 
 from gnninterpreter.distribution import Streams
+from gnninterpreter.distribution.pairs import pair_ends
 from gnninterpreter.graphs import DenseGraphs, random_graphs
+from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective import Goal
 from gnninterpreter.optim import Judge, refine
 from gnninterpreter.optim.moves import MoveSpace
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.testing.models import TinyClassifier
 from tests.tiny import (
     COLOURED,
     DIRECTED,
@@ -169,6 +173,30 @@ def test_the_gradient_leads_where_the_native_model_would(judges: tuple[Judge, Ju
         _, judgement = refine(start, aims(3), judge, Streams(0, 3))
         assert (judgement.probability > 0.99).all()
         assert judgement.sound.all()
+
+
+@pytest.mark.parametrize("layer", [GATConv, GATv2Conv, TransformerConv])
+def test_attention_too_says_what_an_edge_that_is_not_there_would_change(
+    layer: type[nn.Module],
+) -> None:
+    torch.manual_seed(0)
+    model = TinyClassifier(layer(2, 4), 4, num_classes=2, pool=global_add_pool).double()
+    classifier = GraphClassifier(model, COLOURED)
+    judge = Judge(classifier, RelaxedModel(classifier))
+    square = graph(4, [(0, 1), (1, 2), (2, 3), (3, 0)], COLOURED, colours=[0, 1, 1, 0])
+    module = sys.modules["gnninterpreter.optim.refine"]
+    space = MoveSpace(COLOURED, 4, torch.device("cpu"))
+    guess = module._predicted(square, aims(1), judge, space)[0]
+    pairs = [tuple(pair) for pair in torch.stack(pair_ends(4, False, space.device), 1).tolist()]
+    for diagonal in [(0, 2), (1, 3)]:
+        faint = 2e-3
+        weight = square.weight.clone()
+        weight[0, diagonal[0], diagonal[1]] = weight[0, diagonal[1], diagonal[0]] = faint
+        changed = DenseGraphs(COLOURED, weight, square.nodes)
+        slope = (judge.soft_cost(changed, aims(1)) - judge.soft_cost(square, aims(1))) / faint
+        size = module.SIZE_WEIGHT / 12.0
+        assert abs(float(slope)) > 0.1
+        assert float(guess[pairs.index(diagonal)]) == pytest.approx(float(slope) + size, rel=0.05)
 
 
 def test_with_few_moves_to_judge_the_gradient_still_finds_the_way(

@@ -26,7 +26,7 @@ from gnninterpreter.spec import GraphSpec
 __all__ = ["anneal", "random_walkers"]
 
 # One move changes the energy by anything from 0.01 to 10. Cooled by a constant factor, a walk
-# spends as much time on each order of these; by a constant difference, it wanders till near its end.
+# spends as much time on each order of these; by a constant difference, nearly all on the largest.
 HOT, COLD = 1.0, 0.02
 PROBABILITY_SCALE, SIMILARITY_SCALE, STRUCTURE_SCALE, EDGE_SCALE = 2.0, 10.0, 3.0, 0.01
 LOOK_EVERY = 10

@@ -28,6 +28,8 @@ AT_RANDOM = 16
 PROGRESS = 1e-4
 JOINT = (2, 4, 8)
 ATTEMPTS = 3
+# Weight of absent edges where slopes are taken. Attention divides by weights, so it has none at 0.
+GLIMPSE = 1e-3
 
 
 def refine(
@@ -139,7 +141,9 @@ def _predicted(graphs: DenseGraphs, goal: Goal, judge: Judge, space: MoveSpace) 
     if judge.relaxed is None:
         return None
     with torch.enable_grad():
-        weight = graphs.weight.clone().requires_grad_()
+        weight = graphs.weight.clamp_min(GLIMPSE)
+        weight.diagonal(dim1=1, dim2=2).zero_()
+        weight.requires_grad_()
         nodes = graphs.nodes.clone().requires_grad_()
         edges = None if graphs.edges is None else graphs.edges.clone().requires_grad_()
         soft = judge.soft_cost(DenseGraphs(graphs.spec, weight, nodes, edges), goal)
