@@ -135,6 +135,38 @@ def test_an_improbable_explanation_warns(classifier: GraphClassifier) -> None:
     assert "only 0 of 2 restarts reached the class" in notes
 
 
+def test_a_model_that_is_not_quite_certain_is_said_to_be_so(classifier: GraphClassifier) -> None:
+    one = explained(classifier, result(classifier, graph(6, [*CYCLE, (0, 2)])))
+    assert 0.9 < one.probability.mean < 0.99
+    assert one.notes == [
+        f"the model is not certain of this: samples have {one.probability.mean:.3f} on average"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("edges", "limit", "usual", "said"),
+    [
+        (CYCLE, 5, 9.0, True),
+        (CYCLE, 6, 9.0, False),
+        (CYCLE, 5, 5.0, False),
+        (COMPLETE, 5, 9.0, False),
+    ],
+    ids=["at the limit", "below it", "as large as the class", "reached all the same"],
+)
+def test_where_more_nodes_may_help_it_says_so(
+    classifier: GraphClassifier,
+    edges: list[tuple[int, int]],
+    limit: int,
+    usual: float,
+    said: bool,
+) -> None:
+    known = replace(statistics(0.0, 1.0), mean_nodes=torch.tensor([1.0, usual]))
+    found = result(classifier, graph(6, edges), sizes=Sizes(6, limit, 12.0))
+    one = explained(classifier, found, known)
+    hint = "it has as many nodes as it may, 5, and graphs of the class have 9 on average: "
+    assert any(note.startswith(hint) for note in one.notes) == said
+
+
 def test_a_graph_in_pieces_warns(classifier: GraphClassifier) -> None:
     one = explained(classifier, result(classifier, graph(6, PAIRS)))
     assert "the graph is in pieces, too small or over the size limit" in one.notes

@@ -117,8 +117,17 @@ def test_similarity_counts_below_that_of_the_class_in_units_of_its_spread(
     found = judged(graph(5, PATH), aim=aim, embedding=embedding)
     assert float(found.similarity) == pytest.approx(cosine)
     behind = max(0.8 - cosine, 0.0) / (1 - 0.8 + 1e-3)
-    expected = module.SIMILARITY_WEIGHT * math.log1p(behind) + module.SIZE_WEIGHT * 0.03
+    unlike = math.log1p(behind) + module.UNLIKE * (behind > 0)
+    expected = module.SIMILARITY_WEIGHT * unlike + module.SIZE_WEIGHT * 0.03
     assert float(found.cost) == pytest.approx(expected)
+
+
+def test_no_edge_is_saved_at_the_expense_of_likeness() -> None:
+    aim = goal(mean=[1.0, 0.0], similarity=0.6, max_edges=6.0)
+    large = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)]
+    enough = cost(graph(7, large), aim=aim, embedding=[3.0001, 4.0])
+    barely_short = cost(graph(7, PATH[:2]), aim=aim, embedding=[2.9999, 4.0])
+    assert enough < barely_short < enough + 1.0
 
 
 def test_probability_comes_first_then_structure_then_likeness_then_size() -> None:

@@ -19,7 +19,7 @@ from gnninterpreter.optim import History, SearchResult
 __all__ = ["explanation_of"]
 
 SAMPLES = 1000
-PROBABLE = 0.9
+PROBABLE, CERTAIN = 0.9, 0.99
 TENTH = 10.0
 
 
@@ -81,12 +81,12 @@ def explanation_of(
         seconds=result.seconds,
         history=_curves(result.history),
     )
-    explanation.notes.extend(_notes(explanation))
+    explanation.notes.extend(_notes(explanation, statistics))
     return explanation
 
 
-def _notes(explanation: Explanation) -> list[str]:
-    """Say what gave way, if anything did."""
+def _notes(explanation: Explanation, statistics: ClassStatistics | None) -> list[str]:
+    """Say what gave way, if anything did, and what may help."""
     notes = []
     if explanation.num_edges == 0:
         notes.append("no graph was found: the most probable one has no edges")
@@ -95,6 +95,18 @@ def _notes(explanation: Explanation) -> list[str]:
             f"the model gives samples only {explanation.probability.mean:.2f} on average: "
             "do not read this as what the class looks like to it"
         )
+    elif explanation.probability.mean < CERTAIN:
+        notes.append(
+            "the model is not certain of this: "
+            f"samples have {explanation.probability.mean:.3f} on average"
+        )
+    if explanation.probability.mean < CERTAIN and statistics is not None:
+        usual = float(statistics.mean_nodes[explanation.target])
+        if explanation.num_nodes >= explanation.max_nodes and usual > explanation.max_nodes:
+            notes.append(
+                f"it has as many nodes as it may, {explanation.max_nodes}, and graphs of the class "
+                f"have {usual:.0f} on average: a higher max_nodes may reach the class"
+            )
     restart = explanation.restarts[explanation.choice]
     if not restart.connected and explanation.num_edges:
         notes.append("the graph is in pieces, too small or over the size limit")

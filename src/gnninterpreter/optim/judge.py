@@ -26,6 +26,9 @@ FEWEST_NODES = 3
 # What being over a limit at all counts for, in units of its excess: by less than one edge, too, a
 # graph over its limit is no result.
 OVER_LIMIT = 0.05
+# The same for being less like the class than is asked for: as much as all edges together count, so
+# that no edge is saved at its expense.
+UNLIKE = 0.1
 
 PROBABILITY_WEIGHT = 200.0
 STRUCTURE_WEIGHT = 20.0
@@ -112,5 +115,6 @@ def _soft_parts(scores: Scores, goal: Goal) -> tuple[Tensor, Tensor, Tensor]:
     # In units of how far the class itself spreads, so that 0.02 counts where graphs are alike to
     # 0.99 and does not where they are alike to 0.5.
     behind = (goal.similarity - similarity).clamp_min(0) / (1 - goal.similarity + 1e-3)
-    cost = PROBABILITY_WEIGHT * (CERTAIN - logs).clamp_min(0) + SIMILARITY_WEIGHT * behind.log1p()
+    unlike = behind.log1p() + UNLIKE * behind.gt(0)
+    cost = PROBABILITY_WEIGHT * (CERTAIN - logs).clamp_min(0) + SIMILARITY_WEIGHT * unlike
     return logs, similarity, cost
