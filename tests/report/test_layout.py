@@ -20,6 +20,8 @@ FAMILIES = {
     "tree": nx.balanced_tree(2, 3),
     "lollipop": nx.lollipop_graph(5, 4),
     "complete": nx.complete_graph(6),
+    "two hubs": nx.complete_bipartite_graph(2, 5),
+    "three hubs": nx.complete_bipartite_graph(3, 5),
     "pieces": nx.disjoint_union(nx.cycle_graph(5), nx.path_graph(4)),
     "loose": nx.empty_graph(3),
 }
@@ -56,7 +58,7 @@ def test_the_same_graph_gives_the_same_picture(name: str) -> None:
     np.testing.assert_array_equal(places(FAMILIES[name]), places(FAMILIES[name].copy()))
 
 
-@pytest.mark.parametrize("name", ["path", "cycle", "star", "wheel", "grid", "tree"])
+@pytest.mark.parametrize("name", ["path", "cycle", "star", "wheel", "grid", "tree", "two hubs"])
 def test_planar_families_are_drawn_without_crossings(name: str) -> None:
     assert crossings(FAMILIES[name]) == 0
 
