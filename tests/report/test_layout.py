@@ -63,6 +63,18 @@ def test_planar_families_are_drawn_without_crossings(name: str) -> None:
     assert crossings(FAMILIES[name]) == 0
 
 
+def test_no_edge_lies_along_a_row_of_nodes() -> None:
+    """Two rows of three, each a triangle: as rows, its long edge would pass behind a node."""
+    graph = nx.complete_bipartite_graph(3, 3)
+    graph.add_edges_from([(0, 1), (1, 2), (0, 2), (3, 6), (4, 6), (5, 6), (6, 7)])
+    at = {node: np.array(place) for node, place in layout(graph).items()}
+    for u, v in graph.edges:
+        along = at[v] - at[u]
+        for node in set(graph) - {u, v}:
+            share = np.clip((at[node] - at[u]) @ along / (along @ along), 0, 1)
+            assert np.linalg.norm(at[u] + share * along - at[node]) > 0.05
+
+
 def test_a_long_path_lies_along_the_box() -> None:
     width, height = np.ptp(places(FAMILIES["path"]), axis=0)
     assert width > 7.5

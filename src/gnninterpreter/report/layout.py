@@ -87,7 +87,7 @@ def _place(part: nx.Graph) -> Array:
     edges = np.array([(index[u], index[v]) for u, v in part.edges])
     pictures = list(_majorise(np.stack(_starts(part, distance)), distance))
     if len(part) <= MANY:
-        pictures += _layered(distance)
+        pictures += _layered(edges, distance)
     costs = [_untidiness(at, edges, distance) for at in pictures]
     tidiest: Array = pictures[int(np.argmin(np.round(costs, 4)))]
     return tidiest
@@ -126,15 +126,17 @@ def _starts(part: nx.Graph, distance: Array) -> list[Array]:
     return starts
 
 
-def _layered(distance: Array) -> list[Array]:
-    """Rows of nodes equally far from one of those at the rim.
+def _layered(edges: Array, distance: Array) -> list[Array]:
+    """Rows of nodes equally far from one of those at the rim, where no edge runs along a row.
 
     Stress puts two nodes with the same many neighbours on nearly the same place, in the middle of
-    them; here they come above and below.
+    them; here they come above and below. An edge along a row would pass behind the nodes between.
     """
     reach = distance.max(axis=1)
     pictures = []
     for root in np.flatnonzero(reach == reach.max())[:ROOTS]:
+        if (distance[root, edges[:, 0]] == distance[root, edges[:, 1]]).any():
+            continue
         at = np.zeros((len(distance), 2))
         at[:, 1] = distance[root]
         for row in np.unique(distance[root]):
