@@ -16,9 +16,9 @@ __all__ = [
     "latent_of",
     "most_probable_values",
     "relaxed_values",
-    "within_bounds",
 ]
 
+# Categories up to which a softmax along the other dimension is the faster one on a CPU.
 FEW = 16
 
 
@@ -28,7 +28,7 @@ def categorical_bits(logits: Tensor) -> Tensor:
     return nats / math.log(2)
 
 
-def within_bounds(block: Block, latent: Tensor) -> Tensor:
+def _within_bounds(block: Block, latent: Tensor) -> Tensor:
     """The value behind the latent number of a continuous feature."""
     assert not isinstance(block, Categorical)
     low = latent.new_tensor(block.low)
@@ -49,7 +49,7 @@ def relaxed_values(
 ) -> Tensor:
     """K Concrete samples of a block's values, [R, K, ...]; a continuous one is its number."""
     if not isinstance(block, Categorical):
-        return within_bounds(block, latent).unsqueeze(1).expand(-1, samples, -1, -1)
+        return _within_bounds(block, latent).unsqueeze(1).expand(-1, samples, -1, -1)
     noise = streams.gumbel(samples, *latent.shape[1:], dtype=latent.dtype)
     return _softmax((latent.unsqueeze(1) + noise) / temperature)
 
@@ -62,7 +62,7 @@ def drawn_values(
         latent = latent.unsqueeze(1).expand(-1, samples, -1, -1)
         if jitter:
             latent = latent + jitter * streams.normal(*latent.shape[1:], dtype=latent.dtype)
-        return within_bounds(block, latent)
+        return _within_bounds(block, latent)
     # One number for each choice, set against the cumulated probabilities: a Gumbel for every
     # category would cost as many times more. The last category takes what rounding has left over.
     u = streams.uniform(samples, *latent.shape[1:-1], dtype=latent.dtype).unsqueeze(-1)
@@ -75,7 +75,7 @@ def drawn_values(
 def most_probable_values(block: Block, latent: Tensor) -> Tensor:
     """The most probable value of each choice, as columns."""
     if not isinstance(block, Categorical):
-        return within_bounds(block, latent)
+        return _within_bounds(block, latent)
     return torch.nn.functional.one_hot(latent.argmax(dim=-1), block.size).to(latent.dtype)
 
 

@@ -19,7 +19,7 @@ from gnninterpreter.optim import History, SearchResult
 __all__ = ["explanation_of"]
 
 SAMPLES = 1000
-PROBABLE, CERTAIN = 0.9, 0.99
+PROBABLE, WANTED = 0.9, 0.99
 TENTH = 10.0
 
 
@@ -90,17 +90,15 @@ def _notes(explanation: Explanation, statistics: ClassStatistics | None) -> list
     notes = []
     if explanation.num_edges == 0:
         notes.append("no graph was found: the most probable one has no edges")
-    if explanation.probability.mean < PROBABLE:
+    mean = explanation.probability.mean
+    if mean < PROBABLE:
         notes.append(
-            f"the model gives samples only {explanation.probability.mean:.2f} on average: "
+            f"the model gives samples only {mean:.2f} on average: "
             "do not read this as what the class looks like to it"
         )
-    elif explanation.probability.mean < CERTAIN:
-        notes.append(
-            "the model is not certain of this: "
-            f"samples have {explanation.probability.mean:.3f} on average"
-        )
-    if explanation.probability.mean < CERTAIN and statistics is not None:
+    elif mean < WANTED:
+        notes.append(f"the model is not certain of this: samples have {mean:.3f} on average")
+    if mean < WANTED and statistics is not None:
         usual = float(statistics.mean_nodes[explanation.target])
         if explanation.num_nodes >= explanation.max_nodes and usual > explanation.max_nodes:
             notes.append(

@@ -11,6 +11,7 @@ something to gain.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -24,11 +25,17 @@ from gnninterpreter.optim.refine import refine
 
 __all__ = ["persist"]
 
-ONWARD, AFRESH = "onward", "afresh"
-ROUNDS = (ONWARD, AFRESH, ONWARD)
+
+class Round(NamedTuple):
+    """How many walkers of each restart set out, and for how many steps."""
+
+    walkers: int
+    steps: int
+
+
 # Few graphs are judged about as fast as one, so many walkers for a short time beat few for long.
-WALKERS = {ONWARD: 32, AFRESH: 16}
-STEPS = {ONWARD: 50, AFRESH: 150}
+ONWARD, AFRESH = Round(walkers=32, steps=50), Round(walkers=16, steps=150)
+ROUNDS = (ONWARD, AFRESH, ONWARD)
 # In units of the judge's cost, of which one percent of probability are two.
 TEMPERATURES = (2.0, 0.05)
 
@@ -60,15 +67,15 @@ def persist(
         if not short.numel() or (look is not None and look(number, graphs)):
             break
         aims, some = goal.select(short), streams.fork(number).select(short)
-        if way == AFRESH:
+        if way is AFRESH:
             start = random_walkers(
-                graphs.spec, graphs.num_candidates, WALKERS[way], some, graphs.weight.dtype
+                graphs.spec, graphs.num_candidates, way.walkers, some, graphs.weight.dtype
             )
-            found, _ = anneal(start, aims, judge, some, STEPS[way])
+            found, _ = anneal(start, aims, judge, some, way.steps)
         else:
-            start = repeat(graphs[short], WALKERS[way])
+            start = repeat(graphs[short], way.walkers)
             found, _ = anneal(
-                start, aims, judge, some, STEPS[way], energy=_cost, temperatures=TEMPERATURES
+                start, aims, judge, some, way.steps, energy=_cost, temperatures=TEMPERATURES
             )
         found, judged = refine(found, aims, judge, some)
         better = judged.cost < seen.cost[short]

@@ -28,7 +28,8 @@ AT_RANDOM = 16
 PROGRESS = 1e-4
 JOINT = (2, 4, 8)
 ATTEMPTS = 3
-# Weight of absent edges where slopes are taken. Attention divides by weights, so it has none at 0.
+# Weight of absent edges where slopes are taken: attention takes logarithms of weights, and what
+# stands for that of 0 has no slope.
 GLIMPSE = 1e-3
 
 

@@ -24,6 +24,7 @@ TOLERANCE = 2e-4
 MANY = 120
 """Graphs of more nodes than this are placed once and roughly; nobody reads them node by node."""
 ROOTS = 4
+"""Nodes from which pictures in rows are tried, at the most."""
 NEAR = 0.28
 """A node closer than this to another's edge counts as lying on it (edges have length 1)."""
 
