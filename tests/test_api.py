@@ -645,8 +645,8 @@ BAD: dict[str, tuple[type[GNNInterpreterError], str, Callable[[], object]]] = {
         lambda: explain(MeanDegree(), spec=SPEC, recipe="fast"),
     ),
     "the paper's recipe for other data": (
-        TargetError,
-        r"the paper gives no weights for class 'sparse' of 'None'; it has mutag: mutagen",
+        SpecError,
+        r"recipe 'paper' has weights for the data sets of the paper, .* none of them; use 'auto'",
         lambda: explain(MeanDegree(), spec=SPEC, recipe="paper"),
     ),
     "unknown device": (

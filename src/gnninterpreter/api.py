@@ -248,7 +248,12 @@ def _recipe(recipe: str | Recipe, dataset_name: str | None, target: str) -> Reci
     if recipe == "auto":
         return Recipe.auto()
     if recipe == "paper":
-        return Recipe.paper(str(dataset_name), target)
+        if dataset_name is None:
+            raise SpecError(
+                "recipe 'paper' has weights for the data sets of the paper, and this model comes "
+                "with none of them; use 'auto', or Recipe.paper(dataset, class) with one of its own"
+            )
+        return Recipe.paper(dataset_name, target)
     raise SpecError(f"recipe must be 'auto', 'paper' or a Recipe (got {recipe!r})")
 
 

@@ -54,6 +54,23 @@ def test_bench_robustness_prints_a_table_and_draws(
     assert len(robustness.read_runs(out)) == 4
 
 
+def test_bench_robustness_asks_of_the_papers_recipe_what_the_paper_has_weights_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    monkeypatch.setattr(robustness, "do", lambda job: replace(RUN, job=job))
+    out = tmp_path / "runs.json"
+    result = runner.invoke(
+        app,
+        ["bench", "robustness", "--models=shape", "--seeds=1", "--recipe=paper", f"--out={out}"],
+    )
+    assert result.exit_code == 0, result.output
+    jobs = [run.job for run in robustness.read_runs(out)]
+    assert {job.target for job in jobs} == {"lollipop", "wheel", "grid", "star"}
+    assert {job.recipe for job in jobs} == {"paper"}
+
+
 def test_bench_robustness_shows_what_a_model_allows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
