@@ -27,8 +27,8 @@ import gnninterpreter as gi
 from gnninterpreter.distribution import GraphDistribution, Streams, uniform_start
 from gnninterpreter.models import GraphClassifier
 from gnninterpreter.objective import Goal, Iterate
-from gnninterpreter.optim import Recipe, RelaxedGradient
 from gnninterpreter.relax import RelaxedModel
+from gnninterpreter.search import Recipe, RelaxedGradient
 
 TARGET = "wheel"
 

@@ -34,7 +34,7 @@ import networkx as nx
 
 import gnninterpreter as gi
 from gnninterpreter.explanation.storage import write_atomically
-from gnninterpreter.optim import Recipe
+from gnninterpreter.search import Recipe
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
 NODES, EDGES_PER_NODE = 50, 2

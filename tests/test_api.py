@@ -16,7 +16,7 @@ import gnninterpreter as gi
 from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError, SpecError, TargetError
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.models import Bundle
-from gnninterpreter.optim import Look
+from gnninterpreter.search import Look
 from tests.tiny import MeanDegree, fit, seeded, shapes, trained_shapes
 
 QUICK = gi.Recipe.auto(iterations=15, check_every=5, start="density")

@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 MODULES = [
-    "gnninterpreter._inference",
+    "gnninterpreter.spec.inference",
     "gnninterpreter.errors",
     "gnninterpreter.graphs",
     "gnninterpreter.spec",

@@ -26,6 +26,7 @@ PUBLIC = [
     "explain",
     "load",
     "models",
+    "training",
 ]
 HEAVY = (
     "fastapi", "grakel", "IPython", "matplotlib", "optuna", "pandas", "ray", "rdkit",

@@ -19,7 +19,7 @@ from gnninterpreter.distribution import GraphDistribution, Streams, uniform_star
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Goal, Iterate
-from gnninterpreter.optim import Judge, Judgement
+from gnninterpreter.search import Judge, Judgement
 from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
 
 PLAIN = GraphSpec(class_names=("a", "b"))

@@ -11,17 +11,19 @@ One call explains every class of any PyTorch Geometric graph classifier::
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gnninterpreter._version import __version__
+from gnninterpreter.views import provide
 
 if TYPE_CHECKING:
-    from gnninterpreter import datasets, models
+    from gnninterpreter import datasets, models, training
     from gnninterpreter.api import explain, load
     from gnninterpreter.explanation import Explanation, ExplanationSet
     from gnninterpreter.models.statistics import ClassStatistics
-    from gnninterpreter.optim import Recipe
+    from gnninterpreter.search import Recipe
     from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
 __all__ = [
@@ -37,6 +39,7 @@ __all__ = [
     "explain",
     "load",
     "models",
+    "training",
 ]
 
 # Looked up on first use, so that the command line can answer --help without torch.
@@ -47,15 +50,38 @@ _PLACES = {
     "Explanation": "explanation",
     "ExplanationSet": "explanation",
     "GraphSpec": "spec",
-    "Recipe": "optim",
+    "Recipe": "search",
     "explain": "api",
     "load": "api",
 }
 
 
+# What values show through packages on their right, in the order of the flow; imported on use.
+_VIEWS = {
+    "draw": ("report", "draw"),
+    "picture": ("report.drawing", "picture"),
+    "svg": ("report.drawing", "graph_svg"),
+    "card": ("report", "card_html"),
+    "cards": ("report", "cards_html"),
+    "page": ("report", "report_run"),
+    "progress": ("cli.progress", "LiveProgress"),
+}
+
+
+def _lazily(module: str, name: str) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return getattr(import_module(f"gnninterpreter.{module}"), name)(*args, **kwargs)
+
+    return call
+
+
+for _view, (_module, _name) in _VIEWS.items():
+    provide(_view, _lazily(_module, _name))
+
+
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for."""
-    if name in ("datasets", "models"):
+    if name in ("datasets", "models", "training"):
         return import_module(f"gnninterpreter.{name}")
     if name in _PLACES:
         value = getattr(import_module(f"gnninterpreter.{_PLACES[name]}"), name)

@@ -28,9 +28,10 @@ from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.optim import Callback, Recipe, search
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
+from gnninterpreter.search import Callback, Recipe, search
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.views import view
 
 __all__ = ["explain", "load"]
 
@@ -342,9 +343,7 @@ def _display(progress: Any) -> Any:
     if progress is False or progress is None:
         return Silent()
     if progress is True:
-        from gnninterpreter.cli.progress import LiveProgress
-
-        return LiveProgress()
+        return view("progress")()
     return progress
 
 

@@ -2,7 +2,7 @@
 
 Every one is a ``ValueError`` under a common base, so that a command line can turn them into one
 sentence and exit code 2, and a caller can catch them all. Failing to converge is not among them: it
-is a result with a reason (see `gnninterpreter.optim.Reason`).
+is a result with a reason (see `gnninterpreter.search.Reason`).
 """
 
 from __future__ import annotations

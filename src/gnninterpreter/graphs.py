@@ -19,7 +19,15 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
-__all__ = ["DenseGraphs", "dense_width", "encode", "random_graphs", "split_blocks", "to_networkx"]
+__all__ = [
+    "DenseGraphs",
+    "dense_width",
+    "encode",
+    "node_rows",
+    "random_graphs",
+    "split_blocks",
+    "to_networkx",
+]
 
 TINY = 1e-20
 
@@ -273,3 +281,9 @@ def _describe(row: Tensor, blocks: Sequence[Categorical | Continuous]) -> dict[s
         elif not block.constant:
             described.update({n: float(v) for n, v in zip(block.names, part, strict=True)})
     return described
+
+
+def node_rows(data: Data) -> Tensor:
+    """Features of the nodes, a column of ones where there are none."""
+    x: Tensor | None = data.get("x")
+    return torch.ones(int(data.num_nodes or 0), 1) if x is None else x

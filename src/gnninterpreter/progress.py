@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
-    from gnninterpreter.optim import Look
+    from gnninterpreter.search import Look
 
 __all__ = ["Progress", "Silent"]
 

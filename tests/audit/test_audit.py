@@ -10,7 +10,7 @@ import gnninterpreter as gi
 from gnninterpreter.audit import Audit, Kind, Pattern, Severity, audit
 from gnninterpreter.errors import SpecError, TargetError
 from gnninterpreter.interchange import graph_from_json
-from gnninterpreter.optim import Recipe
+from gnninterpreter.search import Recipe
 from tests.tiny import trained_shapes
 
 

@@ -12,7 +12,7 @@ import pytest
 import gnninterpreter as gi
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.models.training import train
+from gnninterpreter.training.trainer import train
 from tests.audit.conftest import SPEC
 from tests.audit.test_retraining import CONFIG, GRAPHS
 from tests.cli.conftest import OWN, QUICK, Answer, cli

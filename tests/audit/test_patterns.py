@@ -15,7 +15,7 @@ from gnninterpreter.audit import Kind, Pattern, Severity, true_patterns
 from gnninterpreter.audit.context import Context
 from gnninterpreter.audit.hosts import host_graphs
 from gnninterpreter.audit.missed import contrasts, missed_findings
-from gnninterpreter.evaluation.joining import join_each
+from gnninterpreter.evidence.joining import join_each
 from gnninterpreter.models import GraphClassifier
 from tests.audit.conftest import SPEC, has_triangle, plain
 

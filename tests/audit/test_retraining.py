@@ -14,7 +14,7 @@ from gnninterpreter.audit.retraining import retrain
 from gnninterpreter.errors import DataError
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.models.training import EpochReport, TrainingConfig, train
+from gnninterpreter.training.trainer import EpochReport, TrainingConfig, train
 from tests.audit.conftest import SPEC, plain
 from tests.report.conftest import make_result
 

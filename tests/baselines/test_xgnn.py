@@ -6,14 +6,10 @@ import torch
 from gnninterpreter.baselines import XGNN, SampledExplanation
 from gnninterpreter.baselines.xgnn.building import Rules
 from gnninterpreter.baselines.xgnn.policy import Policy
+from gnninterpreter.chem.valencies import MUTAG_VALENCIES
 from gnninterpreter.datasets.mutag import MUTAG
 from gnninterpreter.errors import SpecError
-from gnninterpreter.evaluation import (
-    MUTAG_VALENCIES,
-    class_probability,
-    summarize_seeds,
-    validity,
-)
+from gnninterpreter.experiments.metrics import class_probability, summarize_seeds, validity
 from gnninterpreter.explanation import ExplanationSet
 from gnninterpreter.models import GraphClassifier, load
 

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from gnninterpreter.cli.app import app
-from gnninterpreter.evaluation import robustness
-from tests.evaluation.test_robustness import RUN
+from gnninterpreter.experiments import robustness
+from tests.evidence.test_robustness import RUN
 
 runner = CliRunner()
 

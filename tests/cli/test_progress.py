@@ -8,8 +8,8 @@ from rich.console import Console
 
 import gnninterpreter as gi
 from gnninterpreter.cli.progress import LiveProgress
-from gnninterpreter.optim import Look
 from gnninterpreter.progress import Progress
+from gnninterpreter.search import Look
 
 from . import lab
 

@@ -14,7 +14,7 @@ from gnninterpreter.explanation.explanation import Explanation
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.optim import History, Judge, Reason, SearchResult, Sizes
+from gnninterpreter.search import History, Judge, Reason, SearchResult, Sizes
 from tests.tiny import degree_classifier, edges_only, goal, graph, stack
 
 COMPLETE = [(i, j) for i in range(5) for j in range(i)]

@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 from gnninterpreter.datasets.base import undirected_graph
 from gnninterpreter.datasets.is_acyclic import full_tree
 from gnninterpreter.datasets.shape import star
-from gnninterpreter.models.training import TrainingConfig
+from gnninterpreter.training.trainer import TrainingConfig
 
 MODEL = {
     "architecture": "gcn",

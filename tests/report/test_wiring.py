@@ -14,8 +14,8 @@ from gnninterpreter.datasets.mutag import MUTAG
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.errors import MissingExtraError, ModelError, OutputError
 from gnninterpreter.explanation import Explanation, ExplanationSet
-from gnninterpreter.optim import Recipe
 from gnninterpreter.report import live_classifier
+from gnninterpreter.search import Recipe
 from gnninterpreter.spec import GraphSpec
 from tests.report.conftest import SURE, make_explanation
 from tests.tiny import MeanDegree

@@ -15,7 +15,7 @@ import uvicorn
 from torch import Tensor
 
 import gnninterpreter as gi
-from gnninterpreter.optim import Recipe
+from gnninterpreter.search import Recipe
 from gnninterpreter.spec import Categorical, GraphSpec
 from gnninterpreter.web import Studio, create_app
 from tests.tiny import MeanDegree

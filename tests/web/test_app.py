@@ -18,7 +18,7 @@ import torch
 import gnninterpreter as gi
 from gnninterpreter.errors import MissingExtraError, ModelError
 from gnninterpreter.explanation import save_run
-from gnninterpreter.optim import Recipe
+from gnninterpreter.search import Recipe
 from gnninterpreter.web import Studio, create_app, d3
 from gnninterpreter.web.app import ASSETS
 from gnninterpreter.web.d3 import d3_script

@@ -94,7 +94,7 @@ def test_a_stop_gives_a_result_whatever_the_phase(studio: Studio) -> None:
 
 
 def test_looks_hold_nothing_that_json_has_no_word_for() -> None:
-    from gnninterpreter.optim import Look
+    from gnninterpreter.search import Look
     from gnninterpreter.web.jobs import Job
 
     job = Job(1, 0, "sparse")

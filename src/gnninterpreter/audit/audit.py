@@ -12,6 +12,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.api import explain
 from gnninterpreter.audit.changes import small_change_findings
+from gnninterpreter.audit.coloured import ColouredGraph
 from gnninterpreter.audit.context import Context
 from gnninterpreter.audit.default_class import default_class
 from gnninterpreter.audit.disagreement import disagreements
@@ -22,7 +23,6 @@ from gnninterpreter.audit.missed import contrasts, missed_findings
 from gnninterpreter.audit.patterns import Pattern, true_patterns
 from gnninterpreter.audit.truth import Oracle, ground_truth, rule_agreement
 from gnninterpreter.errors import SpecError
-from gnninterpreter.evaluation.coloured import ColouredGraph
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier

@@ -16,7 +16,7 @@ from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
 from gnninterpreter.audit.single_changes import single_changes
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.optim.batches import compact
+from gnninterpreter.search.batches import compact
 
 __all__ = ["SmallChange", "small_change_findings", "smallest_change"]
 

@@ -6,12 +6,12 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.nn import MessagePassing
 
+from gnninterpreter.audit.coloured import ColouredGraph
 from gnninterpreter.audit.context import Context
 from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
+from gnninterpreter.audit.lookalikes import lookalikes
 from gnninterpreter.audit.passing import FlipRate, Passing
-from gnninterpreter.evaluation.coloured import ColouredGraph
-from gnninterpreter.evaluation.joining import join_each
-from gnninterpreter.evaluation.lookalikes import lookalikes
+from gnninterpreter.evidence.joining import join_each
 from gnninterpreter.graphs import random_graphs
 
 __all__ = ["families", "flip_rate", "lookalike_findings"]

@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 from gnninterpreter.audit.context import Context
 from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
 from gnninterpreter.audit.patterns import Pattern
-from gnninterpreter.evaluation.joining import join_each
+from gnninterpreter.evidence.joining import join_each
 
 __all__ = ["contrasts", "missed_findings"]
 

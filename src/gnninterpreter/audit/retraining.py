@@ -15,9 +15,9 @@ from torch_geometric.data import Data
 from gnninterpreter.audit.findings import Audit
 from gnninterpreter.errors import DataError
 from gnninterpreter.models import Bundle
-from gnninterpreter.models.splits import Split, stratified_split
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.models.training import EpochReport, TrainingConfig, train
+from gnninterpreter.training.splits import Split, stratified_split
+from gnninterpreter.training.trainer import EpochReport, TrainingConfig, train
 
 __all__ = ["retrain"]
 

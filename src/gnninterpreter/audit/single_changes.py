@@ -16,8 +16,8 @@ from torch import Tensor
 
 from gnninterpreter.distribution.pairs import pair_ends
 from gnninterpreter.graphs import DenseGraphs, dense_width
-from gnninterpreter.optim.batches import present_nodes, widened
-from gnninterpreter.optim.moves import MoveSpace
+from gnninterpreter.search.batches import present_nodes, widened
+from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.spec import Block, Categorical
 
 __all__ = ["SingleChanges", "single_changes"]

@@ -10,7 +10,7 @@ from torch import nn
 from gnninterpreter.baselines.connecting import connect
 from gnninterpreter.baselines.sampled import SampledExplanation, explanation_from, to_dense
 from gnninterpreter.errors import SpecError
-from gnninterpreter.evaluation.random_graphs import KINDS, random_baseline
+from gnninterpreter.evidence.random_graphs import KINDS, random_baseline
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
@@ -26,7 +26,7 @@ class Random:
 
     Args:
         num_nodes: Nodes of every graph; the mean over the data set when omitted.
-        kind: ``"gabriel"`` or ``"gilbert"``, as in `gnninterpreter.evaluation.random_baseline`.
+        kind: ``"gabriel"`` or ``"gilbert"``, as in `gnninterpreter.evidence.random_baseline`.
 
     Example:
         >>> import gnninterpreter as gi

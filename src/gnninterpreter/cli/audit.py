@@ -107,7 +107,7 @@ def audit(
         from gnninterpreter.cli.references import load_forward, load_subject
         from gnninterpreter.explanation.storage import write_atomically
         from gnninterpreter.models import Bundle
-        from gnninterpreter.optim import Recipe
+        from gnninterpreter.search import Recipe
 
         found, dataset = load_subject(model, data)
         if epochs is not None and not retrain:
@@ -172,7 +172,7 @@ def _again(
     from gnninterpreter.audit import audit as run_audit
     from gnninterpreter.audit import retrain
     from gnninterpreter.datasets._storage import cache_folder
-    from gnninterpreter.models.training import EpochReport
+    from gnninterpreter.training.trainer import EpochReport
 
     def show(report: EpochReport) -> None:
         if not quiet and report.epoch % 10 == 0:

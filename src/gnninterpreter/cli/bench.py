@@ -10,7 +10,7 @@ import typer
 from gnninterpreter.cli.failing import plainly
 
 if TYPE_CHECKING:
-    from gnninterpreter.evaluation.robustness import Run, Summary
+    from gnninterpreter.experiments.robustness import Run, Summary
 
 __all__ = ["bench"]
 
@@ -51,8 +51,8 @@ def robustness(
     0.99.
     """
     from gnninterpreter.cli.threads import use_threads
-    from gnninterpreter.evaluation.robustness import Job, read_runs, robustness, summarise
-    from gnninterpreter.report.spread import spread_svg
+    from gnninterpreter.experiments.robustness import Job, read_runs, robustness, summarise
+    from gnninterpreter.experiments.spread import spread_svg
 
     use_threads(1)
     searched = [] if larger is None else read_runs(larger)
@@ -91,7 +91,7 @@ def robustness(
 
 
 def _names(models: str) -> list[str]:
-    from gnninterpreter.evaluation.zoo import ZOO
+    from gnninterpreter.experiments.zoo import ZOO
     from gnninterpreter.models import bundled_names
 
     names: list[str] = []
@@ -101,9 +101,9 @@ def _names(models: str) -> list[str]:
 
 
 def _targets(name: str, recipe: str) -> tuple[str, ...]:
-    from gnninterpreter.evaluation.zoo import SPECS, ZOO
+    from gnninterpreter.experiments.zoo import SPECS, ZOO
     from gnninterpreter.models import load
-    from gnninterpreter.optim.recipe import PAPER_WEIGHTS
+    from gnninterpreter.search.recipe import PAPER_WEIGHTS
 
     if name in ZOO:
         return SPECS[ZOO[name].data].class_names
@@ -118,7 +118,7 @@ def _echo_table(summaries: list[Summary]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from gnninterpreter.evaluation.robustness import NEAR, TIMES
+    from gnninterpreter.experiments.robustness import NEAR, TIMES
 
     # Without lines between columns it fits on 80.
     table = Table(

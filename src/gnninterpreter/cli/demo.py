@@ -44,7 +44,7 @@ def demo(
     from gnninterpreter.cli.progress import LiveProgress
     from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.models import load
-    from gnninterpreter.optim import Recipe
+    from gnninterpreter.search import Recipe
 
     use_threads(1)
     model = load(MODEL)

@@ -12,7 +12,7 @@ from gnninterpreter.cli.options import Forward, Iterations, Overwrite, Quiet, Re
 from gnninterpreter.errors import SpecError
 
 if TYPE_CHECKING:
-    from gnninterpreter.optim import Recipe
+    from gnninterpreter.search import Recipe
 
 __all__ = ["RecipeName", "explain"]
 
@@ -147,6 +147,6 @@ def _recipe(name: RecipeName, max_nodes: int | None, iterations: int | None) -> 
             f"--recipe paper has settings of its own, so {options} cannot be given with it; "
             "leave it out, or use --recipe auto"
         )
-    from gnninterpreter.optim import Recipe
+    from gnninterpreter.search import Recipe
 
     return Recipe.auto(**overrides)

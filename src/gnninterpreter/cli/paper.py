@@ -62,8 +62,8 @@ def paper(
     - `gnninterpreter paper verification --out results`
     """
     from gnninterpreter.cli.threads import use_threads
-    from gnninterpreter.paper import STUDIES, Settings, run, units_of
-    from gnninterpreter.paper.units import Store
+    from gnninterpreter.experiments.paper import STUDIES, Settings, run, units_of
+    from gnninterpreter.experiments.paper.units import Store
 
     use_threads(1)
     wanted = STUDIES if study is Study.ALL else (study.value,)

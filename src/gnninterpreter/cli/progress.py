@@ -20,7 +20,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
-    from gnninterpreter.optim import Look
+    from gnninterpreter.search import Look
 
 __all__ = ["LiveProgress"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from gnninterpreter.models.training import EpochReport
+    from gnninterpreter.training.trainer import EpochReport
 
 __all__ = ["train"]
 
@@ -44,7 +44,7 @@ def train(
 
     from gnninterpreter.cli.output import check_output
     from gnninterpreter.cli.threads import use_threads
-    from gnninterpreter.models.recipes import train_bundle, training_recipe
+    from gnninterpreter.training.recipes import train_bundle, training_recipe
 
     use_threads(threads)
     training_recipe(name)

@@ -14,7 +14,7 @@ from gnninterpreter.explanation.explanation import (
 )
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.optim import History, SearchResult
+from gnninterpreter.search import History, SearchResult
 
 __all__ = ["explanation_of"]
 

@@ -15,6 +15,7 @@ from gnninterpreter.distribution import GraphDistribution, Streams
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.views import view
 
 __all__ = ["Curve", "Explanation", "Mode", "Probability", "Restart"]
 
@@ -237,9 +238,7 @@ class Explanation:
         Raises:
             MissingExtraError: If matplotlib is not installed.
         """
-        from gnninterpreter.report import draw
-
-        return draw(self, ax)
+        return view("draw")(self, ax)
 
     def visualize_graph(self, path: str | Path | None = None) -> Any:
         """Draw `best` into a file, or on new matplotlib axes; the name is the one PyG has for it.
@@ -254,9 +253,8 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from gnninterpreter.report import card_html
-
-        return card_html(self)
+        card: str = view("card")(self)
+        return card
 
     def summary(self) -> dict[str, Any]:
         """The numbers of this explanation as plain JSON values."""

@@ -11,6 +11,7 @@ from gnninterpreter.errors import TargetError
 from gnninterpreter.explanation.explanation import Explanation
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.views import view
 
 if TYPE_CHECKING:
     from gnninterpreter.audit import Audit
@@ -103,20 +104,13 @@ class ExplanationSet(Mapping[str, Explanation]):
             ModelError: If it is not the model that was explained.
             OutputError: If the place cannot be written.
         """
-        from gnninterpreter.audit.truth import ground_truth
-        from gnninterpreter.report import compute_extras, live_classifier, write_report
-
-        extras = None
-        if model is not None:
-            classifier = live_classifier(self, model, dataset, forward=forward)
-            extras = compute_extras(self, classifier, dataset, oracle=ground_truth(model, dataset))
-        return write_report(self, Path(path), extras, audit)
+        written: Path = view("page")(self, Path(path), model, dataset, forward=forward, audit=audit)
+        return written
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from gnninterpreter.report import cards_html
-
-        return cards_html(self)
+        cards: str = view("cards")(self)
+        return cards
 
     def __repr__(self) -> str:
         rows = "\n".join(f"  {explanation!r}" for explanation in self.values())

@@ -12,6 +12,7 @@ import networkx as nx
 
 from gnninterpreter.errors import MissingExtraError, OutputError
 from gnninterpreter.explanation.storage import write_atomically
+from gnninterpreter.views import view
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation.explanation import Explanation
@@ -35,11 +36,9 @@ def export(explanation: Explanation, path: Path) -> Path:
     elif ending == ".json":
         content = json.dumps(nx.node_link_data(explanation.graph, edges="edges"), indent=1).encode()
     elif ending == ".svg":
-        from gnninterpreter.report.drawing import graph_svg
-
-        content = graph_svg(explanation.graph, explanation.spec).encode()
+        content = view("svg")(explanation.graph, explanation.spec).encode()
     elif ending in (".png", ".pdf"):
-        content = _picture(explanation, ending.removeprefix("."))
+        content = view("picture")(explanation, ending.removeprefix("."))
     elif ending == ".smi":
         content = _smiles(explanation).encode()
     else:
@@ -49,14 +48,8 @@ def export(explanation: Explanation, path: Path) -> Path:
     return write_atomically(path, content)
 
 
-def _picture(explanation: Explanation, kind: str) -> bytes:
-    from gnninterpreter.report.drawing import picture
-
-    return picture(explanation, kind)
-
-
 def _smiles(explanation: Explanation) -> str:
-    from gnninterpreter.report.molecule import is_molecular, read_molecule
+    from gnninterpreter.chem.drawing import is_molecular, read_molecule
 
     if not is_molecular(explanation.spec):
         raise OutputError(

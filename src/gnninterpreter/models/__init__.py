@@ -11,7 +11,6 @@ from gnninterpreter.models.bundle import Bundle, bundled_names, load, load_bundl
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.scores import ClassificationScores
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.models.training import TrainingConfig, train
 
 __all__ = [
     "Bundle",
@@ -21,9 +20,7 @@ __all__ = [
     "GCNClassifier",
     "GraphClassifier",
     "NNConvClassifier",
-    "TrainingConfig",
     "bundled_names",
     "load",
     "load_bundle",
-    "train",
 ]

@@ -5,6 +5,7 @@ from gnninterpreter.report.extras import Baseline, ClassExtras, Neighbour, compu
 from gnninterpreter.report.live import live_classifier
 from gnninterpreter.report.notebook import card_html, cards_html
 from gnninterpreter.report.page import write_report
+from gnninterpreter.report.run import report_run
 from gnninterpreter.report.softness import Stop
 from gnninterpreter.report.verdict import Finding, Verdict, verdict_on
 
@@ -21,6 +22,7 @@ __all__ = [
     "draw",
     "graph_svg",
     "live_classifier",
+    "report_run",
     "verdict_on",
     "write_report",
 ]

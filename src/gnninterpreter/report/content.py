@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from gnninterpreter.chem.drawing import Molecule, read_molecule
 from gnninterpreter.report.appearance import LegendEntry, legend
 from gnninterpreter.report.downloads import payload
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.extras import ClassExtras
 from gnninterpreter.report.gallery import DRAWS, SampleGroup, distinct_samples
-from gnninterpreter.report.molecule import Molecule, read_molecule
 from gnninterpreter.report.sections import (
     SearchView,
     SoftView,

@@ -9,9 +9,9 @@ import networkx as nx
 from gnninterpreter.report.legend import legend_group
 
 if TYPE_CHECKING:
+    from gnninterpreter.chem.drawing import Molecule
     from gnninterpreter.explanation import Explanation
     from gnninterpreter.report.drawing import Drawing
-    from gnninterpreter.report.molecule import Molecule
 
 __all__ = ["payload"]
 

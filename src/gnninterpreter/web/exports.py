@@ -9,11 +9,11 @@ from typing import Any
 import networkx as nx
 from torch_geometric.data import Data
 
+from gnninterpreter.chem.drawing import read_molecule
 from gnninterpreter.errors import DataError
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.report.drawing import Drawing
-from gnninterpreter.report.molecule import read_molecule
 from gnninterpreter.report.svg import render
 from gnninterpreter.spec import GraphSpec
 

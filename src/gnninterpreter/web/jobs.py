@@ -14,9 +14,9 @@ import networkx as nx
 from gnninterpreter.api import explain
 from gnninterpreter.errors import DataError, GNNInterpreterError, SpecError
 from gnninterpreter.explanation import Explanation, ExplanationSet
-from gnninterpreter.optim import Look, Recipe
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.gallery import candidate_graph
+from gnninterpreter.search import Look, Recipe
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.web.kept import keep
 from gnninterpreter.web.studio import Studio

@@ -14,6 +14,7 @@ from torch import nn
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.truth import Oracle, ground_truth
+from gnninterpreter.chem.drawing import read_molecule
 from gnninterpreter.errors import GNNInterpreterError, ModelError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.explanation.storage import load_statistics
@@ -23,7 +24,6 @@ from gnninterpreter.models import Bundle
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.report import compute_extras, live_classifier
 from gnninterpreter.report.drawing import Drawing
-from gnninterpreter.report.molecule import read_molecule
 from gnninterpreter.report.page import render_page
 from gnninterpreter.web.appearance import describe_block, describe_legend
 from gnninterpreter.web.exports import export_graph

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnninterpreter.chem.valencies import MUTAG_VALENCIES
 from gnninterpreter.errors import SpecError
-from gnninterpreter.evaluation.validity import MUTAG_VALENCIES
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Categorical, GraphSpec
 

@@ -1,0 +1,233 @@
+"""Graphs that a message-passing network can hardly, or not at all, tell from a given motif.
+
+A *k-fold cover* has k copies of every node, joined crosswise, so that each copy sees exactly the
+coloured neighbourhood that its original sees, at every depth; mean pooling over it gives the
+embedding of the motif. Covers are enumerated by voltage assignments (Gross and Tucker, 1987):
+copies are joined as they stand along a spanning tree, and by every permutation along each other
+edge.
+
+A *switch* exchanges the ends of two edges, (a, b) and (c, d) for (a, d) and (c, b). Where a and c,
+and b and d, have equal Weisfeiler-Lehman colours after L - 1 rounds, every node keeps its colour
+after L rounds (by induction over the rounds), so that no network of depth L sees the exchange, with
+whatever pooling. At L = 1 that is: the same coloured degrees.
+
+Both work with features of edges and with directions. Numbers as features are copied as they are: a
+cover of such a graph is one like any other, whereas a switch needs nodes with equal numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, islice, permutations, product
+from typing import overload
+
+import networkx as nx
+import numpy as np
+from torch_geometric.data import Data
+
+from gnninterpreter.audit.coloured import ColouredGraph, wl_colours
+from gnninterpreter.audit.distinct import distinct
+from gnninterpreter.audit.free_nodes import with_free_node
+from gnninterpreter.errors import SpecError
+
+__all__ = ["KINDS", "RULES", "covers", "lookalikes", "switches"]
+
+Edge = tuple[int, int]
+
+KINDS = ("cover", "switch")
+RULES = ("cover", "hub", "any")
+MOST_DRAWN = 256
+MOST_NODES = 60
+
+
+@overload
+def lookalikes(
+    motif: Sequence[Edge] | ColouredGraph,
+    folds: int = ...,
+    *,
+    kind: str = ...,
+    depth: int = ...,
+    free: int | None = ...,
+    rule: str = ...,
+    limit: int | None = ...,
+    seed: int = ...,
+    directed: bool = ...,
+) -> list[ColouredGraph]: ...
+
+
+@overload
+def lookalikes(
+    motif: Data,
+    folds: int = ...,
+    *,
+    kind: str = ...,
+    depth: int = ...,
+    free: int | None = ...,
+    rule: str = ...,
+    limit: int | None = ...,
+    seed: int = ...,
+    directed: bool = ...,
+) -> list[Data]: ...
+
+
+def lookalikes(
+    motif: Sequence[Edge] | ColouredGraph | Data,
+    folds: int = 2,
+    *,
+    kind: str = "cover",
+    depth: int = 1,
+    free: int | None = None,
+    rule: str = "cover",
+    limit: int | None = None,
+    seed: int = 0,
+    directed: bool = False,
+) -> list[ColouredGraph] | list[Data]:
+    """Make the connected look-alikes of a motif, one of each coloured isomorphism class.
+
+    Args:
+        motif: Edges of the motif, whose node i has colour i; or a coloured graph; or a PyG graph,
+            which is coloured by its features.
+        folds: How many copies k of each node a cover has.
+
+    Keyword Args:
+        kind: ``"cover"``, or ``"switch"`` for graphs of the motif's own size.
+        depth: Of switches: the depth L up to which no node sees a change. 1 keeps the coloured
+            degrees.
+        free: Of covers: a node whose own neighbourhood nothing constrains: only the others must see
+            what they see in the motif. For House-X that is purple.
+        rule: How copies of the free node take their neighbours: ``"cover"``: each has what the
+            original has; ``"hub"``: there is only one, joined to all; ``"any"``: every partition.
+        limit: Most look-alikes; all when omitted, which takes long for a motif with many cycles.
+        seed: Of the draw where there is a limit.
+        directed: Whether the edges of a PyG graph or of a list have a direction.
+
+    Returns:
+        Coloured graphs, those with fewest nodes first; PyG graphs with the features of the motif's
+        nodes and edges for a PyG graph. Complete-4 has 1, 7 and 41 covers of 1, 2 and 3 folds;
+        House-X with purple free has at 2 folds 15 by cover, 8 by hub and 85 by any.
+
+    Raises:
+        SpecError: If the arguments do not fit together.
+
+    Example:
+        >>> complete = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+        >>> len(lookalikes(complete, folds=2))
+        7
+    """
+    _check(folds, kind, depth, free, rule, limit)
+    if isinstance(motif, Data):
+        graph = ColouredGraph.from_data(motif, directed)
+    elif isinstance(motif, ColouredGraph):
+        graph = motif
+    else:
+        size = 1 + max((max(edge) for edge in motif), default=-1)
+        graph = ColouredGraph.of(range(size), motif, directed=directed)
+    if kind == "switch":
+        found = switches(graph, depth, limit, seed)
+    else:
+        found = covers(graph, folds, free=free, rule=rule, limit=limit, seed=seed)
+    return [one.to_data_like(motif) for one in found] if isinstance(motif, Data) else found
+
+
+def covers(
+    graph: ColouredGraph,
+    folds: int = 2,
+    *,
+    free: int | None = None,
+    rule: str = "cover",
+    limit: int | None = None,
+    seed: int = 0,
+) -> list[ColouredGraph]:
+    """Make the connected k-fold covers of a coloured graph; see `lookalikes`."""
+    if not graph.edges or (limit is not None and folds * graph.num_nodes > MOST_NODES):
+        return []
+    lifted = _lifts(graph, folds, free, limit, seed)
+    if free is not None:
+        lifted = (made for one in lifted for made in with_free_node(one, graph, free, rule, folds))
+    found = list(islice(distinct(one for one in lifted if one.connected()), limit))
+    return sorted(found, key=lambda one: (one.num_nodes, one.edges))
+
+
+def switches(
+    graph: ColouredGraph, depth: int = 1, limit: int | None = None, seed: int = 0
+) -> list[ColouredGraph]:
+    """Make the other connected graphs that one switch leads to; see `lookalikes`."""
+    alike = wl_colours(graph, depth - 1)
+    pairs = list(combinations(range(len(graph.edges)), 2))
+    if limit is not None:
+        np.random.default_rng(seed).shuffle(pairs)
+
+    def made() -> Iterator[ColouredGraph]:
+        yield graph
+        there = set(graph.edges)
+        for first, second in pairs:
+            a, b = graph.edges[first]
+            ends = [graph.edges[second]]
+            if not graph.directed:
+                ends.append((ends[0][1], ends[0][0]))
+            for c, d in ends:
+                if len({a, b, c, d}) < 4 or graph.kinds[first] != graph.kinds[second]:
+                    continue
+                if alike[a] != alike[c] or alike[b] != alike[d]:
+                    continue
+                new = [(a, d), (c, b)]
+                if any(e in there or (not graph.directed and e[::-1] in there) for e in new):
+                    continue
+                edges = list(graph.edges)
+                edges[first], edges[second] = new
+                one = ColouredGraph.of(
+                    graph.colors, edges, graph.edge_colors or None, graph.directed
+                )
+                if one.connected():
+                    yield one
+
+    return list(islice(distinct(made()), 1, None if limit is None else limit + 1))
+
+
+def _lifts(
+    graph: ColouredGraph, folds: int, free: int | None, limit: int | None, seed: int
+) -> Iterator[ColouredGraph]:
+    """Yield each lift without the free node; copy i of the j-th node has number j * folds + i."""
+    bound = [node for node in range(graph.num_nodes) if node != free]
+    place = {node: index for index, node in enumerate(bound)}
+    kept = [e for e, edge in enumerate(graph.edges) if free not in edge]
+    base = nx.Graph()
+    base.add_nodes_from(bound)
+    for e in reversed(kept):  # of two edges there and back the first stays
+        base.add_edge(*graph.edges[e], number=e)
+    tree = {base.edges[edge]["number"] for edge in nx.minimum_spanning_edges(base, data=False)}
+    others = [e for e in kept if e not in tree]
+    ways = list(permutations(range(folds)))
+    colors = [graph.colors[node] for node in bound for _ in range(folds)]
+    for assignment in _assignments(len(others), len(ways), limit, seed):
+        matching = {e: ways[way] for e, way in zip(others, assignment, strict=True)}
+        edges = [
+            (place[u] * folds + i, place[v] * folds + matching.get(e, ways[0])[i])
+            for e, (u, v) in ((e, graph.edges[e]) for e in kept)
+            for i in range(folds)
+        ]
+        kinds = [graph.kinds[e] for e in kept for _ in range(folds)]
+        yield ColouredGraph.of(colors, edges, kinds if graph.edge_colors else None, graph.directed)
+
+
+def _assignments(free: int, ways: int, limit: int | None, seed: int) -> Iterable[tuple[int, ...]]:
+    if limit is None or ways**free <= MOST_DRAWN:
+        return product(range(ways), repeat=free)
+    # Single crossings are the mildest covers, and a draw would miss most of them.
+    single = [tuple(int(e == f) for e in range(free)) for f in range(free)]
+    drawn = np.random.default_rng(seed).integers(ways, size=(MOST_DRAWN, free))
+    return [*single, *(tuple(row) for row in drawn.tolist())]
+
+
+def _check(
+    folds: int, kind: str, depth: int, free: int | None, rule: str, limit: int | None
+) -> None:
+    if kind not in KINDS:
+        raise SpecError(f"kind must be one of {', '.join(KINDS)} (got {kind!r})")
+    if rule not in RULES:
+        raise SpecError(f"rule must be one of {', '.join(RULES)} (got {rule!r})")
+    for name, value in (("folds", folds), ("depth", depth), ("limit", limit)):
+        if value is not None and value < 1:
+            raise SpecError(f"{name} must be at least 1 (got {value})")
+    if rule != "cover" and free is None:
+        raise SpecError(f"rule {rule!r} is about a free node; name it with free=")

@@ -1,0 +1,137 @@
+"""Putting two graphs together by one edge: how verification attaches a motif to a base graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch_geometric.data import Data
+
+from gnninterpreter.errors import SpecError
+from gnninterpreter.graphs import node_rows
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.spec import GraphSpec
+
+__all__ = ["ClassCounts", "class_counts", "flip_rate", "join", "join_each"]
+
+
+@dataclass(frozen=True)
+class ClassCounts:
+    """What a model makes of a set of graphs.
+
+    Args:
+        mean: Mean probability of each class.
+        counts: How many graphs each class wins.
+    """
+
+    mean: tuple[float, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def total(self) -> int:
+        """Number of graphs."""
+        return sum(self.counts)
+
+
+def class_counts(classifier: GraphClassifier, graphs: Sequence[Data]) -> ClassCounts:
+    """Classify graphs and average their class probabilities.
+
+    Args:
+        classifier: The model.
+        graphs: At least one graph.
+    """
+    probabilities = classifier.score_data(list(graphs)).probabilities.double().cpu()
+    winners = probabilities.argmax(1).bincount(minlength=classifier.spec.num_classes)
+    return ClassCounts(tuple(probabilities.mean(0).tolist()), tuple(winners.tolist()))
+
+
+def join(
+    spec: GraphSpec,
+    base: Data,
+    part: Data,
+    at: int,
+    to: int,
+    rng: np.random.Generator | None = None,
+) -> Data:
+    """Return the two graphs side by side with one edge between them.
+
+    Args:
+        spec: What features there are.
+        base: The graph whose nodes keep their numbers.
+        part: The graph to attach.
+        at: Node of the base.
+        to: Node of the part. In a directed graph the edge goes from the base to the part.
+        rng: Source of randomness for the features of the new edge, which are those of a random
+            edge of the base, or of the part where the base has none; only needed where edges have
+            features.
+
+    Raises:
+        SpecError: If edges have features and no source of randomness is given.
+    """
+    first, second = int(base.num_nodes or 0), int(part.num_nodes or 0)
+    bridge = torch.tensor([[at], [first + to]])
+    if not spec.directed:
+        bridge = torch.cat([bridge, bridge.flip(0)], dim=1)
+    index = torch.cat([base.edge_index, part.edge_index + first, bridge], dim=1)
+    x = node_rows(base)
+    joined = Data(
+        x=torch.cat([x, node_rows(part).to(x.dtype)]), edge_index=index, num_nodes=first + second
+    )
+    if spec.edges:
+        if rng is None:
+            raise SpecError("edges have features, so the new one needs rng= to draw its own")
+        rows = torch.cat([base.edge_attr, part.edge_attr.to(base.edge_attr.dtype)])
+        own = base.edge_attr.size(0)
+        like = int(rng.integers(own or rows.size(0)))
+        new = rows[like : like + 1].repeat(bridge.size(1), *[1] * (rows.dim() - 1))
+        joined.edge_attr = torch.cat([rows, new])
+        if spec.has_edge_types:
+            joined.edge_type = joined.edge_attr.reshape(-1)
+    return joined
+
+
+def join_each(spec: GraphSpec, bases: Sequence[Data], part: Data, seed: int = 0) -> list[Data]:
+    """Join a part to each graph, by one edge between random nodes.
+
+    Args:
+        spec: What features there are.
+        bases: The graphs.
+        part: What to attach.
+        seed: The same seed joins every part of a size at the same nodes.
+    """
+    joined = []
+    for number, base in enumerate(bases):
+        rng = np.random.default_rng([seed, number])
+        at, place = int(rng.integers(int(base.num_nodes or 0))), float(rng.random())
+        joined.append(join(spec, base, part, at, int(place * int(part.num_nodes or 0)), rng))
+    return joined
+
+
+def flip_rate(
+    classifier: GraphClassifier, part: Data, graphs: Sequence[Data], target: int, seed: int = 0
+) -> float:
+    """Share of graphs that the model assigns to the class once a part is attached to them.
+
+    The control of faithfulness: an explanation should turn graphs of other classes into its own, a
+    random graph of the same size should not.
+
+    Args:
+        classifier: The model.
+        part: What to attach, at a random node of each graph.
+        graphs: Graphs that the model assigns to other classes; those it does not are left out.
+        target: The class.
+        seed: The same seed attaches at the same places.
+
+    Returns:
+        The share; NaN if no graph is left.
+    """
+    before = classifier.score_data(list(graphs)).logits.argmax(1)
+    others = [
+        graph for graph, found in zip(graphs, before.tolist(), strict=True) if found != target
+    ]
+    if not others:
+        return float("nan")
+    after = classifier.score_data(join_each(classifier.spec, others, part, seed)).logits.argmax(1)
+    return float((after == target).double().mean())

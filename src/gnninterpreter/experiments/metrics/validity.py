@@ -1,0 +1,81 @@
+"""Whether graphs obey the rules of their domain: valencies, ground truth, connectedness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import networkx as nx
+from torch_geometric.data import Data
+
+from gnninterpreter.spec import Categorical, GraphSpec
+
+__all__ = ["Validity", "obeys_valencies", "validity"]
+
+
+@dataclass(frozen=True)
+class Validity:
+    """Shares of graphs that hold together, have an edge, obey valencies and are of their class.
+
+    ``valencies`` and ``oracle`` are None where there is no such rule.
+    """
+
+    connected: float
+    non_empty: float
+    valencies: float | None
+    oracle: float | None
+
+
+def obeys_valencies(graph: Data, spec: GraphSpec, valencies: Mapping[str, int]) -> bool:
+    """Whether no node has more edges than its category allows.
+
+    Args:
+        graph: The graph.
+        spec: A spec whose first node block is categorical.
+        valencies: Most edges of each category, by name; one that is missing has no limit.
+    """
+    block = spec.nodes[0]
+    if not isinstance(block, Categorical):
+        return True
+    columns = graph.x[:, : block.width]
+    kinds = columns[:, 0].long() if block.encoding == "index" else columns.argmax(1)
+    degree = graph.edge_index[0].bincount(minlength=graph.x.size(0)).tolist()
+    limits = [valencies.get(block.names[kind]) for kind in kinds.tolist()]
+    return all(limit is None or d <= limit for d, limit in zip(degree, limits, strict=True))
+
+
+def validity(
+    graphs: Sequence[Data],
+    spec: GraphSpec,
+    target: int,
+    *,
+    valencies: Mapping[str, int] | None = None,
+    oracle: Callable[[Data], int] | None = None,
+) -> Validity:
+    """Count how many graphs obey each rule.
+
+    Args:
+        graphs: At least one graph.
+        spec: What the features mean.
+        target: The class they should be of.
+        valencies: Most edges of each category.
+        oracle: True class of a graph by rule.
+    """
+    count = len(graphs)
+    legal = agreed = None
+    if valencies is not None:
+        legal = sum(obeys_valencies(graph, spec, valencies) for graph in graphs) / count
+    if oracle is not None:
+        agreed = sum(g.num_edges > 0 and oracle(g) == target for g in graphs) / count
+    return Validity(
+        connected=sum(_connected(graph) for graph in graphs) / count,
+        non_empty=sum(graph.num_edges > 0 for graph in graphs) / count,
+        valencies=legal,
+        oracle=agreed,
+    )
+
+
+def _connected(graph: Data) -> bool:
+    plain = nx.Graph(graph.edge_index.t().tolist())
+    plain.add_nodes_from(range(int(graph.num_nodes or 0)))
+    return bool(len(plain)) and bool(nx.is_connected(plain))

@@ -1,0 +1,157 @@
+"""Running studies: which there are, what is already there, and writing down what they come to."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from gnninterpreter._version import __version__
+from gnninterpreter.datasets._storage import atomic_path
+from gnninterpreter.errors import OutputError
+from gnninterpreter.experiments.paper.compute import STUDIES, compute, units_of
+from gnninterpreter.experiments.paper.settings import DATASETS, Settings
+from gnninterpreter.experiments.paper.study import Outcome, Workshop
+from gnninterpreter.experiments.paper.tables import Table
+from gnninterpreter.experiments.paper.units import fingerprint
+
+__all__ = ["run"]
+
+SCHEMA = 2
+
+
+def run(
+    studies: Sequence[str],
+    out: str | Path,
+    *,
+    quick: bool = False,
+    seed: int = 0,
+    fresh: bool = False,
+    jobs: int = 1,
+    say: Callable[[str], None] = lambda line: None,
+) -> list[Table]:
+    """Run studies and write their tables and figures.
+
+    A study whose results are there, found with the same inputs, is not run again.
+
+    Args:
+        studies: Names from `STUDIES`.
+        out: Folder for the results; each study has its own inside.
+        quick: Whether to do the small version.
+        seed: First of the seeds.
+        fresh: Draw all of them again, and compute again what is not stored.
+        jobs: Number of processes that compute.
+        say: Called with short lines on what is being done.
+
+    Returns:
+        All tables, in the order asked for.
+
+    Raises:
+        SpecError: If there is no such study.
+        OutputError: If the folder cannot be written.
+    """
+    settings = Settings(quick, seed)
+    units_of(studies, settings)  # An unknown name is said before any work is done.
+    folder = Path(out)
+    workshop = Workshop(settings, folder, say)
+    tables: list[Table] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        records = {name: _inputs(name, settings) for name in studies}
+        known = {n: None if fresh else _stored(folder / n, records[n]) for n in studies}
+        open_ = [name for name in studies if known[name] is None]
+        if open_:
+            compute(folder, quick=quick, jobs=jobs, only=open_, seed=seed, say=say)
+        for name in studies:
+            inputs, stored = records[name], known[name]
+            if stored is not None:
+                say(f"{name}: already there")
+                tables += stored
+                continue
+            say(f"{name}: begins")
+            module = importlib.import_module(f"gnninterpreter.experiments.paper.studies.{name}")
+            started = time.perf_counter()
+            outcome: Outcome = module.study(workshop)
+            seconds = time.perf_counter() - started
+            _write(folder / name, outcome, inputs, seconds)
+            say(f"{name}: done in {seconds:.0f} s")
+            tables += outcome.tables
+        _index(folder)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write to {folder} ({error.strerror or error}); choose another folder"
+        ) from error
+    return tables
+
+
+def _inputs(name: str, settings: Settings) -> dict[str, Any]:
+    """Everything the results of a study depend on."""
+    digest = hashlib.sha256()
+    for work in units_of([name], settings):
+        digest.update(json.dumps(work.inputs(), sort_keys=True).encode())
+    return {
+        "schema": SCHEMA,
+        "study": name,
+        "version": __version__,
+        "settings": asdict(settings),
+        "models": [fingerprint(dataset) for dataset in DATASETS],
+        "units": digest.hexdigest()[:16],
+    }
+
+
+def _stored(folder: Path, inputs: dict[str, Any]) -> list[Table] | None:
+    try:
+        record = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+        if record["inputs"] != inputs or not all((folder / n).is_file() for n in record["files"]):
+            return None
+        return [
+            Table.from_json(json.loads((folder / f"{n}.json").read_text(encoding="utf-8")))
+            for n in record["tables"]
+        ]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write(folder: Path, outcome: Outcome, inputs: dict[str, Any], seconds: float) -> None:
+    """Write everything, and last the record that says it is complete."""
+    # Drawing is imported only here, so that computing does without.
+    from gnninterpreter.experiments.paper.figures import write_text
+
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [name for table in outcome.tables for name in table.write(folder)]
+    for figure in outcome.figures:
+        write_text(folder / f"{figure.name}.svg", figure.svg())
+        files.append(f"{figure.name}.svg")
+        if figure.png(folder / f"{figure.name}.png"):
+            files.append(f"{figure.name}.png")
+    record = {
+        "inputs": inputs,
+        "seconds": round(seconds, 1),
+        "tables": [table.name for table in outcome.tables],
+        "files": files,
+    }
+    with atomic_path(folder / "study.json") as temporary:
+        temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def _index(folder: Path) -> None:
+    """Write all tables that are there into one file for people."""
+    parts = ["# The paper's evaluation, repeated\n"]
+    for name in STUDIES:
+        record = folder / name / "study.json"
+        if not record.is_file():
+            continue
+        described = json.loads(record.read_text(encoding="utf-8"))
+        size = "quick version" if described["inputs"]["settings"]["quick"] else "full version"
+        parts.append(f"# {name.capitalize()}\n\n{size}\n")
+        files = [Path(file) for file in described["files"]]
+        tables = (folder / name / file for file in files if file.suffix == ".md")
+        parts += [table.read_text(encoding="utf-8") for table in tables]
+        parts += [f"![{f.stem}]({name}/{f.name})\n" for f in files if f.suffix == ".svg"]
+    with atomic_path(folder / "README.md") as temporary:
+        temporary.write_text("\n".join(parts), encoding="utf-8")

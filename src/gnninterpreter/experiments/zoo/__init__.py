@@ -1,0 +1,6 @@
+"""Models that the recipe was never tuned on, trained where they are needed."""
+
+from gnninterpreter.experiments.zoo.graphs import SPECS
+from gnninterpreter.experiments.zoo.models import ZOO, Subject, ZooModel, trained
+
+__all__ = ["SPECS", "ZOO", "Subject", "ZooModel", "trained"]

@@ -1,6 +1,0 @@
-"""One module for each part of the paper's evaluation, each with one function ``study``.
-
-None is imported before it runs; `gnninterpreter.paper.STUDIES` has their names.
-"""
-
-__all__: list[str] = []

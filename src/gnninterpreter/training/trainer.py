@@ -1,0 +1,288 @@
+"""Training one of the package's classifiers: the step from a data set to a model worth explaining.
+
+`train` is the whole of it: AdamW on stratified parts of the data, the best state on the validation
+part kept, stopping when it no longer improves. With a ``checkpoint`` path a killed run goes on
+where it was.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gnninterpreter.errors import DataError, ModelError
+from gnninterpreter.models.architectures import build
+from gnninterpreter.models.scores import ClassificationScores
+from gnninterpreter.training._progress_file import TrainingState
+from gnninterpreter.training.batching import GraphStore
+from gnninterpreter.training.splits import Split, stratified_split
+
+__all__ = ["EpochReport", "TrainingConfig", "TrainingResult", "evaluate", "train"]
+
+SCHEDULES = ("constant", "cosine", "decay")
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """How to train.
+
+    Args:
+        model: Config of the classifier, as its ``config`` attribute holds it.
+        learning_rate: Of AdamW, after the warm-up.
+        weight_decay: Of AdamW.
+        batch_size: Graphs in a batch.
+        max_epochs: Passes over the training part at most.
+        patience: Stop after this many epochs without a better state on the validation part.
+        schedule: ``"constant"``, ``"cosine"`` (to zero at ``max_epochs``) or ``"decay"`` (by
+            ``decay`` an epoch: the paper's "learning rate decay of 0.01").
+        decay: Share of the learning rate that schedule ``"decay"`` takes away each epoch.
+        warmup: Epochs over which the learning rate rises from zero.
+        clip: Largest norm of the gradient.
+        label_smoothing: Share of the target spread over all classes; keeps the logits finite.
+        keep: ``"best"`` state on the validation part, or the ``"last"`` one, for data too small for
+            its validation part to tell states apart (MUTAG's has 19 graphs).
+        seed: Of the split, the weights and the order of the batches.
+    """
+
+    model: Mapping[str, Any]
+    learning_rate: float = 0.01
+    weight_decay: float = 0.01
+    batch_size: int = 256
+    max_epochs: int = 200
+    patience: int = 50
+    schedule: str = "cosine"
+    decay: float = 0.01
+    warmup: int = 5
+    clip: float = 1.0
+    label_smoothing: float = 0.0
+    keep: str = "best"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if self.schedule not in SCHEDULES:
+            raise ModelError(f"schedule must be one of {SCHEDULES} (got {self.schedule!r})")
+        if self.keep not in ("best", "last"):
+            raise ModelError(f"keep must be 'best' or 'last' (got {self.keep!r})")
+        for name in ("learning_rate", "batch_size", "max_epochs", "patience", "clip"):
+            if getattr(self, name) <= 0:
+                raise ModelError(f"{name} must be positive (got {getattr(self, name)})")
+
+    def rate(self, epoch: int) -> float:
+        """Return the learning rate of an epoch, counted from 0."""
+        rate = self.learning_rate * min(1.0, (epoch + 1) / (self.warmup + 1))
+        if self.schedule == "cosine":
+            rate *= 0.5 * (1 + math.cos(math.pi * epoch / self.max_epochs))
+        elif self.schedule == "decay":
+            rate *= (1 - self.decay) ** epoch
+        return rate
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings as plain JSON values."""
+        return {**asdict(self), "model": dict(self.model)}
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """What a callback is told after each epoch."""
+
+    epoch: int
+    max_epochs: int
+    loss: float
+    validation_loss: float
+    validation_accuracy: float
+    best_accuracy: float
+    learning_rate: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """A trained model and how good it is.
+
+    Attributes:
+        model: The classifier in its best state, in evaluation mode, on the CPU.
+        scores: Scores on the parts ``"test"``, ``"validation"`` and ``"all"``.
+        split: Which graphs were in which part.
+        epochs: Epochs run.
+        best_epoch: The epoch whose state is in the model, counted from 1.
+        reason: Why training ended: ``"plateau"`` or ``"max_epochs"``.
+        seconds: Time of training, over all runs where it was resumed.
+    """
+
+    model: nn.Module
+    scores: Mapping[str, ClassificationScores]
+    split: Split
+    epochs: int
+    best_epoch: int
+    reason: str
+    seconds: float
+    config: TrainingConfig = field(repr=False)
+
+
+def train(
+    dataset: Any,
+    config: TrainingConfig,
+    *,
+    checkpoint: str | Path | None = None,
+    device: str | torch.device = "cpu",
+    callback: Callable[[EpochReport], None] | None = None,
+    split: Split | None = None,
+    variants: Sequence[Any] = (),
+) -> TrainingResult:
+    """Train a classifier.
+
+    Args:
+        dataset: Labelled graphs; their ``edge_attr`` is used where the model's config has
+            ``edge_dim``.
+        config: How to train.
+        checkpoint: File to keep the state in after every epoch. Where it holds the state of a run
+            with the same settings, training goes on from there; a damaged or foreign file is
+            replaced. Removed at the end.
+        device: ``"cpu"`` or a CUDA device.
+        callback: Called after each epoch.
+        split: Parts to use instead of the stratified 80/10/10 split that the seed gives.
+        variants: Data sets whose graph i is graph i of ``dataset`` drawn anew. Epochs take the
+            training part from each of them in turn, which keeps a classifier from learning the
+            training part by heart; validation and test use ``dataset`` alone.
+
+    Returns:
+        The model in its best state and its scores.
+
+    Raises:
+        DataError: If the data set is too small to be split.
+        ModelError: If the loss is not finite, or the device is not there.
+    """
+    device = _device(device)
+    stores = [
+        GraphStore(graphs, use_edge_attr="edge_dim" in config.model, device=device)
+        for graphs in (dataset, *variants)
+    ]
+    store = stores[0]
+    num_classes = int(config.model["num_classes"])
+    if int(store.y.max()) >= num_classes:
+        raise DataError(
+            f"the data has a label {int(store.y.max())}, but the model only {num_classes} classes"
+        )
+    if any(len(other) != len(store) for other in stores):
+        raise DataError("every one of variants must have as many graphs as the data set itself")
+    split = split or stratified_split(store.y.cpu(), config.seed)
+    generator = torch.Generator().manual_seed(config.seed)
+    model = build(config.model, generator).to(device)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
+    )
+    state = TrainingState(model, optimizer, generator, config.to_json())
+    path = Path(checkpoint) if checkpoint is not None else None
+    if path is not None:
+        state.resume(path)
+    while state.epoch < config.max_epochs and state.epoch - state.best_epoch < config.patience:
+        started = time.perf_counter()
+        rate = config.rate(state.epoch)
+        drawn = stores[state.epoch % len(stores)]
+        loss = _epoch(model, optimizer, drawn, split.train, config, rate, generator)
+        scores, validation_loss = evaluate(model, store, split.validation, num_classes)
+        state.record(scores.accuracy, validation_loss, time.perf_counter() - started)
+        if path is not None:
+            state.save(path)
+        if callback is not None:
+            callback(
+                EpochReport(
+                    epoch=state.epoch,
+                    max_epochs=config.max_epochs,
+                    loss=loss,
+                    validation_loss=validation_loss,
+                    validation_accuracy=scores.accuracy,
+                    best_accuracy=state.best_accuracy,
+                    learning_rate=rate,
+                    seconds=state.seconds,
+                )
+            )
+    if config.keep == "best":
+        state.restore_best()
+    parts = {"test": split.test, "validation": split.validation, "all": torch.arange(len(store))}
+    scored = {name: evaluate(model, store, part, num_classes)[0] for name, part in parts.items()}
+    if path is not None:
+        path.unlink(missing_ok=True)
+    return TrainingResult(
+        model=model.cpu().eval(),
+        scores=scored,
+        split=split,
+        epochs=state.epoch,
+        best_epoch=state.best_epoch if config.keep == "best" else state.epoch,
+        reason="max_epochs" if state.epoch >= config.max_epochs else "plateau",
+        seconds=state.seconds,
+        config=replace(config, model=dict(config.model)),
+    )
+
+
+@torch.no_grad()
+def evaluate(
+    model: nn.Module, store: GraphStore, indices: Tensor, num_classes: int, batch_size: int = 1024
+) -> tuple[ClassificationScores, float]:
+    """Score a model on some graphs of a store.
+
+    Args:
+        model: The classifier; it is left in evaluation mode.
+        store: The graphs.
+        indices: Which of them.
+        num_classes: Number of classes.
+        batch_size: Graphs in a batch.
+
+    Returns:
+        The scores, and the mean cross-entropy.
+    """
+    model.eval()
+    predictions, total = [], 0.0
+    for batch in store.batches(indices, batch_size):
+        logits = batch.logits(model)
+        total += float(nn.functional.cross_entropy(logits, batch.y, reduction="sum"))
+        predictions.append(logits.argmax(1).cpu())
+    labels = store.y.cpu()[indices]
+    scores = ClassificationScores.of(torch.cat(predictions), labels, num_classes)
+    return scores, total / len(indices)
+
+
+def _epoch(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    store: GraphStore,
+    indices: Tensor,
+    config: TrainingConfig,
+    rate: float,
+    generator: torch.Generator,
+) -> float:
+    """Pass once over the training part and return the mean loss."""
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    model.train()
+    total = torch.zeros((), device=store.device)
+    for batch in store.batches(indices, config.batch_size, generator):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(
+            batch.logits(model), batch.y, label_smoothing=config.label_smoothing
+        )
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(model.parameters(), config.clip)
+        optimizer.step()
+        total += loss.detach() * len(batch.y)
+    mean = float(total) / len(indices)
+    if not math.isfinite(mean):
+        raise ModelError(
+            f"the training loss is {mean}; lower learning_rate (now {config.learning_rate})"
+        )
+    return mean
+
+
+def _device(device: str | torch.device) -> torch.device:
+    device = torch.device(device)
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ModelError(f"device '{device}' was asked for, but there is no CUDA here; use 'cpu'")
+    return device

@@ -1,0 +1,55 @@
+"""Explanations read as molecules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from xml.etree import ElementTree
+
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from gnninterpreter.chem.drawing import is_molecular, read_molecule
+from gnninterpreter.datasets.mutag import ATOMS
+from gnninterpreter.explanation import ExplanationSet
+from gnninterpreter.report import molecule
+from gnninterpreter.report.page import render_page
+from gnninterpreter.spec import Categorical, GraphSpec
+
+SPEC = GraphSpec(nodes=(Categorical(7, ATOMS, name="atom"),), class_names=("no", "yes"))
+
+
+def chain(*atoms: str) -> Data:
+    ends = torch.arange(len(atoms) - 1)
+    there = torch.stack([ends, ends + 1])
+    x = torch.eye(7)[[ATOMS.index(atom) for atom in atoms]]
+    return Data(x=x, edge_index=torch.cat([there, there.flip(0)], 1))
+
+
+def test_only_graphs_of_atoms_are_molecules(plain_spec: GraphSpec) -> None:
+    assert is_molecular(SPEC)
+    assert not is_molecular(plain_spec)
+    assert read_molecule(chain("C", "C"), plain_spec) is None
+
+
+def test_without_rdkit_there_is_nothing_to_add(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(molecule, "find_spec", lambda _: None)
+    assert read_molecule(chain("C", "C"), SPEC) is None
+
+
+def test_a_possible_molecule_is_drawn() -> None:
+    pytest.importorskip("rdkit")
+    ethanol = read_molecule(chain("C", "C", "O"), SPEC)
+    assert ethanol is not None
+    assert ethanol.valid
+    assert ethanol.smiles == "CCO"
+    ElementTree.fromstring(ethanol.drawing)
+    assert "rdkit" not in ethanol.drawing.lower()
+
+
+def test_impossible_valencies_are_said_to_be_so(result_of: Callable[..., ExplanationSet]) -> None:
+    pytest.importorskip("rdkit")
+    impossible = read_molecule(chain("C", "F", "C"), SPEC)
+    assert impossible is not None
+    assert not impossible.valid
+    assert "As a molecule" in render_page(result_of(SPEC))

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch_geometric.data import Data, HeteroData
+
+from gnninterpreter.errors import DataError
+from gnninterpreter.spec import ONES, Categorical, Continuous, GraphSpec
+from gnninterpreter.spec.inference import infer_blocks, infer_spec
+
+PATH = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+
+
+def graph(**fields: Any) -> Data:
+    return Data(**{"edge_index": PATH, "num_nodes": 3, **fields})
+
+
+class TestBlocks:
+    def test_one_hot_columns_are_a_category(self) -> None:
+        assert infer_blocks(torch.eye(4)) == (Categorical(4),)
+
+    def test_a_category_never_seen_in_front_still_belongs(self) -> None:
+        values = torch.tensor([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        assert infer_blocks(values) == (Categorical(3),)
+
+    def test_two_categories_side_by_side(self) -> None:
+        values = torch.cat([torch.eye(2)[[0, 1, 0, 1]], torch.eye(3)[[2, 0, 1, 1]]], dim=1)
+        assert infer_blocks(values) == (Categorical(2), Categorical(3))
+
+    def test_what_is_left_is_continuous_between_what_was_seen(self) -> None:
+        values = torch.tensor([[1.0, 0.0, 3.5, 2.0], [0.0, 1.0, -1.0, 4.0]])
+        assert infer_blocks(values) == (
+            Categorical(2),
+            Continuous(2, (-1.0, 2.0), (3.5, 4.0)),
+        )
+
+    def test_numbers_in_front_of_a_category(self) -> None:
+        values = torch.tensor([[0.5, 1.0, 0.0], [0.7, 0.0, 1.0]], dtype=torch.float64)
+        assert infer_blocks(values) == (Continuous(1, 0.5, 0.7), Categorical(2))
+
+    def test_a_column_of_ones_is_a_constant(self) -> None:
+        (block,) = infer_blocks(torch.ones(5, 1))
+        assert block == Continuous(1, 1.0, 1.0)
+        assert block.constant
+
+    def test_two_flags_that_overlap_are_numbers(self) -> None:
+        values = torch.tensor([[1.0, 1.0], [0.0, 1.0]])
+        assert infer_blocks(values) == (Continuous(2, (0.0, 1.0), (1.0, 1.0)),)
+
+    def test_a_category_that_is_sometimes_unset_is_numbers(self) -> None:
+        values = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+        assert infer_blocks(values) == (Continuous(2, 0.0, 1.0),)
+
+    def test_integers_are_codes_one_block_a_column(self) -> None:
+        values = torch.tensor([[0, 4], [2, 1]])
+        assert infer_blocks(values) == (
+            Categorical(3, encoding="index"),
+            Categorical(5, encoding="index"),
+        )
+
+    @pytest.mark.parametrize(
+        ("values", "message"),
+        [
+            (torch.zeros(0, 3), "no rows to read features off; give spec="),
+            (torch.zeros(0, 1, dtype=torch.long), "no rows"),
+            (torch.tensor([[-1], [1]]), r"categories from 0 on \(got -1\); turn them into floats"),
+        ],
+        ids=["no rows", "no codes", "negative codes"],
+    )
+    def test_what_cannot_be_read(self, values: Tensor, message: str) -> None:
+        with pytest.raises(DataError, match=message):
+            infer_blocks(values)
+
+
+class TestSpec:
+    def test_everything_at_once(self) -> None:
+        data = [
+            graph(x=torch.eye(3), edge_attr=torch.rand(4, 2) + 1, y=torch.tensor([0])),
+            graph(x=torch.eye(3), edge_attr=torch.rand(4, 2) + 1, y=torch.tensor([2])),
+        ]
+        spec = infer_spec(data)
+        assert spec.nodes == (Categorical(3),)
+        (edges,) = spec.edges
+        assert isinstance(edges, Continuous)
+        assert min(edges.low) >= 1
+        assert spec.class_names == ("class 0", "class 1", "class 2")
+        assert not spec.directed
+        assert spec.metadata == {}
+
+    def test_without_features(self) -> None:
+        assert infer_spec([graph()]) == GraphSpec((ONES,))
+
+    def test_flat_columns_are_remembered(self) -> None:
+        spec = infer_spec([graph(x=torch.tensor([0, 2, 1]), edge_attr=torch.rand(4))])
+        assert spec.metadata == {"x": "flat", "edge_attr": "flat"}
+        assert spec.nodes == (Categorical(3, encoding="index"),)
+
+    def test_edge_types_stand_in_for_edge_features(self) -> None:
+        spec = infer_spec([graph(edge_type=torch.tensor([0, 0, 1, 1]))])
+        assert spec.edges == (Categorical(2, encoding="index"),)
+
+    def test_class_names_of_the_data_set_are_kept(self) -> None:
+        class Named(list):
+            class_names = ("tree", "cycle")
+
+        assert infer_spec(Named([graph(y=1)])).class_names == ("tree", "cycle")
+
+    def test_labels_may_be_plain_numbers_and_missing(self) -> None:
+        assert infer_spec([graph(y=1), graph(y=0)]).num_classes == 2
+        assert infer_spec([graph(), graph()]).num_classes == 0
+        assert infer_spec([graph(y=torch.rand(3))]).num_classes == 0
+
+    @pytest.mark.parametrize(
+        ("edge_index", "directed"),
+        [
+            (PATH, False),
+            (PATH[:, :2], False),
+            (torch.zeros(2, 0, dtype=torch.long), False),
+            (torch.tensor([[0, 1], [1, 2]]), True),
+            (PATH[:, [0, 1, 2]], True),
+        ],
+        ids=["path", "edge", "no edges", "one way", "one edge one way"],
+    )
+    def test_direction(self, edge_index: Tensor, directed: bool) -> None:
+        assert infer_spec([graph(edge_index=edge_index)]).directed is directed
+
+    @pytest.mark.parametrize(
+        ("dataset", "message"),
+        [
+            ([], "dataset is empty; give the graphs the model was trained on, or spec="),
+            ([1], r"must hold torch_geometric.data.Data \(got int\)"),
+            ([HeteroData()], r"must hold .* \(got HeteroData\)"),
+            ([Data(x=torch.ones(2, 1))], "every graph of the dataset needs an 'edge_index'"),
+            ([graph(x=torch.ones(3, 1)), graph()], "some graphs of the dataset have 'x'"),
+            (
+                [graph(x=torch.ones(3, 1)), graph(x=torch.ones(3, 2))],
+                r"disagree on the columns of 'x' \(got \[\(1,\), \(2,\)\]\)",
+            ),
+            (
+                [graph(edge_attr=torch.ones(4, 3)), graph(edge_attr=torch.ones(4))],
+                "disagree on the columns of 'edge_attr'",
+            ),
+        ],
+        ids=[
+            "empty",
+            "no graphs",
+            "heterogeneous",
+            "no edge_index",
+            "some features",
+            "columns",
+            "edge columns",
+        ],
+    )
+    def test_bad_data(self, dataset: list[Any], message: str) -> None:
+        with pytest.raises(DataError, match=message):
+            infer_spec(dataset)

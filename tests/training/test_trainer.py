@@ -1,0 +1,256 @@
+"""Training: learns, repeats itself, stops when it should, survives a kill."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from gnninterpreter.errors import DataError, ModelError, OutputError
+from gnninterpreter.models import _progress_file, training
+from gnninterpreter.models.scores import ClassificationScores
+from gnninterpreter.training.crossval import cross_validate
+from gnninterpreter.training.splits import Split
+from gnninterpreter.training.trainer import TrainingConfig, train
+
+from .toy import MODEL, toy_config, toy_graphs
+
+
+def weights(result):
+    return torch.cat([p.detach().flatten() for p in result.model.parameters()])
+
+
+def test_it_learns():
+    result = train(toy_graphs(), toy_config(max_epochs=12))
+    assert result.scores["all"].accuracy == 1.0
+    assert result.scores["test"].count == 4
+    assert result.scores["test"].f1 == (1.0, 1.0)
+    assert not result.model.training
+
+
+def test_same_seed_same_model_whatever_the_global_seed():
+    torch.manual_seed(1)
+    first = train(toy_graphs(), toy_config())
+    torch.manual_seed(2)
+    again = train(toy_graphs(), toy_config())
+    other = train(toy_graphs(), toy_config(seed=1))
+    assert torch.equal(weights(first), weights(again))
+    assert not torch.equal(weights(first), weights(other))
+
+
+class KilledError(Exception):
+    """Stands in for a kill between two epochs."""
+
+
+def kill_after(epoch):
+    def callback(report):
+        if report.epoch == epoch:
+            raise KilledError
+
+    return callback
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path):
+    path = tmp_path / "run" / "state.safetensors"
+    whole = train(toy_graphs(), toy_config())
+    with pytest.raises(KilledError):
+        train(toy_graphs(), toy_config(), checkpoint=path, callback=kill_after(4))
+    assert path.is_file()
+    epochs = []
+    resumed = train(
+        toy_graphs(),
+        toy_config(),
+        checkpoint=path,
+        callback=lambda report: epochs.append(report.epoch),
+    )
+    assert epochs == [5, 6]
+    assert torch.equal(weights(resumed), weights(whole))
+    assert resumed.scores == whole.scores
+    assert resumed.best_epoch == whole.best_epoch
+    assert not path.exists()
+
+
+def test_a_run_killed_for_real_goes_on_and_ends_the_same(tmp_path):
+    path = tmp_path / "state.safetensors"
+    script = (
+        "import os, signal, torch\n"
+        "from tests.models.test_training import toy_config, toy_graphs, train\n"
+        "torch.set_num_threads(1)\n"
+        "def callback(report):\n"
+        "    if report.epoch == 4:\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"train(toy_graphs(), toy_config(), checkpoint={str(path)!r}, callback=callback)\n"
+    )
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), str(root / "src")])}
+    ended = subprocess.run([sys.executable, "-c", script], env=environment, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    resumed = train(toy_graphs(), toy_config(), checkpoint=path)
+    assert torch.equal(weights(resumed), weights(train(toy_graphs(), toy_config())))
+
+
+@pytest.mark.parametrize("damage", ["truncated", "foreign", "other settings"])
+def test_a_state_that_does_not_fit_is_not_resumed(tmp_path, damage):
+    path = tmp_path / "state.safetensors"
+    config = toy_config(seed=9 if damage == "other settings" else 0)
+    with pytest.raises(KilledError):
+        train(toy_graphs(), config, checkpoint=path, callback=kill_after(4))
+    if damage == "truncated":
+        path.write_bytes(path.read_bytes()[:-100])
+    elif damage == "foreign":
+        path.write_bytes(b"something else")
+    epochs = []
+    train(
+        toy_graphs(),
+        toy_config(),
+        checkpoint=path,
+        callback=lambda report: epochs.append(report.epoch),
+    )
+    assert epochs == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_state_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(OutputError, match="cannot write the training state"):
+        train(toy_graphs(), toy_config(), checkpoint=tmp_path / "file" / "state")
+
+
+def scripted_validation(monkeypatch, accuracies):
+    """Let the validation part score as told, epoch by epoch, at a loss of 1."""
+    script = iter(accuracies)
+
+    def evaluate(model, store, indices, num_classes, batch_size=1024):
+        return ClassificationScores(next(script, 0.0), (0.0, 0.0), len(indices)), 1.0
+
+    monkeypatch.setattr(training, "evaluate", evaluate)
+
+
+def test_it_stops_after_patience_epochs_without_a_better_state(monkeypatch):
+    scripted_validation(monkeypatch, [0.5, 0.7, 0.6, 0.7, 0.7, 0.9])
+    result = train(toy_graphs(), toy_config(patience=3, max_epochs=50))
+    assert (result.epochs, result.best_epoch, result.reason) == (5, 2, "plateau")
+
+
+def test_it_stops_at_max_epochs(monkeypatch):
+    scripted_validation(monkeypatch, [0.1, 0.2, 0.3])
+    result = train(toy_graphs(), toy_config(patience=3, max_epochs=3))
+    assert (result.epochs, result.best_epoch, result.reason) == (3, 3, "max_epochs")
+
+
+def test_the_kept_state_is_the_best_or_the_last(monkeypatch):
+    one = train(toy_graphs(), toy_config(max_epochs=8, schedule="constant", keep="last"))
+    scripted_validation(monkeypatch, [0.2] * 7 + [0.1])
+    last = train(toy_graphs(), toy_config(max_epochs=8, schedule="constant", keep="last"))
+    assert last.best_epoch == 8
+    assert torch.equal(weights(one), weights(last))
+    scripted_validation(monkeypatch, [0.9] + [0.1] * 7)
+    best = train(toy_graphs(), toy_config(max_epochs=8, schedule="constant"))
+    assert best.best_epoch == 1
+    assert not torch.equal(weights(best), weights(last))
+
+
+def test_equal_accuracy_is_decided_by_the_loss():
+    model = torch.nn.Linear(1, 1)
+    state = _progress_file.TrainingState(
+        model, torch.optim.AdamW(model.parameters()), torch.Generator(), {}
+    )
+    for accuracy, loss in ((0.5, 1.0), (0.5, 0.8), (0.5, 0.9), (0.4, 0.1)):
+        state.record(accuracy, loss, 1.0)
+    assert (state.best_epoch, state.best_loss, state.seconds) == (2, 0.8, 4.0)
+
+
+def test_learning_rates_by_hand():
+    cosine = toy_config(learning_rate=0.1, max_epochs=10)
+    assert [cosine.rate(epoch) for epoch in (0, 5)] == pytest.approx([0.1, 0.05])
+    decay = toy_config(learning_rate=0.1, schedule="decay", decay=0.01)
+    assert decay.rate(2) == pytest.approx(0.1 * 0.99**2)
+    warm = toy_config(learning_rate=0.1, schedule="constant", warmup=3)
+    assert [warm.rate(epoch) for epoch in range(5)] == pytest.approx([0.025, 0.05, 0.075, 0.1, 0.1])
+
+
+def test_variants_take_turns():
+    graphs = toy_graphs()
+    swapped = [graph.clone() for graph in graphs]
+    for graph in swapped:
+        graph.y = 1 - graph.y
+    losses = []
+    train(
+        graphs,
+        toy_config(max_epochs=12, learning_rate=0.02, schedule="constant"),
+        variants=[swapped],
+        callback=lambda report: losses.append(report.loss),
+    )
+    # Each epoch unlearns what the one before taught.
+    assert min(losses[1::2]) > max(losses[2::2])
+    with pytest.raises(DataError, match="as many graphs as the data set"):
+        train(graphs, toy_config(), variants=[swapped[:5]])
+
+
+def test_own_split():
+    split = Split(torch.arange(20), torch.arange(20, 30), torch.arange(30, 40))
+    result = train(toy_graphs(), toy_config(max_epochs=1), split=split)
+    assert result.split is split
+    assert result.scores["test"].count == 10
+
+
+def test_cross_validation_scores_every_graph_once():
+    told = []
+    scores = cross_validate(
+        toy_graphs(),
+        toy_config(max_epochs=12, keep="last"),
+        count=4,
+        callback=lambda done, count: told.append((done, count)),
+    )
+    assert scores.count == 40
+    assert scores.accuracy >= 0.9
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    apart = cross_validate(toy_graphs(), toy_config(max_epochs=12, keep="last"), count=4, jobs=2)
+    assert apart == scores
+    with pytest.raises(ModelError, match="count must be at least 3 with keep='best'"):
+        cross_validate(toy_graphs(), toy_config(), count=2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"schedule": "step"}, "schedule must be one of"),
+        ({"keep": "first"}, "keep must be 'best' or 'last'"),
+        ({"learning_rate": 0.0}, r"learning_rate must be positive \(got 0.0\)"),
+        ({"patience": -1}, "patience must be positive"),
+    ],
+)
+def test_bad_settings_are_refused(changes, message):
+    with pytest.raises(ModelError, match=message):
+        TrainingConfig(model=MODEL, **changes)
+
+
+def test_labels_beyond_the_models_classes():
+    graphs = toy_graphs()
+    graphs[0].y = torch.tensor([7])
+    with pytest.raises(DataError, match="label 7, but the model only 2 classes"):
+        train(graphs, toy_config())
+
+
+def test_a_loss_that_is_not_finite_is_named():
+    graphs = toy_graphs()
+    for graph in graphs:
+        graph.x = graph.x * float("inf")
+    with pytest.raises(ModelError, match="the training loss is nan; lower learning_rate"):
+        train(graphs, toy_config())
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
+def test_cuda_where_there_is_none():
+    with pytest.raises(ModelError, match="there is no CUDA here"):
+        train(toy_graphs(), toy_config(), device="cuda")
+
+
+def test_settings_are_json():
+    config = toy_config()
+    assert TrainingConfig(**config.to_json()) == replace(config, model=dict(MODEL))
