@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gnninterpreter.distribution import GraphDistribution, from_graphs
 from gnninterpreter.explanation import Curve, Explanation, ExplanationSet, Probability, Restart
 from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.objective.target import ClassTarget
 from gnninterpreter.spec import Categorical, GraphSpec
 
 MOLECULES = GraphSpec(
@@ -33,7 +34,7 @@ def explanation(
             nodes=int(modes.num_nodes[r].round()),
             edges=int(modes.num_edges[r]),
             similarity=0.9,
-            connected=True,
+            feasible=True,
             undecided=float(distribution.undecided()[r]),
             reason="converged" if p > 0.9 else "plateau",
             iterations=20 * (r + 1),
@@ -42,7 +43,7 @@ def explanation(
     ]
     return Explanation(
         spec=distribution.spec,
-        target=target,
+        target=ClassTarget(target, distribution.spec.class_names[target]),
         distribution=distribution,
         choice=choice,
         probability=Probability(given[choice] - 0.01, 0.02, 1000),

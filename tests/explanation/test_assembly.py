@@ -68,7 +68,7 @@ def test_the_best_restart_is_chosen(classifier: GraphClassifier) -> None:
     one = explained(classifier, result(classifier, graphs))
     assert one.choice == 1
     assert (one.num_nodes, one.num_edges) == (5, 10)
-    assert (one.recipe, one.seed, one.target, one.name) == ("mine", 7, 1, "b")
+    assert (one.recipe, one.seed, one.target.index, one.name) == ("mine", 7, 1, "b")
     assert (one.max_nodes, one.max_edges, one.gradient) == (6, 12.0, "relaxed")
 
 
@@ -81,7 +81,7 @@ def test_numbers_are_those_of_the_native_model(classifier: GraphClassifier) -> N
     assert one.mode_probability == pytest.approx(float(expected[1, 1]))
     assert [r.edges for r in one.restarts] == [5, 10, 2]
     assert [r.nodes for r in one.restarts] == [5, 5, 4]
-    assert [r.connected for r in one.restarts] == [True, True, False]
+    assert [r.feasible for r in one.restarts] == [True, True, False]
     assert [r.iterations for r in one.restarts] == [20, 21, 22]
     assert {r.reason for r in one.restarts} == {"converged"}
 

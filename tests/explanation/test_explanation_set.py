@@ -27,7 +27,7 @@ def result() -> ExplanationSet:
 
 @pytest.mark.parametrize("key", ["Red Cyclic", "red cyclic", "red_cyclic", 0, "0"])
 def test_classes_are_found_by_name_or_index(result: ExplanationSet, key: str | int) -> None:
-    assert result[key].target == 0
+    assert result[key].target.index == 0
     assert key in result
     assert result.get(key) is result[0]
 
@@ -35,7 +35,7 @@ def test_classes_are_found_by_name_or_index(result: ExplanationSet, key: str | i
 def test_it_is_a_mapping(result: ExplanationSet) -> None:
     assert list(result) == ["Red Cyclic", "house-x"]
     assert len(result) == 2
-    assert [one.target for one in result.values()] == [0, 1]
+    assert [one.target.index for one in result.values()] == [0, 1]
     assert dict(result.items())["house-x"] is result["House X"]
 
 

@@ -158,4 +158,4 @@ def test_a_folder_that_cannot_be_written_is_named(bundle, tmp_path):
 
 
 def test_public_names():
-    assert set(models.__all__) >= {"Bundle", "ClassStatistics", "bundled_names", "load", "train"}
+    assert set(models.__all__) >= {"Bundle", "ClassStatistics", "bundled_names", "load"}

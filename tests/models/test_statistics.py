@@ -51,8 +51,8 @@ def test_values_by_hand(statistics: ClassStatistics) -> None:
     assert statistics.mean_embedding.tolist() == [[3.0, 1.0], [1.5, 2.0]]
     assert statistics.mean_nodes.tolist() == [3.0, 2.5]
     assert statistics.mean_edges.tolist() == [2.0, 1.5]
-    assert statistics.mean_degree.tolist() == pytest.approx([(1 / 2 + 3 / 4) / 2, 7 / 12])
-    assert statistics.std_degree.tolist() == pytest.approx([1 / 8, 1 / 12])
+    assert statistics.edges_per_node.tolist() == pytest.approx([(1 / 2 + 3 / 4) / 2, 7 / 12])
+    assert statistics.edges_per_node_std.tolist() == pytest.approx([1 / 8, 1 / 12])
     assert statistics.accuracy.tolist() == [1.0, 0.5]
 
 

@@ -9,6 +9,7 @@ import torch
 
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.explanation import Curve, Explanation, ExplanationSet, Probability, Restart
+from gnninterpreter.objective.target import ClassTarget
 from gnninterpreter.spec import Categorical, GraphSpec
 
 SURE = 8.0
@@ -64,7 +65,7 @@ def make_explanation(
             nodes=int(modes.num_nodes[r]),
             edges=int(modes.num_edges[r]),
             similarity=None if percentile is None else 0.9 + 0.01 * r,
-            connected=True,
+            feasible=True,
             undecided=float(distribution.undecided()[r]),
             reason="converged",
             iterations=100,
@@ -74,7 +75,7 @@ def make_explanation(
     others = (1 - 0.99) / max(spec.num_classes - 1, 1)
     return Explanation(
         spec=spec,
-        target=target,
+        target=ClassTarget(target, spec.class_names[target]),
         distribution=distribution,
         choice=1,
         probability=Probability(mean, 0.01, 1000),

@@ -43,7 +43,7 @@ def test_a_graph_in_pieces_is_not_called_trustworthy(
     plain_spec: GraphSpec, explanation_of: Callable[..., Explanation]
 ) -> None:
     explanation = explanation_of(plain_spec)
-    explanation.restarts[1] = replace(explanation.restarts[1], connected=False)
+    explanation.restarts[1] = replace(explanation.restarts[1], feasible=False)
     assert verdict_on(explanation).finding is Finding.UNSOUND
 
 

@@ -95,7 +95,9 @@ def audit(
     for explanation in explanations.values():
         keep(disagreements(explanation, context))
         for graph, what in _sources(explanation, context):
-            findings, asked, measured = lookalike_findings(graph, what, explanation.target, context)
+            findings, asked, measured = lookalike_findings(
+                graph, what, explanation.target.index, context
+            )
             keep((findings, asked))
             if measured:
                 rates[what] = measured

@@ -111,9 +111,9 @@ def small_change_findings(explanation: Explanation, context: Context) -> tuple[l
     mode = explanation.distribution.select([explanation.choice]).mode()
     mode = mode.to(context.classifier.device)
     start = int(context.predict([explanation.best])[0][0]) if explanation.num_edges else -1
-    if start != explanation.target:
+    if start != explanation.target.index:
         return [], f"{name}: no graph of the class to change"
-    found = smallest_change(mode, explanation.target, context)
+    found = smallest_change(mode, explanation.target.index, context)
     if found is None:
         return [], f"{name}: no change of up to {MOST_CHANGES} steps was found to another class"
     count = len(found.changes)

@@ -31,7 +31,7 @@ def disagreements(explanation: Explanation, context: Context) -> tuple[list[Find
     wrong = []
     for mode in modes:
         truth = context.truth(mode.graph)
-        if truth is not None and truth != explanation.target:
+        if truth is not None and truth != explanation.target.index:
             wrong.append((mode, truth))
     asked = f"{name}: the rule contradicts {len(wrong)} of {_graphs(len(modes))} found for it"
     if not wrong:

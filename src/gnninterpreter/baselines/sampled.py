@@ -18,6 +18,7 @@ from gnninterpreter.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.objective.target import ClassTarget
 
 __all__ = ["SampledExplanation", "explanation_from", "to_dense"]
 
@@ -91,7 +92,7 @@ def explanation_from(
             nodes=int(graphs.num_nodes[row].round()),
             edges=int(graphs.num_edges[row].round()),
             similarity=None if similarity is None else float(similarity[index]),
-            connected=bool(sound[row]),
+            feasible=bool(sound[row]),
             undecided=0.0,
             reason="converged" if mean >= REACHED else "plateau",
             iterations=iterations,
@@ -104,7 +105,7 @@ def explanation_from(
     low = [f"the model gives samples only {mean:.2f} on average"] if mean < REACHED else []
     return SampledExplanation(
         spec=classifier.spec,
-        target=target,
+        target=ClassTarget(target, classifier.spec.class_names[target]),
         distribution=from_graphs(graphs),
         choice=0,
         probability=Probability(mean, float(found.std(unbiased=False)), SAMPLES),

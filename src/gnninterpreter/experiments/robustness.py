@@ -292,7 +292,7 @@ def _run(job: Job, explanation: Explanation, oracle: Any) -> Run:
         edges=explanation.num_edges,
         max_nodes=explanation.max_nodes,
         max_edges=explanation.max_edges,
-        connected=restart.connected,
+        connected=restart.feasible,
         similarity=explanation.similarity,
         percentile=explanation.similarity_percentile,
         oracle=verdict,

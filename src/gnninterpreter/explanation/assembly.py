@@ -14,6 +14,7 @@ from gnninterpreter.explanation.explanation import (
 )
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.objective.target import ClassTarget
 from gnninterpreter.search import History, SearchResult
 
 __all__ = ["explanation_of"]
@@ -55,7 +56,7 @@ def explanation_of(
             nodes=int(modes.num_nodes[r]),
             edges=int(modes.num_edges[r]),
             similarity=similarities[r],
-            connected=bool(result.judgement.sound[r]),
+            feasible=bool(result.judgement.sound[r]),
             undecided=float(undecided[r]),
             reason=str(result.reasons[r]),
             iterations=int(result.iterations[r]),
@@ -64,7 +65,7 @@ def explanation_of(
     ]
     explanation = Explanation(
         spec=classifier.spec,
-        target=target,
+        target=ClassTarget(target, classifier.spec.class_names[target]),
         distribution=result.distribution.detach(),
         choice=choice,
         probability=probability,
@@ -99,14 +100,14 @@ def _notes(explanation: Explanation, statistics: ClassStatistics | None) -> list
     elif mean < WANTED:
         notes.append(f"the model is not certain of this: samples have {mean:.3f} on average")
     if mean < WANTED and statistics is not None:
-        usual = float(statistics.mean_nodes[explanation.target])
+        usual = float(statistics.mean_nodes[explanation.target.index])
         if explanation.num_nodes >= explanation.max_nodes and usual > explanation.max_nodes:
             notes.append(
                 f"it has as many nodes as it may, {explanation.max_nodes}, and graphs of the class "
                 f"have {usual:.0f} on average: a higher max_nodes may reach the class"
             )
     restart = explanation.restarts[explanation.choice]
-    if not restart.connected and explanation.num_edges:
+    if not restart.feasible and explanation.num_edges:
         notes.append("the graph is in pieces, too small or over the size limit")
     percentile = explanation.similarity_percentile
     if percentile is not None and percentile < TENTH:

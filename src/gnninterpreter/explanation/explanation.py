@@ -14,6 +14,7 @@ from torch_geometric.data import Data
 from gnninterpreter.distribution import GraphDistribution, Streams
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, to_networkx
+from gnninterpreter.objective.target import Target
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.views import view
 
@@ -45,7 +46,7 @@ class Restart:
         nodes: Nodes of its most probable graph.
         edges: Edges of it.
         similarity: Cosine similarity of its embedding to the class mean; None without statistics.
-        connected: Whether it is connected, within the size limit and has three nodes or more.
+        feasible: Whether it is connected, within the size limit and has three nodes or more.
         undecided: What is still open in its distribution, in bits.
         reason: Why it ended.
         iterations: Gradient iterations it took.
@@ -56,7 +57,7 @@ class Restart:
     nodes: int
     edges: int
     similarity: float | None
-    connected: bool
+    feasible: bool
     undecided: float
     reason: str
     iterations: int
@@ -87,7 +88,7 @@ class Explanation:
 
     Args:
         spec: What the features mean.
-        target: Index of the class.
+        target: What was asked of the model.
         distribution: The distributions of all restarts.
         choice: The restart that was chosen.
         probability: Class probability over discrete samples of the chosen one.
@@ -107,7 +108,7 @@ class Explanation:
     """
 
     spec: GraphSpec
-    target: int
+    target: Target
     distribution: GraphDistribution
     choice: int
     probability: Probability
@@ -127,8 +128,8 @@ class Explanation:
 
     @property
     def name(self) -> str:
-        """Name of the class."""
-        return self.spec.class_names[self.target]
+        """Name of the class, label or value."""
+        return self.target.name
 
     @property
     def best(self) -> Data:
@@ -260,7 +261,7 @@ class Explanation:
         """The numbers of this explanation as plain JSON values."""
         return {
             "class": self.name,
-            "target": self.target,
+            "target": self.target.to_json(),
             "probability": vars(self.probability),
             "mode_probability": self.mode_probability,
             "class_probabilities": self.class_probabilities,

@@ -20,6 +20,7 @@ from gnninterpreter.errors import CheckpointError, OutputError
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.explanation.explanation_set import ExplanationSet
 from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.objective.target import target_from_json
 from gnninterpreter.spec import GraphSpec
 
 __all__ = [
@@ -105,7 +106,7 @@ def save_run(
     classes: list[dict[str, Any]] = []
     for explanation in result.values():
         for i, latent in enumerate(explanation.distribution.latents()):
-            tensors[f"{explanation.target}.{i}"] = latent.cpu().contiguous()
+            tensors[f"{explanation.name}.{i}"] = latent.cpu().contiguous()
         classes.append(
             {
                 **explanation.summary(),
@@ -191,9 +192,9 @@ def _tensors(folder: Path) -> dict[str, Tensor]:
 
 
 def _explanation(entry: dict[str, Any], spec: GraphSpec, tensors: dict[str, Tensor]) -> Explanation:
-    target = entry["target"]
+    target = target_from_json(entry["target"])
     count = 1 + len(spec.nodes) + len(spec.edges)
-    latents = [tensors[f"{target}.{i}"] for i in range(count)]
+    latents = [tensors[f"{target.name}.{i}"] for i in range(count)]
     shape = GraphDistribution(spec, entry["candidates"], latents[0], tuple(latents[1:2]))
     return Explanation(
         spec=spec,

@@ -22,6 +22,7 @@ from gnninterpreter.models.borrowing import borrowed
 from gnninterpreter.models.calling import Convention, infer_convention
 from gnninterpreter.models.embedding import EmbeddingPoint, Tap, check_embedding, find_embedding
 from gnninterpreter.models.outputs import OutputReader, find_scores
+from gnninterpreter.models.task import Task
 from gnninterpreter.spec import GraphSpec
 
 __all__ = ["GraphClassifier", "Scores"]
@@ -31,20 +32,29 @@ EXAMPLES = 12
 
 @dataclass(frozen=True)
 class Scores:
-    """What the model says of B graphs: logits [B, C] and embeddings [B, D]."""
+    """What the model says of B graphs.
+
+    Args:
+        logits: Its outputs, [B, C]: logits of classes or labels, or the values of a regression.
+        embedding: Embeddings, [B, D].
+        task: How a row of outputs is read.
+    """
 
     logits: Tensor
     embedding: Tensor
+    task: Task = Task.MULTICLASS
 
     @property
     def log_probabilities(self) -> Tensor:
-        """Log-probabilities of the classes, [B, C]."""
-        return self.logits.log_softmax(dim=1)
+        """Log-probabilities of the classes or labels, [B, C]; of a regression there are none."""
+        if self.task is Task.MULTILABEL:
+            return torch.nn.functional.logsigmoid(self.logits)
+        return self.logits.log_softmax(dim=-1)
 
     @property
     def probabilities(self) -> Tensor:
-        """Probabilities of the classes, [B, C]."""
-        return self.logits.softmax(dim=1)
+        """Probabilities of the classes or labels, [B, C]."""
+        return self.log_probabilities.exp()
 
 
 class GraphClassifier:

@@ -33,8 +33,8 @@ class ClassStatistics:
         mean_embedding: Mean of the graph embeddings, [C, D] (the paper's psi-bar).
         mean_nodes: Mean number of nodes, [C].
         mean_edges: Mean number of edges, an undirected one counted once, [C].
-        mean_degree: Mean over graphs of edges divided by nodes, [C].
-        std_degree: Standard deviation of the same, [C].
+        edges_per_node: Mean over graphs of edges divided by nodes, [C].
+        edges_per_node_std: Standard deviation of the same, [C].
         similarity_quantiles: Quantiles 0, 0.01, ..., 1 of the cosine similarity between a graph's
             embedding and the mean of its class, [C, 101].
         accuracy: Share of the class's graphs that the model assigns to it, [C].
@@ -44,8 +44,8 @@ class ClassStatistics:
     mean_embedding: Tensor
     mean_nodes: Tensor
     mean_edges: Tensor
-    mean_degree: Tensor
-    std_degree: Tensor
+    edges_per_node: Tensor
+    edges_per_node_std: Tensor
     similarity_quantiles: Tensor
     accuracy: Tensor
 
@@ -121,8 +121,10 @@ def _measure(classifier: GraphClassifier, graphs: Sequence[Data]) -> ClassStatis
         rows["mean_embedding"].append(mean)
         rows["mean_nodes"].append(nodes[mine].mean() if n else torch.tensor(0.0))
         rows["mean_edges"].append(edges[mine].mean() if n else torch.tensor(0.0))
-        rows["mean_degree"].append(degree[mine].mean() if n else torch.tensor(0.0))
-        rows["std_degree"].append(degree[mine].std(unbiased=False) if n else torch.tensor(0.0))
+        rows["edges_per_node"].append(degree[mine].mean() if n else torch.tensor(0.0))
+        rows["edges_per_node_std"].append(
+            degree[mine].std(unbiased=False) if n else torch.tensor(0.0)
+        )
         rows["similarity_quantiles"].append(
             torch.quantile(alike, levels) if n else torch.zeros(QUANTILES, dtype=torch.double)
         )

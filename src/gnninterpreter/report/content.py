@@ -98,7 +98,7 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
     molecule = read_molecule(explanation.best, explanation.spec) if found else None
     drawing = Drawing.of(explanation.graph, explanation.spec, DRAWING)
     return ClassView(
-        key=f"class-{explanation.target}",
+        key=f"class-{explanation.target.index}",
         name=explanation.name,
         verdict=verdict_on(
             explanation, extras.truth, None if extras.baseline is None else extras.baseline.mean
@@ -109,7 +109,7 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
         drawing=Markup(render(drawing, title, show_legend=False)),
         facts=_facts(explanation, extras),
         bars=[
-            Bar(name, value, index == explanation.target)
+            Bar(name, value, index == explanation.target.index)
             for index, (name, value) in enumerate(
                 zip(explanation.spec.class_names, explanation.class_probabilities, strict=True)
             )

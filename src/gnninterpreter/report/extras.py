@@ -123,7 +123,7 @@ def compute_extras(
 
 
 def _of_model(explanation: Explanation, classifier: GraphClassifier) -> ClassExtras:
-    target = explanation.target
+    target = explanation.target.index
     asked = [
         replace(
             stop,
@@ -155,7 +155,7 @@ def _baseline(explanation: Explanation, classifier: GraphClassifier) -> Baseline
         density=explanation.num_edges / pairs,
         dtype=classifier.dtype,
     )
-    given = classifier.probability(graphs, explanation.target).double()
+    given = classifier.probability(graphs, explanation.target.index).double()
     return Baseline(float(given.mean()), float(given.std()), float(given.max()), RANDOM_GRAPHS)
 
 
@@ -181,7 +181,7 @@ def _nearest(
                 to_networkx(graph, explanation.spec),
                 label,
                 float(alike[index]),
-                float(probabilities[index, explanation.target]),
+                float(probabilities[index, explanation.target.index]),
             )
         )
     return tuple(found)

@@ -50,11 +50,12 @@ def live_classifier(
         if explanation.num_edges == 0:
             continue
         given = classifier.score_data([explanation.best]).probabilities[0].double().cpu()
+        found = float(given[explanation.target.index])
         stored = torch.tensor(explanation.class_probabilities, dtype=torch.double)
         if not float((given - stored).abs().max()) <= TOLERANCE:
             raise ModelError(
                 f"this is not the model that the run explains: it gives the graph of class "
-                f"{explanation.name!r} a probability of {float(given[explanation.target]):.3f}, "
+                f"{explanation.name!r} a probability of {found:.3f}, "
                 f"and the run says {explanation.mode_probability:.3f}; name the right model, or "
                 "explain this one"
             )

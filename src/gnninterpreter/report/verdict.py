@@ -96,7 +96,7 @@ def verdict_on(
         return Verdict(
             Finding.UNSTABLE, f"{sure}, but only {reached} of {count} restarts reached the class."
         )
-    if not explanation.restarts[explanation.choice].connected:
+    if not explanation.restarts[explanation.choice].feasible:
         return Verdict(
             Finding.UNSOUND,
             f"{sure}, but the graph is in pieces, too small or over its size limit.",

@@ -91,7 +91,7 @@ class Studio:
             if explanation.num_edges == 0 or explanation.similarity is None:
                 continue
             embedding = self.classifier.score_data([explanation.best]).embedding
-            mean = statistics.mean_embedding[explanation.target].to(embedding)
+            mean = statistics.mean_embedding[explanation.target.index].to(embedding)
             if mean.numel() != embedding.size(1):
                 return False
             found = torch.cosine_similarity(embedding, mean.unsqueeze(0)).nan_to_num(nan=-1.0)

@@ -103,7 +103,10 @@ def likeness(
     mean = statistics.mean_embedding[target].to(scores.embedding)
     own = scores.embedding[0]
     cosine = float((own @ mean) / (own.norm() * mean.norm()).clamp_min(1e-12))
-    centre, spread = float(statistics.mean_degree[target]), float(statistics.std_degree[target])
+    centre, spread = (
+        float(statistics.edges_per_node[target]),
+        float(statistics.edges_per_node_std[target]),
+    )
     ratio = edges / nodes if nodes else 0.0
     degree = degree_likeness(ratio, centre, spread)
     score = validation_score(probability, cosine, degree)

@@ -100,7 +100,7 @@ def measure(
         samples: Fresh graphs for all but the probability, which takes 1,000.
         seed: The same seed gives the same numbers.
     """
-    classifier, target = yardstick.classifier, explanation.target
+    classifier, target = yardstick.classifier, explanation.target.index
     spec, statistics = classifier.spec, yardstick.statistics
     found = class_probability(explanation, classifier, seed=seed)
     drawn = [graph for graph in explanation.sample(samples, seed) if graph.num_edges]

@@ -51,7 +51,7 @@ def class_probability(
         seed: The same seed gives the same draws.
     """
     drawn = explanation.sample_dense(samples, seed)
-    found = classifier.probability(drawn, explanation.target).double()
+    found = classifier.probability(drawn, explanation.target.index).double()
     return Probability(float(found.mean()), float(found.std(unbiased=False)), samples)
 
 

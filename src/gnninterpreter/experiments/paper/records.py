@@ -32,7 +32,7 @@ def record(
     """
     from gnninterpreter import datasets
 
-    model, target = classifier(dataset), explanation.target
+    model, target = classifier(dataset), explanation.target.index
     best = explanation.best
     modes = explanation.modes(LEAST)
     spread = diversity(model, [mode.graph for mode in modes]) if modes else None

@@ -148,8 +148,8 @@ def _first_two(found: Explanation, dataset: str) -> list[dict[str, Any]]:
         shown.append(
             {
                 "graph": graph_to_json(graph),
-                "logit": float(scores.logits[0, found.target]),
-                "probability": float(scores.probabilities[0, found.target]),
+                "logit": float(scores.logits[0, found.target.index]),
+                "probability": float(scores.probabilities[0, found.target.index]),
                 "similarity": found.restarts[index].similarity,
                 "nitro": nitro_groups(graph) if dataset == "mutag" else None,
             }
@@ -162,7 +162,7 @@ def _runs(found: Explanation, dataset: str) -> list[dict[str, Any]]:
     for index, restart in enumerate(found.restarts):
         one = found.distribution.select(torch.tensor([index]))
         drawn = one.discrete(SAMPLES, Streams(found.seed, 1, purpose=index))
-        scored = classifier(dataset).probability(drawn, found.target).double()
+        scored = classifier(dataset).probability(drawn, found.target.index).double()
         runs.append(
             {
                 "mean": float(scored.mean()),
