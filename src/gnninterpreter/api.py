@@ -28,6 +28,8 @@ from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.objective import Target
+from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
 from gnninterpreter.search import Callback, Recipe, search
 from gnninterpreter.spec import GraphSpec
@@ -43,7 +45,7 @@ def explain(
     dataset: Any = None,
     *,
     spec: GraphSpec | None = None,
-    targets: Sequence[str | int] | str | int | None = None,
+    targets: Any = None,
     restarts: int = 8,
     seed: int = 0,
     recipe: str | Recipe = "auto",
@@ -60,7 +62,8 @@ def explain(
     Args:
         model: The trained classifier: any `torch.nn.Module` over PyG graphs, or a bundled model.
         dataset: Labelled graphs the model was trained on, for the features and class statistics.
-        targets: Classes to explain, by name or index; every class when omitted.
+        targets: Classes or labels to explain, by name or index; a pair of classes asks for their
+            boundary; ``"max"``, ``"min"`` or a number for a regression. Everything when omitted.
         restarts: Independent searches for each class, run as one batch.
         seed: The same seed gives the same explanations.
 
@@ -75,7 +78,7 @@ def explain(
         device: Where to run; the model's own device when omitted.
         progress: Whether to show progress; or an object with the methods of
             `gnninterpreter.cli.progress.Progress`.
-        callbacks: Called with a `Look` as the search goes; one that returns True stops it.
+        callbacks: Called with a `Snapshot` as the search goes; one that returns True stops it.
 
     Returns:
         A mapping from class, by name or index, to its `Explanation`.
@@ -114,16 +117,16 @@ def explain(
             _check_statistics_fit(class_statistics, classifier)
         elif graphs is not None:
             class_statistics = ClassStatistics.from_dataset(classifier, graphs)
-        wanted = _targets(classifier.spec, targets, class_statistics)
+        asked = targets_of(targets, classifier.spec, classifier.task, class_statistics)
+        wanted, skipped = _with_recipes(asked, recipe, dataset_name, targets is None)
         relaxed, report = _relax(classifier, gradient)
-        lines = [*classifier.describe(), *_describe(classifier.spec, report, relaxed)]
+        lines = [*classifier.describe(), *_describe(classifier.spec, report, relaxed), *skipped]
         display = _display(progress)
-        display.begin(name, lines, [classifier.spec.class_names[t] for t in wanted])
+        display.begin(name, lines, [target.name for target, _ in wanted])
         explanations = {}
         try:
-            for target in wanted:
-                chosen = _recipe(recipe, dataset_name, classifier.spec.class_names[target])
-                display.begin_class(classifier.spec.class_names[target])
+            for target, chosen in wanted:
+                display.begin_class(target.name)
                 with (relaxed or RelaxedModel(classifier)).session():
                     result = search(
                         classifier,
@@ -136,13 +139,14 @@ def explain(
                         (display.look, *callbacks),
                     )
                 explanation = explanation_of(
-                    result, classifier, class_statistics, target, chosen.name, seed
+                    result, classifier, class_statistics, chosen.name, seed
                 )
                 explanations[explanation.name] = explanation
                 display.end_class(explanation)
         finally:
             display.end()
-        metadata = _metadata(recipe, seed, restarts, report, classifier)
+        recipes = [chosen for _, chosen in wanted]
+        metadata = _metadata(recipes, seed, restarts, report, classifier)
         return ExplanationSet(
             classifier.spec, explanations, name, lines, metadata, class_statistics
         )
@@ -222,25 +226,22 @@ def _relax(classifier: GraphClassifier, gradient: str) -> tuple[RelaxedModel | N
     return (relaxed if report.passed else None), report
 
 
-def _targets(
-    spec: GraphSpec,
-    targets: Sequence[str | int] | str | int | None,
-    statistics: ClassStatistics | None,
-) -> list[int]:
-    known = [statistics is None or float(statistics.count[c]) > 0 for c in range(spec.num_classes)]
-    if targets is None:
-        return [c for c in range(spec.num_classes) if known[c]]
-    listed = [targets] if isinstance(targets, (str, int)) else list(targets)
-    if not listed:
-        raise TargetError("targets is empty; name at least one class, or leave it out for all")
-    indices = [spec.class_index(target) for target in listed]
-    for index in indices:
-        if not known[index]:
-            raise TargetError(
-                f"the data has no graph of class {spec.class_names[index]!r}, so nothing is known "
-                "of its size or embedding; add some, or pass spec= without a dataset"
-            )
-    return list(dict.fromkeys(indices))
+def _with_recipes(
+    targets: list[Target], recipe: str | Recipe, dataset_name: str | None, every: bool
+) -> tuple[list[tuple[Target, Recipe]], list[str]]:
+    """Each target with its recipe; where all are meant, those without one are left out and told."""
+    found, skipped = [], []
+    for target in targets:
+        try:
+            found.append((target, _recipe(recipe, dataset_name, target.name)))
+        except TargetError:  # noqa: PERF203 - a handful of classes
+            if not every:
+                raise
+            skipped.append(target.name)
+    if not found:
+        raise TargetError(f"the recipe {recipe!r} has settings for none of the classes")
+    names = ", ".join(skipped)
+    return found, [f"left out, since the paper gives no weights for it: {names}"] if names else []
 
 
 def _recipe(recipe: str | Recipe, dataset_name: str | None, target: str) -> Recipe:
@@ -348,7 +349,11 @@ def _display(progress: Any) -> Any:
 
 
 def _metadata(
-    recipe: str | Recipe, seed: int, restarts: int, report: ProbeReport, classifier: GraphClassifier
+    recipes: Sequence[Recipe],
+    seed: int,
+    restarts: int,
+    report: ProbeReport,
+    classifier: GraphClassifier,
 ) -> dict[str, Any]:
     return {
         "versions": {
@@ -359,7 +364,9 @@ def _metadata(
         },
         "seed": seed,
         "restarts": restarts,
-        "recipe": recipe if isinstance(recipe, str) else recipe.name,
+        "recipe": recipes[0].name,
+        "recipes": _distinct([recipe.to_json() for recipe in recipes]),
+        "task": str(classifier.task),
         "device": str(classifier.device),
         "probe": {
             "passed": report.passed,
@@ -367,3 +374,7 @@ def _metadata(
             "reason": report.reason,
         },
     }
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    return [value for i, value in enumerate(values) if value not in values[:i]]

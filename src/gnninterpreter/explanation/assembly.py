@@ -13,8 +13,9 @@ from gnninterpreter.explanation.explanation import (
     Restart,
 )
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.objective.target import ClassTarget
+from gnninterpreter.models.statistics import ClassStatistics, Profile
+from gnninterpreter.models.task import Task
+from gnninterpreter.objective import Aim, Proposals, violation
 from gnninterpreter.search import History, SearchResult
 
 __all__ = ["explanation_of"]
@@ -28,35 +29,40 @@ def explanation_of(
     result: SearchResult,
     classifier: GraphClassifier,
     statistics: ClassStatistics | None,
-    target: int,
     recipe: str,
     seed: int,
 ) -> Explanation:
     """Score the restarts with the native model and choose the best."""
-    choice = result.ranking()[0]
+    target, choice = result.target, result.ranking()[0]
+    profile = target.profile(statistics)
     chosen = result.distribution.select(torch.tensor([choice]))
     streams = Streams(seed, 1, purpose=SAMPLE_PURPOSE, device=classifier.device)
-    sampled = classifier.probability(chosen.discrete(SAMPLES, streams), target).double()
+    sampled = target.score(classifier.score(chosen.discrete(SAMPLES, streams)))
+    sampled = sampled.nan_to_num(nan=0.0).double()
     probability = Probability(float(sampled.mean()), float(sampled.std()), SAMPLES)
     modes = result.distribution.mode()
     scores = classifier.score(modes)
-    probabilities = scores.probabilities.nan_to_num(nan=0.0)
+    given = target.score(scores).nan_to_num(nan=0.0)
+    outputs = scores.logits if classifier.task is Task.REGRESSION else scores.probabilities
+    outputs = outputs.nan_to_num(nan=0.0)
     similarities: list[float | None] = [None] * result.distribution.restarts
     percentile = None
-    if statistics is not None and float(statistics.count[target]) > 0:
-        mean = statistics.mean_embedding[target].to(scores.embedding)
+    if profile is not None and profile.mean_embedding is not None:
+        mean = profile.mean_embedding.to(scores.embedding)
         cosine = torch.cosine_similarity(scores.embedding, mean.unsqueeze(0)).nan_to_num(nan=-1.0)
         similarities = [float(value) for value in cosine]
-        percentile = statistics.similarity_percentile(target, float(cosine[choice]))
+        percentile = profile.similarity_percentile(float(cosine[choice]))
     undecided = result.distribution.undecided()
+    aim = Aim(target, result.limits.max_nodes, result.limits.max_edges)
+    whole = violation(Proposals(modes, scores, aim)) <= 0
     restarts = [
         Restart(
-            probability=float(probabilities[r, target]),
-            mean_probability=float(result.mean_probability[r]),
+            probability=float(given[r]),
+            mean_probability=float(result.mean_score[r]),
             nodes=int(modes.num_nodes[r]),
             edges=int(modes.num_edges[r]),
             similarity=similarities[r],
-            feasible=bool(result.judgement.sound[r]),
+            feasible=bool(whole[r]),
             undecided=float(undecided[r]),
             reason=str(result.reasons[r]),
             iterations=int(result.iterations[r]),
@@ -65,28 +71,28 @@ def explanation_of(
     ]
     explanation = Explanation(
         spec=classifier.spec,
-        target=ClassTarget(target, classifier.spec.class_names[target]),
+        target=target,
         distribution=result.distribution.detach(),
         choice=choice,
         probability=probability,
         mode_probability=restarts[choice].probability,
-        class_probabilities=[float(p) for p in probabilities[choice]],
+        class_probabilities=[float(p) for p in outputs[choice]],
         restarts=restarts,
         similarity=similarities[choice],
         similarity_percentile=percentile,
-        max_nodes=result.sizes.max_nodes,
-        max_edges=result.sizes.max_edges,
+        max_nodes=result.limits.max_nodes,
+        max_edges=result.limits.max_edges,
         gradient=result.gradient,
         recipe=recipe,
         seed=seed,
         seconds=result.seconds,
         history=_curves(result.history),
     )
-    explanation.notes.extend(_notes(explanation, statistics))
+    explanation.notes.extend(_notes(explanation, profile))
     return explanation
 
 
-def _notes(explanation: Explanation, statistics: ClassStatistics | None) -> list[str]:
+def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
     """Say what gave way, if anything did, and what may help."""
     notes = []
     if explanation.num_edges == 0:
@@ -99,8 +105,8 @@ def _notes(explanation: Explanation, statistics: ClassStatistics | None) -> list
         )
     elif mean < WANTED:
         notes.append(f"the model is not certain of this: samples have {mean:.3f} on average")
-    if mean < WANTED and statistics is not None:
-        usual = float(statistics.mean_nodes[explanation.target.index])
+    if mean < WANTED and profile is not None:
+        usual = profile.mean_nodes
         if explanation.num_nodes >= explanation.max_nodes and usual > explanation.max_nodes:
             notes.append(
                 f"it has as many nodes as it may, {explanation.max_nodes}, and graphs of the class "

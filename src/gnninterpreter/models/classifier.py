@@ -103,6 +103,7 @@ class GraphClassifier:
         with self.borrow(), torch.no_grad():
             output = self._try(batch, spec)
             self.reader = OutputReader.infer(output, batch.num_graphs)
+            self.task = Task.BINARY if self.reader.binary else Task.MULTICLASS
             logits = self.reader(output, batch.num_graphs)
             self.spec = _with_class_names(spec, logits.size(1))
             self.point = EmbeddingPoint("")

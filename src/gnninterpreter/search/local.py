@@ -1,7 +1,7 @@
-"""Local search on discrete graphs: change one thing, keep what the judge likes best, repeat.
+"""Local search on discrete graphs: change one thing, keep what is best, repeat.
 
 The gradient search finds the neighbourhood of a good graph; the last steps are discrete ones. A
-gradient at the discrete graph guesses what each move would change, the most promising are judged
+gradient at the discrete graph guesses what each move would change, the most promising are evaluated
 for real, all restarts in one batch, and the best are made, several at once where that is better
 still.
 """
@@ -9,26 +9,22 @@ still.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution import Streams
+from gnninterpreter.distribution import Streams, centred
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.objective import Goal
-from gnninterpreter.search.batches import (
-    choose,
-    compact,
-    repeat,
-    replaced,
-    with_varied_absent_nodes,
-)
-from gnninterpreter.search.judge import SIZE_WEIGHT, Judge, Judgement
+from gnninterpreter.search.batches import choose, repeat, replaced, with_varied_absent_nodes
+from gnninterpreter.search.callbacks import Monitor
+from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
+from gnninterpreter.search.problem import Problem
+from gnninterpreter.search.state import State
 
-__all__ = ["refine"]
+__all__ = ["LocalSearch", "improved"]
 
-STEPS = 100
 PROMISING = 48
 AT_RANDOM = 16
 PROGRESS = 1e-4
@@ -39,43 +35,66 @@ ATTEMPTS = 3
 GLIMPSE = 1e-3
 
 
-def refine(
-    graphs: DenseGraphs,
-    goal: Goal,
-    judge: Judge,
-    streams: Streams,
-    steps: int = STEPS,
-    look: Callable[[int, DenseGraphs], bool] | None = None,
-) -> tuple[DenseGraphs, Judgement]:
-    """Improve R discrete graphs, each on its own, until no move that is tried helps.
+@dataclass(frozen=True)
+class LocalSearch:
+    """Improve the most probable graph of each restart until no move that is tried helps.
 
     Args:
+        steps: Most steps.
+    """
+
+    steps: int = 100
+    name: str = "local search"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_settings(self, steps=1)
+
+    def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
+        """Improve the graphs, and bring the distributions along."""
+
+        def tell(step: int, graphs: DenseGraphs) -> bool:
+            return monitor.graphs(self.name, step, self.steps, graphs)
+
+        graphs = improved(problem, state.graphs, streams, self.steps, tell)
+        return state.with_(
+            distribution=centred(state.distribution, graphs),
+            graphs=graphs,
+            evaluation=problem.evaluate(graphs),
+        )
+
+
+def improved(
+    problem: Problem,
+    graphs: DenseGraphs,
+    streams: Streams,
+    steps: int,
+    tell: Callable[[int, DenseGraphs], bool] | None = None,
+) -> DenseGraphs:
+    """Improve R discrete graphs, each on its own; on the same candidate nodes.
+
+    Args:
+        problem: Says how good a graph is.
         graphs: One graph for each restart.
-        goal: What each is after.
-        judge: Says how good a graph is.
         streams: Source of randomness, one stream for each restart.
         steps: Most steps.
-        look: Called before each step with the steps done and the graphs so far; True ends the
+        tell: Called before each step with the steps done and the graphs so far; True ends the
             search.
-
-    Returns:
-        The improved graphs, on the same candidate nodes, and their judgement.
     """
     space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
     graphs = with_varied_absent_nodes(graphs)
-    cost = judge(compact(graphs), goal).cost
-    fails = torch.zeros_like(goal.target)
+    cost = problem.evaluate(graphs).cost
+    fails = torch.zeros(len(graphs), dtype=torch.long, device=cost.device)
     for step in range(steps):
         # A restart gives up after a few draws of other moves have not helped either, whether the
         # others go on or not.
         searching = (fails < ATTEMPTS).nonzero().squeeze(1)
-        if not searching.numel() or (look is not None and look(step, graphs)):
+        if not searching.numel() or (tell is not None and tell(step, graphs)):
             break
         found, found_cost = _best_change(
+            problem,
             graphs[searching],
             cost[searching],
-            goal.select(searching),
-            judge,
             space,
             streams.fork(step).select(searching),
         )
@@ -83,30 +102,25 @@ def refine(
         graphs = with_varied_absent_nodes(replaced(graphs, searching[better], found[better]))
         cost[searching[better]] = found_cost[better]
         fails[searching] = torch.where(better, 0, fails[searching] + 1)
-    return graphs, judge(graphs, goal)
+    return graphs
 
 
 def _best_change(
-    graphs: DenseGraphs,
-    cost: Tensor,
-    goal: Goal,
-    judge: Judge,
-    space: MoveSpace,
-    streams: Streams,
+    problem: Problem, graphs: DenseGraphs, cost: Tensor, space: MoveSpace, streams: Streams
 ) -> tuple[DenseGraphs, Tensor]:
     """The best change of each graph among those tried, one move or several together; its cost."""
-    moves = _promising(graphs, goal, judge, space, streams)
+    moves = _promising(problem, graphs, space, streams)
     tried = moves.size(1)
     owners = torch.arange(len(graphs), device=cost.device)
     proposals = space.apply(repeat(graphs, tried), moves.flatten())
-    found = _costs(proposals, owners.repeat_interleave(tried), goal, judge)
+    found = problem.evaluate(proposals).cost
     found = torch.where(moves < 0, torch.inf, found.view(moves.shape))
     ranked, order = found.sort(dim=1)
     moves = moves.gather(1, order)
     best = space.apply(graphs, moves[:, 0])
     joint = _together(graphs, torch.where(ranked < cost.unsqueeze(1) - PROGRESS, moves, -1), space)
-    judged = _costs(joint, owners.repeat_interleave(len(JOINT)), goal, judge)
-    lowest, which = judged.view(-1, len(JOINT)).min(dim=1)
+    together = problem.evaluate(joint).cost
+    lowest, which = together.view(-1, len(JOINT)).min(dim=1)
     better = lowest < ranked[:, 0] - PROGRESS
     best = choose(better, joint[owners * len(JOINT) + which], best)
     return best, torch.where(better, lowest, ranked[:, 0])
@@ -122,13 +136,11 @@ def _together(graphs: DenseGraphs, moves: Tensor, space: MoveSpace) -> DenseGrap
     return together
 
 
-def _promising(
-    graphs: DenseGraphs, goal: Goal, judge: Judge, space: MoveSpace, streams: Streams
-) -> Tensor:
-    """Moves worth judging: the best by first-order guess and some at random, [R, k]; -1 is none."""
+def _promising(problem: Problem, graphs: DenseGraphs, space: MoveSpace, streams: Streams) -> Tensor:
+    """Moves worth a try: the best by first-order guess and some at random, [R, k]; -1 is none."""
     chance = streams.uniform(space.total, dtype=graphs.weight.dtype)
     possible = space.possible(graphs)
-    guess = _predicted(graphs, goal, judge, space)
+    guess = _predicted(problem, graphs, space)
     if guess is None:
         ranking = torch.where(possible, chance, torch.inf)
         count = min(PROMISING + AT_RANDOM, space.total)
@@ -143,9 +155,9 @@ def _promising(
     return torch.cat([moves, torch.where(torch.isfinite(drawn), others, -1)], dim=1)
 
 
-def _predicted(graphs: DenseGraphs, goal: Goal, judge: Judge, space: MoveSpace) -> Tensor | None:
+def _predicted(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor | None:
     """First-order guess of each move's change in cost; None where the model cannot be relaxed."""
-    if judge.relaxed is None:
+    if problem.relaxed is None:
         return None
     with torch.enable_grad():
         weight = graphs.weight.clamp_min(GLIMPSE)
@@ -153,17 +165,11 @@ def _predicted(graphs: DenseGraphs, goal: Goal, judge: Judge, space: MoveSpace) 
         weight.requires_grad_()
         nodes = graphs.nodes.clone().requires_grad_()
         edges = None if graphs.edges is None else graphs.edges.clone().requires_grad_()
-        soft = judge.soft_cost(DenseGraphs(graphs.spec, weight, nodes, edges), goal)
+        soft = problem.slope(DenseGraphs(graphs.spec, weight, nodes, edges))
         inputs = [weight, nodes] if edges is None else [weight, nodes, edges]
         gradients = torch.autograd.grad(soft.sum(), inputs, allow_unused=True)
     filled = [
         torch.zeros_like(x) if g is None else g.nan_to_num(0.0, 0.0, 0.0)
         for x, g in zip(inputs, gradients, strict=True)
     ]
-    sides = 1 if graphs.spec.directed else 2
-    filled[0] = filled[0] + (SIZE_WEIGHT / sides / goal.max_edges).view(-1, 1, 1)
     return space.predicted(graphs, filled[0], filled[1], filled[2] if edges is not None else None)
-
-
-def _costs(graphs: DenseGraphs, owners: Tensor, goal: Goal, judge: Judge) -> Tensor:
-    return judge(compact(graphs), goal.select(owners)).cost

@@ -1,9 +1,9 @@
-"""Settling: closed where a change would cost the class, open where the model does not care.
+"""Calibration: closed where a change would cost the target, open where the model does not care.
 
 The search ends with a good graph and a distribution around it. Every single change of that graph is
-judged, and each edge and category becomes as certain as the harm of changing it asks for, but not
-less certain than the search has learned. Samples then show whether changes that are harmless one by
-one are harmless together; where they are not, all logits grow by steps until they are. A few
+evaluated, and each edge and category becomes as certain as the harm of changing it asks for, but
+not less certain than the search has learned. Samples then show whether changes that are harmless
+one by one are harmless together; where they are not, all logits grow by steps until they are. A few
 samples refuse quickly, and only what they let pass is tried with many: one bad sample in a thousand
 is no rarity among eight restarts, each tried at several steps.
 """
@@ -11,77 +11,86 @@ is no rarity among eight restarts, each tried at several steps.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution import GraphDistribution, Streams, from_graphs
+from gnninterpreter.distribution import GraphDistribution, Streams, centred, from_graphs
 from gnninterpreter.graphs import DenseGraphs, dense_width
-from gnninterpreter.objective import Goal
-from gnninterpreter.search.batches import compact
-from gnninterpreter.search.judge import Judge
+from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.moves import MoveSpace
+from gnninterpreter.search.problem import CHUNK, Problem
+from gnninterpreter.search.state import State
 from gnninterpreter.spec import Categorical
 
-__all__ = ["centred", "harms", "settle"]
+__all__ = ["Calibrate", "calibrated", "harms"]
 
 FACTORS = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0)
-# Looks that there are at the most: every step of the ladder, quickly and thoroughly.
+# Attempts at the most: every step of the ladder, quickly and thoroughly.
 ATTEMPTS = 2 * len(FACTORS)
-LEAST = 1.0
 # Probability that all changes together may cost.
 TOLERANCE = 1e-4
-CHUNK = 2048
-# Samples of the quick look and of the thorough one, at the most; and how many pairs of nodes they
-# may have together, which bounds the time for large graphs.
+# Samples of the quick attempt and of the thorough one, at the most; and how many pairs of nodes
+# they may have together, which bounds the time for large graphs.
 QUICK, THOROUGH = (750, 150_000), (3000, 400_000)
 FEWEST = 300
 
 
-def settle(
+@dataclass(frozen=True)
+class Calibrate:
+    """Make each distribution as certain as its target needs, and not more."""
+
+    name: str = "calibrate"
+
+    def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
+        """Calibrate the distributions around their graphs."""
+
+        def tell(number: int, distribution: GraphDistribution) -> bool:
+            return monitor.distributions(self.name, number, ATTEMPTS, distribution)
+
+        distribution, _ = calibrated(problem, state.distribution, state.graphs, streams, tell=tell)
+        return state.with_(distribution=distribution)
+
+
+def calibrated(
+    problem: Problem,
     learned: GraphDistribution,
     graphs: DenseGraphs,
-    goal: Goal,
-    judge: Judge,
     streams: Streams,
     samples: int | None = None,
-    look: Callable[[int, GraphDistribution], bool] | None = None,
+    tell: Callable[[int, GraphDistribution], bool] | None = None,
 ) -> tuple[GraphDistribution, Tensor]:
     """Return distributions whose modes are the given graphs and whose samples are as good as they.
 
     Args:
+        problem: Says how good graphs are.
         learned: What the search learned, one distribution for each graph.
         graphs: The graph that is to be the mode of each.
-        goal: What each is after.
-        judge: Says how probable the class is.
         streams: Source of randomness.
         samples: Samples by which a mean is estimated; a few and then many when omitted, fewer for
             larger graphs.
-        look: Called with the number of each attempt and what it tries; True ends them.
+        tell: Called with the number of each attempt and what it tries; True ends them.
 
     Returns:
-        The distributions and the mean class probability over the samples of each, [R].
+        The distributions and the mean score over the samples of each, [R].
     """
     space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
-    limits = _least_logits(harms(graphs, goal, judge, space), space)
-    wanted = judge(graphs, goal).probability - 2 * TOLERANCE
+    limits = _least_logits(harms(problem, graphs, space), space)
+    wanted = problem.evaluate(graphs).score - 2 * TOLERANCE
     ladder = torch.tensor(FACTORS, dtype=wanted.dtype, device=wanted.device)
-    place = torch.zeros_like(goal.target)
+    place = torch.zeros(len(graphs), dtype=torch.long, device=wanted.device)
     reached = torch.zeros_like(wanted)
     for stage, count in enumerate(_sample_counts(graphs, samples)):
         unsure = torch.arange(len(graphs), device=wanted.device)
         for attempt in range(len(FACTORS)):
-            settled = _closed(centred(learned, graphs, ladder[place]), graphs, limits, space)
+            tried = _closed(centred(learned, graphs, ladder[place]), graphs, limits, space)
             number = stage * len(FACTORS) + attempt
-            if look is not None and look(number, settled):
-                return settled, reached
+            if tell is not None and tell(number, tried):
+                return tried, reached
             # Only those in doubt are drawn from, by streams that do not depend on who else is.
-            mean = _mean_probability(
-                settled.select(unsure),
-                goal.select(unsure),
-                judge,
-                streams.fork(number).select(unsure),
-                count,
+            mean = problem.mean_score(
+                tried.select(unsure), count, streams.fork(number).select(unsure)
             )
             reached[unsure] = mean
             short = (mean < wanted[unsure]) & (place[unsure] < len(FACTORS) - 1)
@@ -99,48 +108,22 @@ def _sample_counts(graphs: DenseGraphs, samples: int | None) -> list[int]:
     return [min(most, max(FEWEST, budget // pairs)) for most, budget in (QUICK, THOROUGH)]
 
 
-def harms(graphs: DenseGraphs, goal: Goal, judge: Judge, space: MoveSpace) -> Tensor:
-    """What every single move would cost in class probability, [R, moves].
+def harms(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor:
+    """What every single move would cost in score, [R, moves].
 
-    A move that leaves the graph in pieces or over its limits costs everything, and so does one that
-    means nothing, such as an edge between two absent nodes.
+    A move that leaves the graph infeasible costs everything, and so does one that means nothing,
+    such as an edge between two absent nodes.
     """
     possible = space.possible(graphs)
-    before = judge(graphs, goal).probability
+    before = problem.evaluate(graphs).score
     cost = torch.ones_like(possible, dtype=before.dtype)
     owners, moves = possible.nonzero(as_tuple=True)
     for start in range(0, owners.numel(), CHUNK):
         some = slice(start, start + CHUNK)
-        changed = compact(space.apply(graphs[owners[some]], moves[some]))
-        seen = judge(changed, goal.select(owners[some]))
-        lost = (before[owners[some]] - seen.probability).clamp_min(0)
-        cost[owners[some], moves[some]] = torch.where(seen.sound, lost, 1.0)
+        seen = problem.evaluate(space.apply(graphs[owners[some]], moves[some]))
+        lost = (before[owners[some]] - seen.score).clamp_min(0)
+        cost[owners[some], moves[some]] = torch.where(seen.feasible, lost, 1.0)
     return cost
-
-
-def centred(
-    learned: GraphDistribution, graphs: DenseGraphs, factor: Tensor | float = 1.0
-) -> GraphDistribution:
-    """Distributions whose modes are the given graphs, near what was learned.
-
-    Every logit is put on the graph's side with at least some size, times the factor of its restart.
-    """
-    certain = from_graphs(graphs)
-    scale = torch.as_tensor(factor, dtype=learned.edge_logits.dtype).expand(learned.restarts)
-    scale = scale.to(learned.edge_logits.device)
-    side = certain.edge_logits.sign()
-    latents = [side * (learned.edge_logits * side).clamp_min(LEAST) * scale.view(-1, 1)]
-    blocks = [*learned.spec.nodes, *learned.spec.edges]
-    for block, old, new in zip(blocks, learned.latents()[1:], certain.latents()[1:], strict=True):
-        if isinstance(block, Categorical):
-            chosen = new > 0
-            ahead = old.masked_fill(chosen, -torch.inf).amax(-1, keepdim=True)
-            if block.size > 1:
-                old = torch.where(chosen, torch.maximum(old, ahead + LEAST), old)
-            latents.append(old * scale.view(-1, 1, 1))
-        else:
-            latents.append(new)
-    return learned.with_latents(latents)
 
 
 def _least_logits(harm: Tensor, space: MoveSpace) -> Tensor:
@@ -174,16 +157,3 @@ def _closed(
             latents.append(values)
             start += width
     return distribution.with_latents(latents)
-
-
-def _mean_probability(
-    distribution: GraphDistribution, goal: Goal, judge: Judge, streams: Streams, samples: int
-) -> Tensor:
-    graphs = distribution.discrete(samples, streams)
-    owners = torch.arange(distribution.restarts, device=goal.target.device)
-    owners = owners.repeat_interleave(samples)
-    parts = [
-        judge(compact(graphs[start : start + CHUNK]), goal.select(owners[start : start + CHUNK]))
-        for start in range(0, len(graphs), CHUNK)
-    ]
-    return torch.cat([part.probability for part in parts]).view(-1, samples).mean(dim=1)
