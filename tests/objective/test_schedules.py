@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gnninterpreter.search import Constant, Ramp, WarmUp
+from gnninterpreter.objective import Constant, Ramp, WarmUp
 
 
 def test_constant() -> None:

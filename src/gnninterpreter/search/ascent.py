@@ -64,9 +64,9 @@ class Ascent:
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Descend the loss."""
+        gradient, draws = gradient_of(problem), streams.fork(1)
         run = _Run(self, problem, state)
-        gradient = gradient_of(problem)
-        draws = streams.fork(1)
+        run.rank = run.ranked(state.evaluation, draws.fork(self.iterations))[0]
         for iteration in range(self.iterations):
             temperature = self.temperature(iteration, self.iterations)
             moment = Moment(iteration, self.iterations, self.samples, temperature)
@@ -132,12 +132,16 @@ class _Run:
                 parameter.copy_(torch.where(_like(moving, old), parameter, old))
         self.terms = step.terms
 
+    def ranked(self, seen: Evaluation, streams: Streams) -> tuple[Tensor, Tensor]:
+        """How good the distributions are, by their samples and their modes; and the mean score."""
+        mean = self.problem.mean_score(self.current, SAMPLES, streams)
+        return seen.cost + MEAN_WEIGHT * (self.problem.certain - mean).clamp_min(0), mean
+
     def check(self, streams: Streams) -> Evaluation:
-        """Look at discrete graphs: keep what is best, and see who has arrived."""
+        """Turn to discrete graphs: keep what is best, and see who has arrived."""
         problem, going = self.problem, self.open & self.alive
         seen = problem.evaluate(self.current.mode())
-        mean = problem.mean_score(self.current, SAMPLES, streams)
-        rank = seen.cost + MEAN_WEIGHT * (problem.certain - mean).clamp_min(0)
+        rank, mean = self.ranked(seen, streams)
         better = (rank < self.rank - 1e-6) & going
         if self.settings.keep == "last":
             better = going

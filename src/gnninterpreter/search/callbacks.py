@@ -79,7 +79,8 @@ class Monitor:
     def _tell(
         self, phase: str, step: int, steps: int, seen: Evaluation, shown: GraphDistribution
     ) -> bool:
-        snapshot = Snapshot(phase, step, steps, seen.score, seen.edges, shown)
+        # A copy: the search goes on changing its own, and a callback may keep what it was shown.
+        snapshot = Snapshot(phase, step, steps, seen.score, seen.edges, shown.detach())
         answers = [callback(snapshot) for callback in self.callbacks]
         self.stopped = self.stopped or any(answers)
         return self.stopped

@@ -1,4 +1,4 @@
-"""Settling: the mode is the given graph, closed where a change would harm and open elsewhere."""
+"""Calibration: the mode is the given graph, closed where a change would harm and open elsewhere."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution import Streams
+from gnninterpreter.distribution import GraphDistribution, Streams, centred
 from gnninterpreter.graphs import DenseGraphs, random_graphs
-from gnninterpreter.objective import Goal
-from gnninterpreter.search import Judgement, settle
+from gnninterpreter.search import Problem
+from gnninterpreter.search.calibration import calibrated, harms
 from gnninterpreter.search.moves import MoveSpace
-from gnninterpreter.search.settle import centred, harms
 from gnninterpreter.spec import Categorical
 from tests.tiny import (
     COLOURED,
@@ -23,11 +22,10 @@ from tests.tiny import (
     PLAIN,
     RICH,
     SPECS,
-    CostJudge,
     distribution,
     edges_only,
-    goal,
     graph,
+    problem,
     stack,
 )
 
@@ -54,8 +52,18 @@ def anything(graphs: DenseGraphs) -> Tensor:
     return torch.ones(len(graphs), dtype=torch.double)
 
 
-def judge(probability: Callable[[DenseGraphs], Tensor] = four_edges) -> CostJudge:
-    return CostJudge(lambda graphs: -probability(graphs), probability)
+def task(probability: Callable[[DenseGraphs], Tensor] = four_edges) -> Problem:
+    return problem(lambda graphs: -probability(graphs), probability)
+
+
+def settle(
+    learned: GraphDistribution,
+    graphs: DenseGraphs,
+    of: Problem,
+    streams: Streams,
+    samples: int | None = None,
+) -> tuple[GraphDistribution, Tensor]:
+    return calibrated(of, learned, graphs, streams, samples)
 
 
 def assert_same(one: DenseGraphs, other: DenseGraphs) -> None:
@@ -76,14 +84,14 @@ def test_the_mode_of_what_comes_out_is_the_given_graph(
     graphs = random_graphs(spec, 6, 5, torch.Generator().manual_seed(2), dtype=torch.float64)
     for factor in (1.0, 3.0):
         assert_same(centred(learned, graphs, factor).mode(), graphs)
-    settled, _ = settle(learned, graphs, goal(6), judge(probability), Streams(0, 6))
+    settled, _ = settle(learned, graphs, task(probability), Streams(0, 6))
     assert_same(settled.mode(), graphs)
 
 
 def test_samples_are_as_probable_as_the_mode() -> None:
     learned = distribution(PLAIN, 5, restarts=4, seed=3)
     graphs = stack([graph(5, SQUARE)] * 4)
-    settled, reached = settle(learned, graphs, goal(4), judge(), Streams(0, 4))
+    settled, reached = settle(learned, graphs, task(), Streams(0, 4))
     assert (reached > 0.995).all()
     fresh = settled.discrete(2000, Streams(77, 4))
     means = four_edges(fresh).view(4, -1).mean(dim=1)
@@ -92,8 +100,8 @@ def test_samples_are_as_probable_as_the_mode() -> None:
 
 def test_a_mode_that_the_model_is_not_sure_of_gets_as_close_as_it_can() -> None:
     learned = distribution(PLAIN, 5, seed=3)
-    probability = judge(lambda graphs: 0.7 * four_edges(graphs))
-    _, reached = settle(learned, graph(5, SQUARE), goal(), probability, Streams(0, 1))
+    unsure = task(lambda graphs: 0.7 * four_edges(graphs))
+    _, reached = settle(learned, graph(5, SQUARE), unsure, Streams(0, 1))
     assert float(reached) == pytest.approx(0.7, abs=0.005)
 
 
@@ -101,7 +109,7 @@ def test_changes_that_harm_are_closed_and_others_stay_open() -> None:
     """In a graph of four edges, taking one away harms; putting one in does not."""
     learned = edges_only([[0.5] * 10], 5)
     square = graph(5, SQUARE)
-    settled, reached = settle(learned, square, goal(), judge(at_least_four_edges), Streams(0, 1))
+    settled, reached = settle(learned, square, task(at_least_four_edges), Streams(0, 1))
     present = learned.pairs(square.weight)[0] > 0.5
     theta = settled.edge_probability[0]
     assert (theta[present] > 0.999).all()
@@ -118,7 +126,7 @@ def test_changes_that_are_harmless_only_one_by_one_are_made_rare() -> None:
     learned = distribution(PLAIN, 5, restarts=3).with_latents(
         [side * sizes, torch.zeros(3, 5, 1, dtype=torch.double)]
     )
-    settled, reached = settle(learned, graphs, goal(3), judge(about_four_edges), Streams(0, 3))
+    settled, reached = settle(learned, graphs, task(about_four_edges), Streams(0, 3))
     assert (reached > 0.995).all()
     fresh = settled.discrete(2000, Streams(77, 3))
     assert (about_four_edges(fresh).view(3, -1).mean(dim=1) > 0.99).all()
@@ -140,7 +148,7 @@ def test_categories_that_matter_are_closed_and_others_stay_open() -> None:
     path = replace(plain, spec=spec, nodes=torch.cat([plain.nodes, other], dim=2))
     learned = distribution(spec, 3)
     learned = learned.with_latents([torch.zeros_like(latent) for latent in learned.latents()])
-    settled, reached = settle(learned, path, goal(), judge(first_colour), Streams(0, 1))
+    settled, reached = settle(learned, path, task(first_colour), Streams(0, 1))
     assert float(reached) > 0.995
     assert (settled.node_logits[0].softmax(-1)[0, :, 0] > 0.99).all()
     chosen = settled.node_logits[1].softmax(-1)[0, [0, 1, 2], [0, 1, 2]]
@@ -151,7 +159,7 @@ def test_categories_that_matter_are_closed_and_others_stay_open() -> None:
 def test_where_nothing_harms_what_was_learned_stays() -> None:
     learned = edges_only([[2.0, 3.0, -1.5]], 3)
     path = graph(3, [(0, 1), (0, 2)])
-    settled, reached = settle(learned, path, goal(), judge(anything), Streams(0, 1))
+    settled, reached = settle(learned, path, task(anything), Streams(0, 1))
     assert settled.edge_logits.tolist() == learned.edge_logits.tolist()
     assert reached.tolist() == [1.0]
 
@@ -159,7 +167,7 @@ def test_where_nothing_harms_what_was_learned_stays() -> None:
 def test_nothing_becomes_less_certain_than_it_was_learned() -> None:
     learned = distribution(RICH, 4, restarts=3, seed=6)
     graphs = learned.mode()
-    settled, _ = settle(learned, graphs, goal(3), judge(), Streams(0, 3))
+    settled, _ = settle(learned, graphs, task(), Streams(0, 3))
     assert (settled.edge_logits.abs() >= learned.edge_logits.abs() - 1e-9).all()
     assert (settled.undecided() <= learned.undecided() + 1e-9).all()
 
@@ -168,13 +176,11 @@ def test_the_more_a_change_harms_the_more_certain_it_is_ruled_out() -> None:
     learned = edges_only([[0.1] * 10], 5)
     square = graph(5, SQUARE)
 
-    def steep(slope: float) -> CostJudge:
-        return judge(lambda graphs: torch.exp(-slope * (graphs.num_edges - 4).abs()))
+    def steep(slope: float) -> Problem:
+        return task(lambda graphs: torch.exp(-slope * (graphs.num_edges - 4).abs()))
 
     certain = [
-        float(
-            settle(learned, square, goal(), steep(slope), Streams(0, 1))[0].edge_logits.abs().min()
-        )
+        float(settle(learned, square, steep(slope), Streams(0, 1))[0].edge_logits.abs().min())
         for slope in (0.0, 1e-3, 1e-1, 3.0)
     ]
     assert certain == sorted(certain)
@@ -185,7 +191,7 @@ def test_harms_are_what_every_single_move_costs() -> None:
     for spec in (PLAIN, DIRECTED):
         graphs = random_graphs(spec, 3, 4, torch.Generator().manual_seed(1), dtype=torch.float64)
         space = MoveSpace(spec, 4, CPU)
-        found = harms(graphs, goal(3), judge(), space)
+        found = harms(task(), graphs, space)
         possible = space.possible(graphs)
         assert found.shape == possible.shape
         assert (found[~possible] == 1).all()
@@ -196,13 +202,10 @@ def test_harms_are_what_every_single_move_costs() -> None:
 
 
 def test_a_change_that_leaves_the_graph_in_pieces_costs_everything() -> None:
-    class Whole(CostJudge):
-        def __call__(self, graphs: DenseGraphs, aim: Goal) -> Judgement:
-            return replace(super().__call__(graphs, aim), sound=graphs.connected())
-
     path = graph(4, [(0, 1), (1, 2), (2, 3)])
     space = MoveSpace(PLAIN, 4, CPU)
-    found = harms(path, goal(), Whole(lambda g: -anything(g), anything), space)[0]
+    whole = problem(lambda g: -anything(g), anything, allows=DenseGraphs.connected)
+    found = harms(whole, path, space)[0]
     pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     costs = {pair: float(found[i]) for i, pair in enumerate(pairs)}
     assert costs == {(0, 1): 0, (0, 2): 0, (0, 3): 0, (1, 2): 1, (1, 3): 0, (2, 3): 0}
@@ -233,19 +236,17 @@ def test_logits_on_the_wrong_side_are_moved_over() -> None:
     assert sides[2] < -0.5
 
 
-def test_a_restart_settles_the_same_whatever_their_number() -> None:
+def test_a_restart_is_calibrated_the_same_whatever_their_number() -> None:
     """Also where it is in doubt for longer than those before it."""
     graphs = stack([graph(5, SQUARE)] * 4)
     side = 2 * edges_only([[0.0] * 10], 5).pairs(graphs.weight) - 1
     sizes = torch.tensor([[9.0], [0.1], [1.5], [0.3]], dtype=torch.double)
     learned = distribution(PLAIN, 5, restarts=4)
     learned = learned.with_latents([side * sizes, *learned.node_logits])
-    rule = judge(lambda graphs: about_four_edges(graphs) * four_edges(graphs).pow(1e-4))
-    many, reached = settle(learned, graphs, goal(4), rule, Streams(6, 4), samples=300)
+    rule = task(lambda graphs: about_four_edges(graphs) * four_edges(graphs).pow(1e-4))
+    many, reached = settle(learned, graphs, rule, Streams(6, 4), samples=300)
     assert reached.unique().numel() > 2
     for r in range(4):
-        alone, mean = settle(
-            learned.select([r]), graphs[r], goal(), rule, Streams(6, [r]), samples=300
-        )
+        alone, mean = settle(learned.select([r]), graphs[r], rule, Streams(6, [r]), samples=300)
         assert torch.allclose(alone.edge_logits[0], many.edge_logits[r])
         assert float(mean) == pytest.approx(float(reached[r]), abs=1e-12)
