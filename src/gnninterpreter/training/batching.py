@@ -52,7 +52,7 @@ class GraphStore:
     """A whole data set as one set of tensors.
 
     Args:
-        dataset: A data set, or a list of `torch_geometric.data.Data`, of labelled graphs.
+        dataset: A data set, or a list of `torch_geometric.data.Data`, of labeled graphs.
         use_edge_attr: Whether batches hold the edge features.
         device: Where the tensors lie.
     """

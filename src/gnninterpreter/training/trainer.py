@@ -140,7 +140,7 @@ def train(
     """Train a classifier.
 
     Args:
-        dataset: Labelled graphs; their ``edge_attr`` is used where the model's config has
+        dataset: Labeled graphs; their ``edge_attr`` is used where the model's config has
             ``edge_dim``.
         config: How to train.
         checkpoint: File to keep the state in after every epoch. Where it holds the state of a run
