@@ -60,7 +60,7 @@ def figures(finding: dict[str, Any]) -> str:
     """The figures that say most about a finding, in words."""
     n = finding["numbers"]
     if finding["kind"] == "look-alike":
-        share = f"strongest {n['strongest flip rate']:.0%}, random {n['random flip rate']:.0%}"
+        share = f"on average {n['mean flip rate']:.0%}, random {n['random flip rate']:.0%}"
         return f"{n['fooling']} of {n['look-alikes']} pass; {share}"
     if finding["kind"] == "missed pattern":
         most = f", most with {n['worst variant']}" if "worst variant" in n else ""

@@ -6,21 +6,21 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from gnninterpreter.audit.coloured import ColouredGraph
+from gnninterpreter.audit.colored import ColoredGraph
 
 __all__ = ["distinct"]
 
 LONGEST_WALK = 9
-# Exact isomorphism takes long on large graphs without colours; closed walks nearly always decide.
+# Exact isomorphism takes long on large graphs without colors; closed walks nearly always decide.
 EXACT_NODES = 24
 
 
-def distinct(graphs: Iterable[ColouredGraph]) -> Iterator[ColouredGraph]:
-    """Leave out what is isomorphic, with its colours, to one before it.
+def distinct(graphs: Iterable[ColoredGraph]) -> Iterator[ColoredGraph]:
+    """Leave out what is isomorphic, with its colors, to one before it.
 
     Of graphs with more than 24 nodes those with equal numbers of closed walks count as one.
     """
-    buckets: dict[tuple[object, ...], list[ColouredGraph]] = {}
+    buckets: dict[tuple[object, ...], list[ColoredGraph]] = {}
     for graph in graphs:
         alike = buckets.setdefault(_walks(graph), [])
         large = graph.num_nodes > EXACT_NODES
@@ -29,10 +29,10 @@ def distinct(graphs: Iterable[ColouredGraph]) -> Iterator[ColouredGraph]:
             yield graph
 
 
-def _walks(graph: ColouredGraph) -> tuple[object, ...]:
-    """Weights of closed walks from the nodes of each colour: equal for isomorphic graphs.
+def _walks(graph: ColoredGraph) -> tuple[object, ...]:
+    """Weights of closed walks from the nodes of each color: equal for isomorphic graphs.
 
-    Refinement would give all covers the same key; closed walks see cycles. Each colour of edges,
+    Refinement would give all covers the same key; closed walks see cycles. Each color of edges,
     and each direction, has a weight of its own; the numbers wrap round where they grow too large.
     """
     matrix = np.zeros((graph.num_nodes, graph.num_nodes), dtype=np.int64)
@@ -44,5 +44,5 @@ def _walks(graph: ColouredGraph) -> tuple[object, ...]:
         power = power @ matrix
         counts.append(np.diag(power))
     rows = np.stack(counts, axis=1).tolist()
-    labelled = sorted((color, tuple(row)) for color, row in zip(graph.colors, rows, strict=True))
-    return tuple(labelled)
+    labeled = sorted((color, tuple(row)) for color, row in zip(graph.colors, rows, strict=True))
+    return tuple(labeled)

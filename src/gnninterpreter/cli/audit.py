@@ -86,9 +86,10 @@ def audit(
 ) -> None:
     """Look for ways in which a model is certain and wrong.
 
-    Explains every class, asks the ground truth about it where there is one, joins the patterns that
-    define classes and look-alikes of them to graphs of other classes, looks for a default class and
-    for the smallest change that leads to another class. With `--fail-on` it can gate a pipeline.
+    Explains every class, asks the rule of the data set about it where there is one, joins the
+    patterns that define classes and look-alikes of them to graphs of other classes, looks for a
+    default class and for the smallest change that leads to another class. With `--fail-on` it can
+    gate a pipeline.
 
     For example:
 

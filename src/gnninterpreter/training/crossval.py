@@ -32,7 +32,7 @@ def cross_validate(
     """Train ``count`` models, each on all parts of the data but one, and score it on that one.
 
     Args:
-        dataset: Labelled graphs.
+        dataset: Labeled graphs.
         config: How to train each model. With ``keep="best"`` the part after the one held out
             chooses the state; with ``"last"`` it is trained on as well.
         count: Number of parts.

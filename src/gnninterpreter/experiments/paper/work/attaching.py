@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.audit.coloured import ColouredGraph
+from gnninterpreter.audit.colored import ColoredGraph
 from gnninterpreter.audit.lookalikes import lookalikes
 from gnninterpreter.datasets._storage import cache_folder
 from gnninterpreter.datasets.motif import COLORS, MOTIFS
@@ -36,7 +36,7 @@ def model_of(kind: str, arguments: Mapping[str, Any]) -> str:
     return "motif" if kind == "attach" else "mutag"
 
 
-def motif_sets() -> dict[str, list[ColouredGraph]]:
+def motif_sets() -> dict[str, list[ColoredGraph]]:
     """The motifs of each experiment, the ground truth last: 7 + 1 and 8 + 1, as in the paper."""
     complete, house = MOTIFS["complete-4"], MOTIFS["house-x"]
     return {
@@ -58,10 +58,10 @@ def attach(name: str, bases: int, seed: int) -> dict[str, Any]:
     return {"source": source, "motifs": found}
 
 
-def attached(bases: Sequence[BaseGraph], motif: ColouredGraph, seed: int) -> list[Data]:
-    """Attach a motif to randomly coloured base graphs by one edge each.
+def attached(bases: Sequence[BaseGraph], motif: ColoredGraph, seed: int) -> list[Data]:
+    """Attach a motif to randomly colored base graphs by one edge each.
 
-    Colours, base node and the place on the motif depend on the seed and the base alone, so that
+    Colors, base node and the place on the motif depend on the seed and the base alone, so that
     every motif meets the same graphs.
     """
     spec = bundle("motif").spec
