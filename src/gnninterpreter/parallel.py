@@ -48,9 +48,7 @@ def map_processes(
     return _elsewhere(function, listed, min(jobs, len(listed)))
 
 
-def _here(
-    function: Callable[[Item], Result], items: list[Item]
-) -> Iterator[tuple[Item, Result]]:
+def _here(function: Callable[[Item], Result], items: list[Item]) -> Iterator[tuple[Item, Result]]:
     failed: Exception | None = None
     for item in items:
         try:
