@@ -239,7 +239,7 @@ class TestScoring:
         classifier = GraphClassifier(tiny(), SPEC)
         batch = drawn().to_batch()
         batch.x.requires_grad_()
-        with classifier.borrow():
+        with classifier.frozen():
             scores = classifier.call(batch)
         scores.logits.sum().backward()
         assert batch.x.grad is not None
