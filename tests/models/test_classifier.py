@@ -49,6 +49,7 @@ class TestWhatIsFoundOut:
         assert classifier.describe() == [
             "called as forward(data)",
             "output: raw logits",
+            "task: multiclass (no labels to go by)",
             "embedding: input of `head`",
         ]
         assert classifier.batched

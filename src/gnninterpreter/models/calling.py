@@ -15,7 +15,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 from torch_geometric.data import Batch
-from torch_geometric.utils import to_torch_csr_tensor
 
 from gnninterpreter.errors import ModelError
 
@@ -157,9 +156,7 @@ def _field(data: Batch, source: str) -> Tensor | int:
         return int(data.num_graphs)
     value: Tensor | None = data.get(source)
     if value is None and source == "adj_t":
-        size = (int(data.num_nodes), int(data.num_nodes))
-        matrix: Tensor = to_torch_csr_tensor(data.edge_index.flip(0), None, size)
-        return matrix
+        return _transposed_adjacency(data)
     if value is None and source == "edge_weight":
         # A present edge of an unweighted graph has weight one; how far a soft edge counts is the
         # relaxation's business, which weighs every reduction over edges.
@@ -171,3 +168,13 @@ def _field(data: Batch, source: str) -> Tensor | int:
             "describe it in the spec (GraphSpec(edges=...)) or pass forward="
         )
     return value
+
+
+def _transposed_adjacency(data: Batch) -> Tensor:
+    """The matrix that PyG keeps as ``adj_t``: a row for each target, a column for each source."""
+    size = int(data.num_nodes)
+    source, target = data.edge_index[:, (data.edge_index[1] * size + data.edge_index[0]).argsort()]
+    rows = torch.nn.functional.pad(target.bincount(minlength=size).cumsum(0), (1, 0))
+    dtype = data.x.dtype if data.x.is_floating_point() else torch.get_default_dtype()
+    ones = torch.ones_like(source, dtype=dtype)
+    return torch.sparse_csr_tensor(rows, source, ones, (size, size), check_invariants=False)

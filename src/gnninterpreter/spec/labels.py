@@ -58,7 +58,7 @@ class Labels:
     def classes(self) -> bool:
         """Whether they can be the numbers of classes: one whole number from 0 on."""
         low, high = float(self.known.min()), float(self.known.max())
-        return self.width == 1 and self.whole and 0 <= low and high < MOST_CLASSES
+        return self.width == 1 and self.whole and low >= 0 and high < MOST_CLASSES
 
     def __str__(self) -> str:
         low, high = float(self.known.min()), float(self.known.max())

@@ -150,9 +150,13 @@ class GraphSpec:
             dataset: The graphs.
             **overrides: Fields of the spec to set by hand.
         """
+        from gnninterpreter.spec.data import graph_list
         from gnninterpreter.spec.inference import infer_spec
 
         own = getattr(dataset, "spec", None)
+        if not isinstance(own, cls):
+            dataset = graph_list(dataset)
+            own = dataset.spec
         spec = own if isinstance(own, cls) else infer_spec(dataset)
         return replace(spec, **overrides) if overrides else spec
 
