@@ -119,7 +119,7 @@ def _computation(config: RunConfig) -> Computation:
 def _targets(name: str, recipe: str) -> tuple[str, ...]:
     from gnninterpreter.experiments.zoo import SPECS, ZOO
     from gnninterpreter.models import load
-    from gnninterpreter.search.recipe import PAPER_WEIGHTS
+    from gnninterpreter.search.paper_settings import PAPER_WEIGHTS
 
     if name in ZOO:
         return SPECS[ZOO[name].data].class_names
