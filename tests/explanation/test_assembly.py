@@ -14,8 +14,9 @@ from gnninterpreter.explanation.explanation import Explanation
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.search import History, Judge, Reason, SearchResult, Sizes
-from tests.tiny import degree_classifier, edges_only, goal, graph, stack
+from gnninterpreter.objective import ClassTarget
+from gnninterpreter.search import History, Limits, Problem, Reason, Recipe, SearchResult
+from tests.tiny import aim, degree_classifier, edges_only, graph, stack
 
 COMPLETE = [(i, j) for i in range(5) for j in range(i)]
 CYCLE = [(i, (i + 1) % 5) for i in range(5)]
@@ -36,23 +37,28 @@ def statistics(*quantiles: float) -> ClassStatistics:
         spread.unsqueeze(1), 101, mode="linear", align_corners=True
     )
     return ClassStatistics(
-        both, torch.ones(2, 1), both, both, both, both, levels.squeeze(1), both
+        both, torch.ones(2, 1), both, both, both, both, levels.squeeze(1),
+        torch.linspace(0, 1, 101).repeat(2, 1), both, torch.zeros(0, 101),
     )  # fmt: skip
 
 
 def result(classifier: GraphClassifier, graphs: DenseGraphs, **fields: Any) -> SearchResult:
     restarts = len(graphs)
-    judgement = Judge(classifier, None)(graphs, goal(restarts, target=1, max_edges=12.0))
+    task = Problem(classifier, None, Recipe.auto().objective, aim(1, max_edges=12.0))
+    evaluation = task.evaluate(graphs)
     found = SearchResult(
+        target=ClassTarget(1, "b"),
         distribution=from_graphs(graphs),
-        judgement=judgement,
-        mean_probability=judgement.probability,
+        evaluation=evaluation,
+        mean_score=evaluation.score,
         reasons=[Reason.CONVERGED] * restarts,
         iterations=list(range(20, 20 + restarts)),
         history=History(),
-        sizes=Sizes(6, 6, 12.0),
+        limits=Limits(6, 6, 12.0),
         gradient="relaxed",
+        certain=0.99,
         seconds=0.5,
+        phase_seconds={},
     )
     return replace(found, **fields)
 
@@ -60,7 +66,7 @@ def result(classifier: GraphClassifier, graphs: DenseGraphs, **fields: Any) -> S
 def explained(
     classifier: GraphClassifier, found: SearchResult, known: ClassStatistics | None = None
 ) -> Explanation:
-    return explanation_of(found, classifier, known, 1, "mine", 7)
+    return explanation_of(found, classifier, known, "mine", 7)
 
 
 def test_the_best_restart_is_chosen(classifier: GraphClassifier) -> None:
@@ -161,7 +167,7 @@ def test_where_more_nodes_may_help_it_says_so(
     said: bool,
 ) -> None:
     known = replace(statistics(0.0, 1.0), mean_nodes=torch.tensor([1.0, usual]))
-    found = result(classifier, graph(6, edges), sizes=Sizes(6, limit, 12.0))
+    found = result(classifier, graph(6, edges), limits=Limits(6, limit, 12.0))
     one = explained(classifier, found, known)
     hint = "it has as many nodes as it may, 5, and graphs of the class have 9 on average: "
     assert any(note.startswith(hint) for note in one.notes) == said

@@ -139,6 +139,25 @@ class GraphSpec:
         """Return the same spec with other class names."""
         return replace(self, class_names=tuple(names))
 
+    def with_feature_names(self, names: Sequence[str]) -> GraphSpec:
+        """Return the same spec with names for the columns of the node features.
+
+        Args:
+            names: One for each category of the first categorical block, or, where there is none,
+                one for each column of the numbers.
+
+        Raises:
+            SpecError: If there are more or fewer names than that.
+        """
+        given = tuple(str(name) for name in names)
+        for kind in (Categorical, Continuous):
+            for place, block in enumerate(self.nodes):
+                if isinstance(block, kind) and not getattr(block, "constant", False):
+                    nodes = list(self.nodes)
+                    nodes[place] = replace(block, names=given)
+                    return replace(self, nodes=tuple(nodes))
+        raise SpecError("feature_names were given, but the nodes have no features to name")
+
     @classmethod
     def from_dataset(cls, dataset: Any, **overrides: Any) -> GraphSpec:
         """Infer the spec from a data set or a list of `torch_geometric.data.Data`.
