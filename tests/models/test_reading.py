@@ -145,7 +145,9 @@ class TestAsked:
 
     @pytest.mark.parametrize("task", ["classification", 3, ["binary"]])
     def test_other_words_are_refused(self, task: Any) -> None:
-        with pytest.raises(SpecError, match=r"task must be 'auto', 'multiclass', .* or a ModelConf"):
+        with pytest.raises(
+            SpecError, match=r"task must be 'auto', 'multiclass', .* or a ModelConf"
+        ):
             parse_task(task)
 
     def test_what_is_asked_for_wins_over_labels(self) -> None:
