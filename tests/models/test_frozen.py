@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import threading
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
 from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv
 
-from gnninterpreter.models.frozen import frozen
+from gnninterpreter.models.frozen import Temporary, clean_copy, frozen, hooked
 
 
 def make() -> nn.Sequential:
@@ -137,3 +140,49 @@ def test_contexts_may_end_in_any_order() -> None:
     second.__exit__(None, None, None)
     assert model.training
     assert model[0].weight.requires_grad
+
+
+def test_hooks_of_a_run_listen_and_go() -> None:
+    model, heard = make().eval(), []
+    hooks = [
+        (model[0], "input", lambda args: heard.append(args[0].shape)),
+        (model[0], "output", lambda args, output: heard.append(output.shape)),
+    ]
+    with hooked(hooks):
+        model(torch.rand(4, 2))
+    model(torch.rand(4, 2))
+    assert heard == [(4, 2), (4, 3)]
+    assert not model[0]._forward_hooks
+    assert not model[0]._forward_pre_hooks
+
+
+def test_hooks_hear_nothing_of_other_threads() -> None:
+    model, heard = make().eval(), []
+    with hooked([(model[0], "output", lambda args, output: heard.append(1))]):
+        thread = threading.Thread(target=model, args=(torch.rand(4, 2),))
+        thread.start()
+        thread.join()
+    assert heard == []
+
+
+def test_a_copy_is_as_the_model_was_before_it_was_frozen() -> None:
+    model, calls = make().train(), []
+    model[1].eval()
+    model[0].register_forward_hook(lambda *_: calls.append(1))
+    listen: Any = lambda *_: calls.append(2)  # noqa: E731
+    with frozen(model), hooked([(model[0], "output", listen), (model[0], "input", listen)]):
+        model[3].__dict__["forward"] = Temporary(listen)
+        copied = clean_copy(model)
+        del model[3].__dict__["forward"]
+    assert [module.training for module in copied.modules()] == [True, True, False, True, True]
+    assert [p.requires_grad for p in copied.parameters()] == [True] * 4 + [False] * 2
+    assert copied[0].weight is not model[0].weight
+    copied(torch.rand(4, 2))
+    assert calls == [1]
+
+
+def test_a_copy_of_a_model_that_nobody_uses() -> None:
+    model = make().train()
+    copied = clean_copy(model)
+    assert copied.training
+    assert torch.equal(copied[0].weight, model[0].weight)

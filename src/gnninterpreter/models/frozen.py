@@ -64,18 +64,16 @@ def clean_copy(model: nn.Module) -> nn.Module:
     """Copy a model as it is when nobody uses it, also while another thread does.
 
     The copy has none of the hooks and forwards that `hooked` and the relaxation put on a model for
-    a while, and the mode and ``requires_grad`` from before it was frozen. The user's hooks stay.
+    a while, and the attributes, buffers and ``requires_grad`` from before it was frozen. The user's
+    hooks stay.
     """
     with MODEL_LOCK:
-        copied = deepcopy(model)
+        state = _STATES.get(model)
+        copied = deepcopy(model) if state is None else state.copy_of(model)
         for module in copied.modules():
             for hooks in (module._forward_hooks, module._forward_pre_hooks):
                 for key in [key for key, hook in hooks.items() if isinstance(hook, Temporary)]:
                     del hooks[key]
-            if isinstance(module.__dict__.get("forward"), Temporary):
-                del module.__dict__["forward"]
-        if model in _STATES:
-            _STATES[model].apply_to(copied)
     return copied
 
 
@@ -159,14 +157,18 @@ class _State:
                 if not torch.equal(buffer, saved):
                     buffer.copy_(saved)
 
-    def apply_to(self, copied: nn.Module) -> None:
-        """Give a copy of the model the modes and ``requires_grad`` from before."""
-        for module, (_, before) in zip(copied.modules(), self._attributes, strict=True):
-            module.training = before["training"]
-        for parameter, (_, requires_grad, _) in zip(
-            copied.parameters(), self._gradients, strict=True
-        ):
-            parameter.requires_grad_(requires_grad)
+    def copy_of(self, model: nn.Module) -> nn.Module:
+        """Copy the model as it was, reading nothing that another thread may be writing."""
+        memo: dict[int, Any] = {
+            id(module): type(module).__new__(type(module)) for module, _ in self._attributes
+        }
+        memo |= {id(buffer): saved.clone() for _, _, buffer, saved in self._buffers}
+        for module, before in self._attributes:
+            vars(memo[id(module)]).update(deepcopy(before, memo))
+        for parameter, requires_grad, _ in self._gradients:
+            memo[id(parameter)].requires_grad_(requires_grad)
+        copied: nn.Module = memo[id(model)]
+        return copied
 
 
 def _restore_attributes(now: dict[str, Any], before: dict[str, Any]) -> None:
