@@ -81,7 +81,7 @@ def robustness(
     summaries = summarise(runs, searched)
     _echo_table(summaries)
     if plot is not None:
-        from gnninterpreter.explanation.storage import write_atomically
+        from gnninterpreter.files import write_atomically
 
         values: dict[tuple[str, str], list[float]] = {(s.model, s.target): [] for s in summaries}
         for run in runs:

@@ -19,7 +19,7 @@ import torch
 
 from gnninterpreter.errors import CheckpointError, OutputError
 from gnninterpreter.explanation import Explanation
-from gnninterpreter.explanation.storage import write_atomically
+from gnninterpreter.files import write_atomically
 
 __all__ = ["NEAR", "TIMES", "Job", "Run", "Summary", "read_runs", "robustness", "summarise"]
 

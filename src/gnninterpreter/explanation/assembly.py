@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
-from gnninterpreter.distribution import Streams
-from gnninterpreter.explanation.explanation import (
-    SAMPLE_PURPOSE,
-    Curve,
-    Explanation,
-    Probability,
-    Restart,
-)
+from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
+from gnninterpreter.explanation.sampler import REPORTING, LatentSampler
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.target import ClassTarget
 from gnninterpreter.search import History, SearchResult
 
-__all__ = ["explanation_of"]
+__all__ = ["explanation_of", "similarities"]
 
 SAMPLES = 1000
 PROBABLE, WANTED = 0.9, 0.99
@@ -34,20 +29,16 @@ def explanation_of(
 ) -> Explanation:
     """Score the restarts with the native model and choose the best."""
     choice = result.ranking()[0]
-    chosen = result.distribution.select(torch.tensor([choice]))
-    streams = Streams(seed, 1, purpose=SAMPLE_PURPOSE, device=classifier.device)
-    sampled = classifier.probability(chosen.discrete(SAMPLES, streams), target).double()
+    sampler = LatentSampler.of(result.distribution.detach(), choice)
+    sampled = classifier.probability(sampler.sample(SAMPLES, seed, REPORTING), target).double()
     probability = Probability(float(sampled.mean()), float(sampled.std()), SAMPLES)
     modes = result.distribution.mode()
     scores = classifier.score(modes)
     probabilities = scores.probabilities.nan_to_num(nan=0.0)
-    similarities: list[float | None] = [None] * result.distribution.restarts
+    alike = similarities(scores.embedding, statistics, target)
     percentile = None
-    if statistics is not None and float(statistics.count[target]) > 0:
-        mean = statistics.mean_embedding[target].to(scores.embedding)
-        cosine = torch.cosine_similarity(scores.embedding, mean.unsqueeze(0)).nan_to_num(nan=-1.0)
-        similarities = [float(value) for value in cosine]
-        percentile = statistics.similarity_percentile(target, float(cosine[choice]))
+    if statistics is not None and (found := alike[choice]) is not None:
+        percentile = statistics.similarity_percentile(target, found)
     undecided = result.distribution.undecided()
     restarts = [
         Restart(
@@ -55,7 +46,7 @@ def explanation_of(
             mean_probability=float(result.mean_probability[r]),
             nodes=int(modes.num_nodes[r]),
             edges=int(modes.num_edges[r]),
-            similarity=similarities[r],
+            similarity=alike[r],
             feasible=bool(result.judgement.sound[r]),
             undecided=float(undecided[r]),
             reason=str(result.reasons[r]),
@@ -66,13 +57,13 @@ def explanation_of(
     explanation = Explanation(
         spec=classifier.spec,
         target=ClassTarget(target, classifier.spec.class_names[target]),
-        distribution=result.distribution.detach(),
+        sampler=sampler,
         choice=choice,
         probability=probability,
         mode_probability=restarts[choice].probability,
         class_probabilities=[float(p) for p in probabilities[choice]],
         restarts=restarts,
-        similarity=similarities[choice],
+        similarity=alike[choice],
         similarity_percentile=percentile,
         max_nodes=result.sizes.max_nodes,
         max_edges=result.sizes.max_edges,
@@ -84,6 +75,16 @@ def explanation_of(
     )
     explanation.notes.extend(_notes(explanation, statistics))
     return explanation
+
+
+def similarities(
+    embedding: Tensor, statistics: ClassStatistics | None, target: int
+) -> list[float | None]:
+    """Cosine similarity of each embedding, [B, D], to the class mean; None where there is none."""
+    if statistics is None or float(statistics.count[target]) == 0:
+        return [None] * len(embedding)
+    mean = statistics.mean_embedding[target].to(embedding).unsqueeze(0)
+    return [float(v) for v in torch.cosine_similarity(embedding, mean).nan_to_num(nan=-1.0)]
 
 
 def _notes(explanation: Explanation, statistics: ClassStatistics | None) -> list[str]:

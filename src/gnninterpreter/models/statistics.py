@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError, DataError
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ __all__ = ["ClassStatistics"]
 QUANTILES = 101
 
 
-@dataclass(frozen=True)
-class ClassStatistics:
+@dataclass(frozen=True, eq=False)
+class ClassStatistics(ByValue):
     """For each of C classes, over the graphs the data labels so.
 
     Args:

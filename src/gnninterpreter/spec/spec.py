@@ -6,7 +6,7 @@ relaxation its feature layout, the drawings their names and colours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -126,6 +126,28 @@ Block = Categorical | Continuous
 ONES = Continuous(1, 1.0, 1.0, names=("constant",), name="constant")
 
 
+@dataclass(frozen=True, eq=False)
+class _Frozen(Mapping[str, str]):
+    """A mapping that cannot change and so has a hash; unlike a proxy it can be pickled."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    def __getitem__(self, key: str) -> str:
+        return dict(self.pairs)[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for key, _ in self.pairs)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __hash__(self) -> int:
+        return hash(self.pairs)
+
+    def __repr__(self) -> str:
+        return repr(dict(self.pairs))
+
+
 @dataclass(frozen=True)
 class GraphSpec:
     """The graphs a classifier takes: feature blocks, direction, classes, candidate size.
@@ -159,6 +181,7 @@ class GraphSpec:
         object.__setattr__(self, "nodes", tuple(self.nodes) or (ONES,))
         object.__setattr__(self, "edges", tuple(self.edges))
         object.__setattr__(self, "class_names", tuple(str(name) for name in self.class_names))
+        object.__setattr__(self, "metadata", _Frozen(tuple(sorted(self.metadata.items()))))
         for block in (*self.nodes, *self.edges):
             if not isinstance(block, (Categorical, Continuous)):
                 raise SpecError(
