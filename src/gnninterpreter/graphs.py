@@ -30,6 +30,7 @@ __all__ = [
     "node_rows",
     "random_graphs",
     "split_blocks",
+    "table",
     "to_networkx",
 ]
 
@@ -180,7 +181,7 @@ def encode(values: Tensor, blocks: Sequence[Categorical | Continuous]) -> Tensor
 
 def _decode(values: Tensor, blocks: Sequence[Categorical | Continuous], like: Tensor) -> Tensor:
     """The inverse of `encode`: one row for each node or edge, categories always one-hot."""
-    rows = values.to(like.device).reshape(len(values), -1)
+    rows = table(values.to(like.device))
     if not any(isinstance(b, Categorical) and b.encoding == "index" for b in blocks):
         return rows.to(like.dtype)
     sizes = [b.size for b in blocks if isinstance(b, Categorical)]
@@ -349,6 +350,11 @@ def _describe(row: Tensor, blocks: Sequence[Categorical | Continuous]) -> dict[s
         elif names:
             described.update({n: float(v) for n, v in zip(names, part, strict=True)})
     return described
+
+
+def table(values: Tensor) -> Tensor:
+    """Features with one row for each node or edge, whether they were flat or not."""
+    return values.flatten(1) if values.dim() > 1 else values.unsqueeze(1)
 
 
 def node_rows(data: Data) -> Tensor:

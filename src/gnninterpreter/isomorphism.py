@@ -18,7 +18,7 @@ import numpy as np
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import node_rows
+from gnninterpreter.graphs import node_rows, table
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
 __all__ = ["GraphNumbers", "LabelledGraph", "distinct", "graph_key", "same_graph"]
@@ -185,7 +185,7 @@ def _split(rows: Tensor, blocks: Sequence[Block]) -> tuple[list[Hashable], list[
     """The categories of each row, and its numbers."""
     labels: list[Hashable] = []
     numbers: list[Row] = []
-    for row in rows.reshape(len(rows), -1).tolist():
+    for row in table(rows).tolist():
         codes: list[int] = []
         values: list[float] = []
         start = 0

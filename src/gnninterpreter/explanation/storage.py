@@ -293,7 +293,9 @@ def _explanation(
     listed(output, spec.num_classes)(found.class_probabilities, f"{where}.class_probabilities")
     whole(0, restarts - 1)(found.choice, f"{where}.choice")
     for curve in found.history:
-        rows = listed(listed(anything, restarts), len(curve.iterations))
+        # Another method may have one curve where ours has one for each restart.
+        single = all(len(row) == 1 for row in curve.values)
+        rows = listed(listed(anything, 1 if single else restarts), len(curve.iterations))
         rows(curve.values, f"{where}.history.{curve.name}")
     if isinstance(found.sampler, DrawnSampler) and LOADED not in found.notes:
         found.notes.append(LOADED)
