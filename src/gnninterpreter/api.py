@@ -168,8 +168,11 @@ def explain(
             display.end()
         recipes = [chosen for _, chosen in wanted]
         metadata = _metadata(recipes, seed, restarts, report, classifier)
-        spec = classifier.spec
-    return ExplanationSet(spec, explanations, name, lines, metadata, class_statistics)
+        found = ExplanationSet(
+            classifier.spec, explanations, name, lines, metadata, class_statistics
+        )
+    # Graphs go where the model is at home, so that it takes them as they are.
+    return found.to(next((p.device for p in model.parameters()), torch.device("cpu")))
 
 
 def load(folder: str | Path) -> ExplanationSet:

@@ -11,6 +11,7 @@ import torch
 from gnninterpreter.distribution import from_graphs
 from gnninterpreter.explanation.assembly import explanation_of
 from gnninterpreter.explanation.explanation import Explanation
+from gnninterpreter.explanation.sampler import REPORTING
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
@@ -93,15 +94,19 @@ def test_numbers_are_those_of_the_native_model(classifier: GraphClassifier) -> N
 
 
 def test_the_probability_is_that_of_a_thousand_samples(classifier: GraphClassifier) -> None:
-    """The same ones that the explanation draws for the same seed."""
+    """Not of those that the explanation draws for the same seed: they are a second opinion."""
     of = edges_only([[3.0] * 10], 5)
     found = result(classifier, graph(5, COMPLETE), distribution=of)
     one = explained(classifier, found)
-    drawn = classifier.probability(one.sample_dense(1000, seed=7), 1)
+    drawn = classifier.probability(one.sampler.sample(1000, 7, REPORTING), 1)
     assert one.probability.n == 1000
     assert one.probability.mean == pytest.approx(float(drawn.mean()))
     assert one.probability.std == pytest.approx(float(drawn.std()))
     assert 0 < one.probability.std < 0.5
+    for seed in (0, 7):
+        fresh = classifier.probability(one.sample_dense(1000, seed), 1)
+        assert not torch.equal(fresh, drawn)
+        assert float(fresh.mean()) == pytest.approx(one.probability.mean, abs=0.05)
 
 
 def test_without_statistics_nothing_is_said_of_likeness(classifier: GraphClassifier) -> None:

@@ -108,8 +108,7 @@ def small_change_findings(explanation: Explanation, context: Context) -> tuple[l
         At most one finding, and what was asked in a short sentence.
     """
     name = explanation.name
-    mode = explanation.distribution.select([explanation.choice]).mode()
-    mode = mode.to(context.classifier.device)
+    mode = explanation.best_dense.to(context.classifier.device)
     start = int(context.predict([explanation.best])[0][0]) if explanation.num_edges else -1
     if start != explanation.target.index:
         return [], f"{name}: no graph of the class to change"

@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import networkx as nx
@@ -19,6 +20,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import node_rows
+from gnninterpreter.isomorphism import LabelledGraph
 from gnninterpreter.spec import Categorical, GraphSpec
 
 __all__ = ["ColoredGraph", "colored_degrees", "rounds_alike", "wl_colors"]
@@ -155,14 +157,13 @@ class ColoredGraph:
 
     def isomorphic(self, other: ColoredGraph) -> bool:
         """Whether renumbering the nodes makes one the other, colors kept."""
+        return self.labelled.same(other.labelled)
 
-        def same(a: dict[str, int], b: dict[str, int]) -> bool:
-            return a["color"] == b["color"]
-
-        if self.directed != other.directed:
-            return False
-        one, two = self.to_networkx(), other.to_networkx()
-        return bool(nx.is_isomorphic(one, two, node_match=same, edge_match=same))
+    @cached_property
+    def labelled(self) -> LabelledGraph:
+        """The same for comparing it with others."""
+        edges = dict(zip(self.edges, self.kinds, strict=True))
+        return LabelledGraph(self.colors, edges, self.directed)
 
 
 def colored_degrees(graph: ColoredGraph) -> list[tuple[int, tuple[int, ...]]]:

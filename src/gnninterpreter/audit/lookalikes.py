@@ -26,9 +26,9 @@ import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.colored import ColoredGraph, wl_colors
-from gnninterpreter.audit.distinct import distinct
 from gnninterpreter.audit.free_nodes import with_free_node
 from gnninterpreter.errors import SpecError
+from gnninterpreter.isomorphism import GraphNumbers
 
 __all__ = ["KINDS", "RULES", "covers", "lookalikes", "switches"]
 
@@ -144,7 +144,7 @@ def covers(
     lifted = _lifts(graph, folds, free, limit, seed)
     if free is not None:
         lifted = (made for one in lifted for made in with_free_node(one, graph, free, rule, folds))
-    found = list(islice(distinct(one for one in lifted if one.connected()), limit))
+    found = list(islice(_distinct(one for one in lifted if one.connected()), limit))
     return sorted(found, key=lambda one: (one.num_nodes, one.edges))
 
 
@@ -181,7 +181,7 @@ def switches(
                 if one.connected():
                     yield one
 
-    return list(islice(distinct(made()), 1, None if limit is None else limit + 1))
+    return list(islice(_distinct(made()), 1, None if limit is None else limit + 1))
 
 
 def _lifts(
@@ -231,3 +231,12 @@ def _check(
             raise SpecError(f"{name} must be at least 1 (got {value})")
     if rule != "cover" and free is None:
         raise SpecError(f"rule {rule!r} is about a free node; name it with free=")
+
+
+def _distinct(graphs: Iterable[ColoredGraph]) -> Iterator[ColoredGraph]:
+    """Leave out what is another one before it with its nodes renumbered."""
+    numbers = GraphNumbers()
+    for graph in graphs:
+        known = numbers.count
+        if numbers.add(graph.labelled) == known:
+            yield graph

@@ -106,7 +106,7 @@ def audit(
         from gnninterpreter.audit import audit as run_audit
         from gnninterpreter.cli.progress import LiveProgress
         from gnninterpreter.cli.references import load_forward, load_subject
-        from gnninterpreter.explanation.storage import write_atomically
+        from gnninterpreter.files import write_atomically
         from gnninterpreter.models import Bundle
         from gnninterpreter.search import Recipe
 

@@ -7,7 +7,7 @@ relaxation its feature layout, the drawings their names and colours.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,6 +27,28 @@ from gnninterpreter.spec.blocks import (
 __all__ = ["ONES", "PALETTE", "Block", "Categorical", "Continuous", "GraphSpec"]
 
 MOST_LISTED = 20
+
+
+@dataclass(frozen=True, eq=False)
+class _Frozen(Mapping[str, str]):
+    """A mapping that cannot change and so has a hash; unlike a proxy it can be pickled."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    def __getitem__(self, key: str) -> str:
+        return dict(self.pairs)[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return (key for key, _ in self.pairs)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __hash__(self) -> int:
+        return hash(self.pairs)
+
+    def __repr__(self) -> str:
+        return repr(dict(self.pairs))
 
 
 @dataclass(frozen=True)
@@ -64,6 +86,7 @@ class GraphSpec:
         if isinstance(self.class_names, str) or not isinstance(self.class_names, Sequence):
             raise SpecError(f"class_names must be a list of names (got {self.class_names!r})")
         object.__setattr__(self, "class_names", tuple(str(name) for name in self.class_names))
+        object.__setattr__(self, "metadata", _Frozen(tuple(sorted(self.metadata.items()))))
         if len(set(self.class_names)) != len(self.class_names):
             raise SpecError(f"class_names must differ from each other (got {self.class_names})")
         if self.max_nodes is not None:

@@ -44,9 +44,9 @@ def test_random_graphs_of_a_size():
 def test_every_method_is_measured_alike(reference):
     bundle = load("mutag")
     found = {
-        "random": measure(Random(num_nodes=9).explain(bundle, target=1), reference, 20),
+        "random": measure(Random(num_nodes=9).explain(bundle, targets=1)[1], reference, 20),
         "xgnn": measure(
-            XGNN(episodes=1, parallel=1, max_steps=10, rollouts=2).explain(bundle, target=1),
+            XGNN(episodes=1, parallel=1, max_steps=10, rollouts=2).explain(bundle, targets=1)[1],
             reference,
             20,
         ),
@@ -66,7 +66,7 @@ def test_every_method_is_measured_alike(reference):
 
 def test_a_class_without_real_graphs_has_no_discrepancy(reference):
     bare = Reference(reference.classifier, reference.statistics, real()[:1])
-    found = measure(Random(num_nodes=4).explain(load("mutag"), target=0), bare, 10)
+    found = measure(Random(num_nodes=4).explain(load("mutag"), targets=0)[0], bare, 10)
     assert math.isnan(found.degree_mmd)
     assert found.valencies is None
     assert found.oracle is None

@@ -157,7 +157,8 @@ def _flips(
 
 
 def _density(graph: Data, directed: bool) -> float:
-    return density(int(graph.num_nodes or 0), graph.num_edges / (1 if directed else 2))
+    edges = graph.num_edges / (1 if directed else 2)
+    return density(int(graph.num_nodes or 0), edges, directed)
 
 
 def _mean(values: Sequence[float]) -> float:

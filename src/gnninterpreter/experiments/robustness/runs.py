@@ -10,7 +10,7 @@ from typing import Any
 
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.experiments.fingerprints import versions
-from gnninterpreter.explanation.storage import write_atomically
+from gnninterpreter.files import write_atomically
 
 __all__ = ["WANTED", "Run", "RunConfig", "read_runs", "write_runs"]
 

@@ -7,18 +7,16 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-import torch
 from torch_geometric.data import Data
 
 from gnninterpreter import api, datasets
 from gnninterpreter.baselines import XGNN, Random
 from gnninterpreter.datasets.molecules import nitro_groups
-from gnninterpreter.distribution import Streams
 from gnninterpreter.errors import SpecError
 from gnninterpreter.experiments.fingerprints import data_fingerprint, model_fingerprint
 from gnninterpreter.experiments.paper.bundled import bundle, classifier
 from gnninterpreter.experiments.paper.records import record
-from gnninterpreter.explanation import Explanation
+from gnninterpreter.explanation import Explanation, LatentSampler
 from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.search import Recipe
 
@@ -115,13 +113,14 @@ def ours(
 
 def xgnn(dataset: str, target: str, seed: int, patience: int, measured: bool) -> dict[str, Any]:
     """Train XGNN for a class and draw from it."""
-    found = XGNN(patience=patience).explain(bundle(dataset), target=target, seed=seed)
+    method = XGNN(patience=patience)
+    found = method.explain(bundle(dataset), targets=target, seed=seed)[target]
     return record(found, dataset, known(dataset) if measured else None)
 
 
 def random(dataset: str, target: str, seed: int, nodes: int, measured: bool) -> dict[str, Any]:
     """Draw 1,000 Gabriel graphs of a size."""
-    found = Random(num_nodes=nodes).explain(bundle(dataset), target=target, seed=seed)
+    found = Random(num_nodes=nodes).explain(bundle(dataset), targets=target, seed=seed)[target]
     return record(found, dataset, known(dataset) if measured else None)
 
 
@@ -137,7 +136,7 @@ def _first_two(found: Explanation, dataset: str) -> list[dict[str, Any]]:
     order = sorted(range(len(found.restarts)), key=lambda r: r != found.choice)[:2]
     shown = []
     for index in order:
-        graph = found.distribution.select(torch.tensor([index])).mode().to_data_list()[0]
+        graph = found.sampler.modes()[index].to_data_list()[0]
         if not graph.num_edges:
             continue
         scores = classifier(dataset).score_data([graph])
@@ -156,8 +155,9 @@ def _first_two(found: Explanation, dataset: str) -> list[dict[str, Any]]:
 def _runs(found: Explanation, dataset: str) -> list[dict[str, Any]]:
     runs = []
     for index, restart in enumerate(found.restarts):
-        one = found.distribution.select(torch.tensor([index]))
-        drawn = one.discrete(SAMPLES, Streams(found.seed, 1, purpose=index))
+        assert found.distribution is not None
+        one = LatentSampler.of(found.distribution, index)
+        drawn = one.sample(SAMPLES, found.seed, purpose=index)
         scored = classifier(dataset).probability(drawn, found.target.index).double()
         runs.append(
             {

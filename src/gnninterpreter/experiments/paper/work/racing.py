@@ -38,7 +38,7 @@ def race(dataset: str, target: str, restarts: int, repeats: int) -> dict[str, An
     methods: dict[str, Callable[[int], Explanation]] = {
         "ours": lambda seed: _auto(dataset, target, restarts, seed),
         "one": lambda seed: _auto(dataset, target, 1, seed),
-        "xgnn": lambda seed: XGNN().explain(bundle(dataset), target=target, seed=seed),
+        "xgnn": lambda seed: XGNN().explain(bundle(dataset), targets=target, seed=seed)[target],
     }
     found: dict[str, list[float]] = {}
     for seed in range(repeats):
@@ -102,5 +102,5 @@ def _xgnn(what: str, value: int) -> float:
         numbers["max_nodes"] = value
     method = XGNN(stop_probability=NEVER, patience=10**6, **numbers)
     started = time.process_time()
-    method.explain(bundle(THEIRS[0]), target=THEIRS[1])
+    method.explain(bundle(THEIRS[0]), targets=THEIRS[1])
     return time.process_time() - started
