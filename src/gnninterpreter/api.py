@@ -22,6 +22,7 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter._version import __version__
 from gnninterpreter.errors import DataError, ModelError, SpecError, TargetError
+from gnninterpreter.evidence import rule_of
 from gnninterpreter.explanation import ExplanationSet, load_run
 from gnninterpreter.explanation.assembly import explanation_of
 from gnninterpreter.graphs import random_graphs
@@ -87,7 +88,7 @@ def explain(
     seed = _whole("seed", seed, least=-(2**63))
     if gradient not in GRADIENTS:
         raise SpecError(f"gradient must be one of {', '.join(GRADIENTS)} (got {gradient!r})")
-    name = type(model).__name__
+    name, rule = type(model).__name__, rule_of(model, dataset)
     dataset_name = getattr(dataset, "name", None)
     if isinstance(model, Bundle):
         name = dataset_name = model.dataset_name
@@ -136,7 +137,7 @@ def explain(
                         (display.look, *callbacks),
                     )
                 explanation = explanation_of(
-                    result, classifier, class_statistics, target, chosen.name, seed
+                    result, classifier, class_statistics, target, chosen.name, seed, rule
                 )
                 explanations[explanation.name] = explanation
                 display.end_class(explanation)

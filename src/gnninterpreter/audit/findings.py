@@ -116,7 +116,7 @@ class Audit:
     """What was found out about a model.
 
     Args:
-        explanations: The explanations that the audit began with.
+        explanations: The explanations that the audit began with; their evidence counts its findings.
         findings: What was found, the gravest first.
         numbers: Figures of the whole, by name.
         checked: What was asked, in short sentences, found or not.
@@ -160,6 +160,7 @@ class Audit:
             "classes": [
                 {
                     "class": explanation.name,
+                    "verdict": explanation.verdict.to_json(),
                     "probability": vars(explanation.probability),
                     "nodes": explanation.num_nodes,
                     "edges": explanation.num_edges,

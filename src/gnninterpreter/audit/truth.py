@@ -1,4 +1,4 @@
-"""The ground truth of a graph, where somebody knows it: the rule of the data set."""
+"""The true class of a graph, where somebody knows it: the rule of the data set."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 from torch_geometric.data import Data
 
-from gnninterpreter.datasets import NAMES, dataset_class
-from gnninterpreter.models import Bundle
+from gnninterpreter.evidence import rule_of
 
 __all__ = ["Oracle", "ground_truth", "rule_agreement"]
 
@@ -22,10 +21,8 @@ def ground_truth(model: Any, dataset: Any = None) -> Oracle | None:
         model: A bundled model knows the data set it was trained on, and so its rule.
         dataset: A data set with an ``oracle`` has the rule itself.
     """
-    own: Oracle | None = getattr(dataset, "oracle", None)
-    if own is None and isinstance(model, Bundle) and model.dataset_name in NAMES:
-        own = dataset_class(model.dataset_name).oracle
-    return own
+    rule = rule_of(model, dataset)
+    return None if rule is None else rule.oracle
 
 
 def rule_agreement(truth: Callable[[Data], int | None], graphs: list[Data]) -> float | None:

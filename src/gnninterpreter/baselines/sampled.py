@@ -14,6 +14,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.distribution import from_graphs
 from gnninterpreter.errors import SpecError
+from gnninterpreter.evidence.thresholds import PROBABLE
 from gnninterpreter.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.models.classifier import GraphClassifier
@@ -24,7 +25,6 @@ __all__ = ["SampledExplanation", "explanation_from", "to_dense"]
 
 SAMPLES = 1000
 KEPT = 8
-REACHED = 0.9
 
 
 @dataclass(repr=False)
@@ -94,7 +94,7 @@ def explanation_from(
             similarity=None if similarity is None else float(similarity[index]),
             feasible=bool(sound[row]),
             undecided=0.0,
-            reason="converged" if mean >= REACHED else "plateau",
+            reason="converged" if mean >= PROBABLE else "plateau",
             iterations=iterations,
         )
         for row, index in enumerate(kept)
@@ -102,7 +102,7 @@ def explanation_from(
     percentile = None
     if statistics is not None and restarts[0].similarity is not None:
         percentile = statistics.similarity_percentile(target, restarts[0].similarity)
-    low = [f"the model gives samples only {mean:.2f} on average"] if mean < REACHED else []
+    low = [f"the model gives samples only {mean:.2f} on average"] if mean < PROBABLE else []
     return SampledExplanation(
         spec=classifier.spec,
         target=ClassTarget(target, classifier.spec.class_names[target]),

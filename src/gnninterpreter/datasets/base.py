@@ -28,7 +28,7 @@ FIELDS = ("x", "edge_index", "edge_attr", "y")
 
 
 class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
-    """Labelled graphs with a spec, a seed and a ground-truth oracle.
+    """Labelled graphs with a spec, a seed and a rule that says the class of any graph.
 
     The cache file is named after everything the graphs depend on (data set, generator version,
     seed, parameters), repeats it in its header, and is renamed into place when complete: neither a
@@ -43,12 +43,14 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
 
     Attributes:
         spec: Feature blocks and class names.
+        rule_of_thumb: Whether the rule, `oracle`, is often right and not always.
         metadata: What the graphs were made from, as plain JSON values.
     """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
     spec: ClassVar[GraphSpec]
+    rule_of_thumb: ClassVar[bool] = False
     _tensors: dict[str, Tensor] | None = None
 
     def __init__(

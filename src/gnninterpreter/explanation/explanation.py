@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.distribution import GraphDistribution, Streams
 from gnninterpreter.errors import SpecError
+from gnninterpreter.evidence import Evidence, Verdict, verdict_on
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec import GraphSpec
@@ -104,7 +105,8 @@ class Explanation:
         seed: Seed.
         seconds: Time the search took.
         history: Curves of the search.
-        notes: What gave way, in plain sentences.
+        notes: What may help, in plain sentences.
+        evidence: What was checked, and with what result.
     """
 
     spec: GraphSpec
@@ -125,6 +127,7 @@ class Explanation:
     seconds: float
     history: list[Curve] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    evidence: Evidence = field(default_factory=Evidence)
 
     @property
     def name(self) -> str:
@@ -160,6 +163,11 @@ class Explanation:
     def converged(self) -> bool:
         """Whether the search got what it was after."""
         return self.reason == "converged"
+
+    @property
+    def verdict(self) -> Verdict:
+        """How far it is to be trusted: one word, and the reasons."""
+        return verdict_on(self.evidence)
 
     @property
     def undecided(self) -> float:
@@ -271,6 +279,8 @@ class Explanation:
             "similarity_percentile": self.similarity_percentile,
             "undecided_bits": self.undecided,
             "reason": self.reason,
+            "verdict": self.verdict.to_json(),
+            "evidence": self.evidence.to_json(),
             "notes": self.notes,
             "restarts": [vars(restart) for restart in self.restarts],
             "choice": self.choice,
@@ -285,7 +295,7 @@ class Explanation:
     def __repr__(self) -> str:
         return (
             f"Explanation({self.name!r}: probability {self.probability}, "
-            f"{self.num_nodes} nodes, {self.num_edges} edges, {self.reason})"
+            f"{self.num_nodes} nodes, {self.num_edges} edges, {self.verdict})"
         )
 
     def _chosen(self) -> GraphDistribution:

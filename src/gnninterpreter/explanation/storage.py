@@ -10,6 +10,7 @@ import json
 import math
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from torch import Tensor
 
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.errors import CheckpointError, OutputError
+from gnninterpreter.evidence import Evidence, evidence_of
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.explanation.explanation_set import ExplanationSet
 from gnninterpreter.models.statistics import ClassStatistics
@@ -196,7 +198,7 @@ def _explanation(entry: dict[str, Any], spec: GraphSpec, tensors: dict[str, Tens
     count = 1 + len(spec.nodes) + len(spec.edges)
     latents = [tensors[f"{target.name}.{i}"] for i in range(count)]
     shape = GraphDistribution(spec, entry["candidates"], latents[0], tuple(latents[1:2]))
-    return Explanation(
+    explanation = Explanation(
         spec=spec,
         target=target,
         distribution=shape.with_latents(latents),
@@ -216,6 +218,10 @@ def _explanation(entry: dict[str, Any], spec: GraphSpec, tensors: dict[str, Tens
         history=[_curve(**curve) for curve in entry["history"]],
         notes=entry["notes"],
     )
+    # Runs of older versions hold the figures only, so that the checks are made from those.
+    stored = entry.get("evidence")
+    evidence = evidence_of(explanation) if stored is None else Evidence.from_json(stored)
+    return replace(explanation, evidence=evidence)
 
 
 def _curve(name: str, iterations: list[int], values: list[list[float | None]]) -> Curve:

@@ -53,13 +53,15 @@ def render_page(
     from markupsafe import Markup
 
     known = extras or {}
+    # The audit's own explanations have its findings among their evidence.
+    explanations = {**result, **({} if audit is None else audit.explanations)}
     return (
         template_environment()
         .get_template("page.html.jinja")
         .render(
             result=result,
             classes=[
-                class_view(explanation, known.get(name)) for name, explanation in result.items()
+                class_view(explanations[name], known.get(name)) for name in result
             ],
             command=repeat_command(result),
             missing=_missing(known),
@@ -74,8 +76,8 @@ def _missing(extras: Mapping[str, ClassExtras]) -> str:
     """What the page would show besides if it had the model, or the data."""
     if not extras:
         return (
-            "Written without the model: what it gives to random graphs and along the slider is "
-            "not here. Name it with --model, or pass it to report()."
+            "Written without the model: what it gives to each sample and along the slider is not "
+            "here. Name it with --model, or pass it to report()."
         )
     if not any(extra.neighbours for extra in extras.values()):
         return (

@@ -223,9 +223,7 @@ class Studio:
         """The report of the run, with what the model says besides; made once."""
         with self._lock:
             if self._report is None:
-                extras = compute_extras(
-                    self.result, self.classifier, self.dataset, oracle=self.oracle
-                )
+                extras = compute_extras(self.result, self.classifier, self.dataset)
                 self._report = render_page(self.result, extras)
             return self._report
 
