@@ -116,7 +116,7 @@ class Audit:
     """What was found out about a model.
 
     Args:
-        explanations: The explanations that the audit began with; their evidence counts its findings.
+        explanations: The explanations it began with; its findings are in their evidence.
         findings: What was found, the gravest first.
         numbers: Figures of the whole, by name.
         checked: What was asked, in short sentences, found or not.

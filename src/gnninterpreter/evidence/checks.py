@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -28,31 +28,10 @@ from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import Target
 
-__all__ = ["CHECKS", "Case", "Judged", "audit_check", "rule_check"]
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import Explanation
 
-
-class Judged(Protocol):
-    """What an explanation has to offer to be judged."""
-
-    @property
-    def target(self) -> Target: ...
-    @property
-    def probability(self) -> Any: ...
-    @property
-    def num_nodes(self) -> int: ...
-    @property
-    def num_edges(self) -> int: ...
-    @property
-    def choice(self) -> int: ...
-    @property
-    def restarts(self) -> Sequence[Any]: ...
-    @property
-    def similarity_percentile(self) -> float | None: ...
-    @property
-    def seed(self) -> int: ...
-    @property
-    def best(self) -> Data: ...
-    def modes(self, least_probability: float) -> Sequence[Any]: ...
+__all__ = ["CHECKS", "Case", "audit_check", "rule_check"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +45,7 @@ class Case:
         rule: The rule of the data set, where there is one.
     """
 
-    explanation: Judged
+    explanation: Explanation
     classifier: GraphClassifier | None = None
     scores: Tensor | None = None
     rule: Rule | None = None

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from torch import Tensor
 
-from gnninterpreter.evidence.checks import CHECKS, Case, Judged
+from gnninterpreter.evidence.checks import CHECKS, Case
 from gnninterpreter.evidence.evidence import Evidence
 from gnninterpreter.evidence.rule import Rule
 from gnninterpreter.models.classifier import GraphClassifier
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import Explanation
 
 __all__ = ["evidence_of"]
 
 
 def evidence_of(
-    explanation: Judged,
+    explanation: Explanation,
     classifier: GraphClassifier | None = None,
     *,
     scores: Tensor | None = None,

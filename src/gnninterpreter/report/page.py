@@ -60,9 +60,7 @@ def render_page(
         .get_template("page.html.jinja")
         .render(
             result=result,
-            classes=[
-                class_view(explanations[name], known.get(name)) for name in result
-            ],
+            classes=[class_view(explanations[name], known.get(name)) for name in result],
             command=repeat_command(result),
             missing=_missing(known),
             audit=None if audit is None else audit_view(audit),
