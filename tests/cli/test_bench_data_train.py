@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from gnninterpreter.cli.app import app
 from gnninterpreter.experiments import robustness
-from tests.evidence.test_robustness import RUN
+from tests.experiments.test_robustness import RUN
 
 runner = CliRunner()
 

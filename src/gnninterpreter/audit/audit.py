@@ -23,7 +23,6 @@ from gnninterpreter.audit.missed import contrasts, missed_findings
 from gnninterpreter.audit.patterns import Pattern, true_patterns
 from gnninterpreter.audit.truth import Oracle, ground_truth, rule_agreement
 from gnninterpreter.errors import SpecError
-from gnninterpreter.evidence import audit_check
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
@@ -48,9 +47,9 @@ def audit(
 ) -> Audit:
     """Look for ways in which a model is certain and wrong.
 
-    Five questions: (1) what does each class look like to the model; (2) does the rule
-    of the data set disagree; (3) does the model see the patterns that define classes, and do look-alikes of them
-    and of the explanations pass for them; (4) is there a default class; (5) how small a change
+    Five questions: (1) what does each class look like to the model; (2) does the rule of the data
+    set disagree; (3) does the model see the patterns that define classes, and do look-alikes of
+    them and of the explanations pass for them; (4) is there a default class; (5) how small a change
     turns an explanation into another class.
 
     Args:
@@ -122,8 +121,7 @@ def audit(
         for graph in contrasts(pattern, context)
     ]
     ranked = _ranked(found)
-    judged = _judged(explanations, ranked)
-    return Audit(judged, ranked, numbers, tuple(checked), contrasts=tuple(contrasted))
+    return Audit(explanations, ranked, numbers, tuple(checked), contrasts=tuple(contrasted))
 
 
 def _context(
@@ -165,16 +163,6 @@ def _sources(explanation: Explanation, context: Context) -> Iterator[tuple[Data,
         own = ColouredGraph.from_data(explanation.best, directed)
         if not any(own.isomorphic(other) for other in known):
             yield explanation.best, f"the explanation of {explanation.name}"
-
-
-def _judged(explanations: ExplanationSet, findings: Sequence[Finding]) -> ExplanationSet:
-    """The same explanations, with what the audit found among their evidence."""
-    judged = {}
-    for name, explanation in explanations.items():
-        found = [(str(f.severity), f.title) for f in findings if f.target == name]
-        evidence = explanation.evidence.with_check(audit_check(found))
-        judged[name] = replace(explanation, evidence=evidence)
-    return replace(explanations, explanations=judged)
 
 
 def _ranked(found: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -295,7 +295,7 @@ class Explanation:
     def __repr__(self) -> str:
         return (
             f"Explanation({self.name!r}: probability {self.probability}, "
-            f"{self.num_nodes} nodes, {self.num_edges} edges, {self.verdict})"
+            f"{self.num_nodes} nodes, {self.num_edges} edges, {self.reason})"
         )
 
     def _chosen(self) -> GraphDistribution:

@@ -53,14 +53,13 @@ def render_page(
     from markupsafe import Markup
 
     known = extras or {}
-    # The audit's own explanations have its findings among their evidence.
-    explanations = {**result, **({} if audit is None else audit.explanations)}
+    explanations = result if audit is None else audit.explanations
     return (
         template_environment()
         .get_template("page.html.jinja")
         .render(
             result=result,
-            classes=[class_view(explanations[name], known.get(name)) for name in result],
+            classes=[class_view(one, known.get(name)) for name, one in explanations.items()],
             command=repeat_command(result),
             missing=_missing(known),
             audit=None if audit is None else audit_view(audit),
