@@ -44,7 +44,8 @@ class Verdict:
     Args:
         word: The verdict in a word or two.
         level: How grave it is: ``"good"``, ``"caution"`` or ``"bad"``.
-        reasons: What failed, what passed and what was not checked, in plain sentences.
+        reasons: What failed, or what passed where nothing failed, and what was not checked, in
+            plain sentences.
     """
 
     word: str
@@ -66,9 +67,11 @@ def verdict_on(evidence: Evidence) -> Verdict:
     """
     failed = sorted(evidence.with_state(False), key=_gravity)
     reasons = [_sentence(check.sentence) for check in failed]
-    for state, passed in (("Passed", True), ("Not checked", None)):
-        if names := [check.name for check in evidence.with_state(passed)]:
-            reasons.append(f"{state}: {', '.join(names)}.")
+    for words, state in (("Passed", True), ("Not checked", None)):
+        names = [check.name for check in evidence.with_state(state)]
+        # Where something failed, what passed is no reason.
+        if names and not (failed and state):
+            reasons.append(f"{words}: {', '.join(names)}.")
     if failed:
         word = WORDS.get(failed[0].name, (f"failed: {failed[0].name}", None))[0]
         return Verdict(word, "bad" if failed[0].grave else "caution", tuple(reasons))
