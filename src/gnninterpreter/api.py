@@ -244,6 +244,8 @@ def _recipe(recipe: str | Recipe, dataset_name: str | None, target: str) -> Reci
         return recipe
     if recipe == "auto":
         return Recipe.auto()
+    if recipe == "certain":
+        return Recipe.certain()
     if recipe == "paper":
         if dataset_name is None:
             raise SpecError(
@@ -251,7 +253,7 @@ def _recipe(recipe: str | Recipe, dataset_name: str | None, target: str) -> Reci
                 "with none of them; use 'auto', or Recipe.paper(dataset, class) with one of its own"
             )
         return Recipe.paper(dataset_name, target)
-    raise SpecError(f"recipe must be 'auto', 'paper' or a Recipe (got {recipe!r})")
+    raise SpecError(f"recipe must be 'auto', 'certain', 'paper' or a Recipe (got {recipe!r})")
 
 
 def _check_statistics_fit(statistics: ClassStatistics, classifier: GraphClassifier) -> None:

@@ -70,8 +70,8 @@ class DenseGraphs(ByValue):
         edges = None if self.edges is None else self.edges[index]
         return DenseGraphs(self.spec, self.weight[index], self.nodes[index], edges)
 
-    def to(self, device: torch.device | str) -> DenseGraphs:
-        """Return the graphs on another device."""
+    def to(self, device: torch.device | torch.dtype | str) -> DenseGraphs:
+        """Return the graphs on another device, or in another floating-point type."""
         edges = None if self.edges is None else self.edges.to(device)
         return DenseGraphs(self.spec, self.weight.to(device), self.nodes.to(device), edges)
 

@@ -14,10 +14,10 @@ import torch
 from gnninterpreter.audit.context import Context
 from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
 from gnninterpreter.audit.single_changes import single_changes
+from gnninterpreter.batches import compact
 from gnninterpreter.evidence.thresholds import PROBABLE
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.search.batches import compact
 
 __all__ = ["SmallChange", "small_change_findings", "smallest_change"]
 

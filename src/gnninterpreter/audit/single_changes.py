@@ -14,9 +14,9 @@ from itertools import product
 import torch
 from torch import Tensor
 
+from gnninterpreter.batches import present_nodes, widened
 from gnninterpreter.distribution.pairs import pair_ends
 from gnninterpreter.graphs import DenseGraphs, dense_width
-from gnninterpreter.search.batches import present_nodes, widened
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.spec import Block, Categorical
 

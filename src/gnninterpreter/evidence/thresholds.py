@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gnninterpreter.objective.target import CERTAIN
+from gnninterpreter.models.statistics import CERTAIN
 
 __all__ = [
     "AGREEING_SHARE",

@@ -10,7 +10,7 @@ from torch import Tensor
 from gnninterpreter.evidence import Rule, evidence_of
 from gnninterpreter.evidence.thresholds import CERTAIN
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
-from gnninterpreter.explanation.sampler import REPORTING, LatentSampler
+from gnninterpreter.explanation.sampler import REPORTING, LatentSampler, PopulationSampler
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics, Profile
 from gnninterpreter.models.task import Task
@@ -33,7 +33,7 @@ def explanation_of(
     """Score the restarts with the native model, choose the best and gather the evidence."""
     target, choice = result.target, result.ranking()[0]
     profile = target.profile(statistics)
-    sampler = LatentSampler.of(result.distribution.detach(), choice)
+    sampler = _sampler(result, choice)
     sampled = target.score(classifier.score(sampler.sample(SAMPLES, seed, REPORTING)))
     sampled = sampled.nan_to_num(nan=0.0).double()
     probability = Probability(float(sampled.mean()), float(sampled.std()), SAMPLES)
@@ -85,6 +85,13 @@ def explanation_of(
     explanation.notes.extend(_notes(explanation, profile))
     evidence = evidence_of(explanation, classifier, scores=sampled, rule=rule)
     return replace(explanation, evidence=evidence)
+
+
+def _sampler(result: SearchResult, choice: int) -> LatentSampler:
+    latents = LatentSampler.of(result.distribution.detach(), choice)
+    if result.population is None:
+        return latents
+    return PopulationSampler(latents.distribution, latents.weights, result.population)
 
 
 def similarities(embedding: Tensor, profile: Profile | None) -> list[float | None]:

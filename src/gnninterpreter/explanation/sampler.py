@@ -20,12 +20,21 @@ from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.schema import listed, number, record, whole
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["REPORTING", "SAMPLING", "DrawnSampler", "LatentSampler", "Sampler", "read_sampler"]
+__all__ = [
+    "REPORTING",
+    "SAMPLING",
+    "DrawnSampler",
+    "LatentSampler",
+    "PopulationSampler",
+    "Sampler",
+    "read_sampler",
+]
 
 # Far from the purposes of a search, which are ten for each class. The figure that is reported has a
 # sample of its own: whoever draws to check it, with whatever seed, draws other graphs.
 REPORTING, SAMPLING = 1 << 40, (1 << 40) + 1
 MOST_CANDIDATES = 10_000
+POPULATION = "population "
 
 Draw = Callable[[int, int], DenseGraphs]
 
@@ -139,6 +148,55 @@ class LatentSampler(ByValue):
 
 
 @dataclass(frozen=True, eq=False)
+class PopulationSampler(LatentSampler):
+    """Draws from a population of different graphs, each as likely as any other.
+
+    Args:
+        distribution: The distributions of all restarts, whose modes the restarts have.
+        weights: Weight of each restart.
+        population: The graphs; none is drawn twice before all have been.
+    """
+
+    population: DenseGraphs
+
+    kind: ClassVar[str] = "population"
+
+    def sample(self, n: int, seed: int, purpose: int = SAMPLING) -> DenseGraphs:
+        """Draw ``n`` graphs of the population, in an order that seed and purpose decide."""
+        size = len(self.population)
+        rounds = -(-n // size)
+        order = Streams(seed, rounds, purpose).uniform(size, dtype=torch.double).argsort(1)
+        return self.population[order.flatten()[:n].to(self.population.weight.device)]
+
+    def to(self, device: torch.device | str) -> PopulationSampler:
+        """The same on another device."""
+        moved = super().to(device)
+        return PopulationSampler(moved.distribution, self.weights, self.population.to(device))
+
+    def to_json(self) -> dict[str, Any]:
+        """What the distributions have, and the number of graphs."""
+        drawn = DrawnSampler(self.population, (0,))
+        return {**super().to_json(), "population": drawn.to_json()}
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The latents, and the graphs."""
+        graphs = DrawnSampler(self.population, (0,)).tensors()
+        return {**super().tensors(), **{POPULATION + name: part for name, part in graphs.items()}}
+
+    @classmethod
+    def read(cls, values: Any, tensors: Mapping[str, Tensor], spec: GraphSpec) -> PopulationSampler:
+        """Read what `to_json` and `tensors` wrote; ValueError where they do not fit together."""
+        latents = LatentSampler.read(values, tensors, spec)
+        parts = {
+            name.removeprefix(POPULATION): part
+            for name, part in tensors.items()
+            if name.startswith(POPULATION)
+        }
+        drawn = DrawnSampler.read(values.get("population"), parts, spec)
+        return cls(latents.distribution, latents.weights, drawn.drawn)
+
+
+@dataclass(frozen=True, eq=False)
 class DrawnSampler(ByValue):
     """Graphs that a method without latents drew, and how to draw more while it is at hand.
 
@@ -216,6 +274,8 @@ def read_sampler(values: Any, tensors: Mapping[str, Tensor], spec: GraphSpec) ->
     kind = values.get("kind") if isinstance(values, dict) else None
     if kind == DrawnSampler.kind:
         return DrawnSampler.read(values, tensors, spec)
+    if kind == PopulationSampler.kind:
+        return PopulationSampler.read(values, tensors, spec)
     if kind == LatentSampler.kind:
         return LatentSampler.read(values, tensors, spec)
     raise ValueError(f"there is no sampler of kind {kind!r:.60}")

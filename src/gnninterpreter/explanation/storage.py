@@ -46,6 +46,18 @@ SCHEMA = 2
 over."""
 KIND = "gnninterpreter run"
 INDEX = "run.json"
+# Figures of class statistics with a row for each class.
+FIGURES = (
+    "count",
+    "mean_embedding",
+    "mean_nodes",
+    "mean_edges",
+    "edges_per_node",
+    "edges_per_node_std",
+    "similarity_quantiles",
+    "score_quantiles",
+    "accuracy",
+)
 STATISTICS = "statistics."
 # Names of versions before this one, and of writers that were killed.
 LEFTOVERS = ("tensors-*.safetensors", "latents.safetensors", ".tensors-*.tmp", f".{INDEX}.*.tmp")
@@ -177,7 +189,7 @@ def load_run(folder: Path) -> ExplanationSet:
             _explanation(entry, spec, _part(tensors, f"{i}."), f"classes[{i}]")
             for i, entry in enumerate(described["classes"])
         ]
-        statistics = _statistics(tensors)
+        statistics = _statistics(spec, tensors)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         cause = str(error).replace("\n", " ")
         raise CheckpointError(f"the run in {folder} is damaged: {cause}; make it again") from error
@@ -197,7 +209,13 @@ def load_statistics(folder: Path) -> ClassStatistics | None:
     Raises:
         CheckpointError: If the folder is damaged.
     """
-    return _statistics(_read(folder)[1]) if (folder / INDEX).is_file() else None
+    if not (folder / INDEX).is_file():
+        return None
+    index, tensors = _read(folder)
+    try:
+        return _statistics(_spec(index.get("spec")), tensors)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise CheckpointError(f"the run in {folder} is damaged: {error}; make it again") from error
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -257,11 +275,12 @@ def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     }
 
 
-def _statistics(tensors: dict[str, Tensor]) -> ClassStatistics | None:
+def _statistics(spec: GraphSpec, tensors: dict[str, Tensor]) -> ClassStatistics | None:
     parts = _part(tensors, STATISTICS)
-    if len({part.shape[:1] for part in parts.values()}) > 1:
+    rows = {len(part) for name, part in parts.items() if name in FIGURES}
+    if len(rows) > 1:
         raise CheckpointError("class statistics are about different numbers of classes")
-    return ClassStatistics.from_tensors(parts) if parts else None
+    return ClassStatistics.from_tensors(parts, spec) if parts else None
 
 
 def _spec(values: Any) -> GraphSpec:

@@ -145,10 +145,11 @@ def load_bundle(path: str | Path) -> Bundle:
     try:
         model = build(description["model"])
         model.load_state_dict(_part(tensors, "model."))
+        spec = GraphSpec.from_json(description["spec"])
         return Bundle(
             model=model.eval(),
-            spec=GraphSpec.from_json(description["spec"]),
-            statistics=ClassStatistics.from_tensors(_part(tensors, "statistics.")),
+            spec=spec,
+            statistics=ClassStatistics.from_tensors(_part(tensors, "statistics."), spec),
             scores={
                 part: ClassificationScores.from_json(values)
                 for part, values in description["scores"].items()

@@ -6,8 +6,9 @@ a checkpoint, so that a model can be explained where its data is not at hand.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -16,16 +17,23 @@ from torch_geometric.data import Data
 
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError, DataError
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.task import Task
+from gnninterpreter.spec import GraphSpec
+from gnninterpreter.typicality import Typicality
 
 if TYPE_CHECKING:
     from gnninterpreter.models.classifier import GraphClassifier
 
-__all__ = ["ClassStatistics", "Profile"]
+__all__ = ["CERTAIN", "ClassStatistics", "Profile", "picture_nodes"]
 
 QUANTILES = 101
 DECILES = 10
 TENTH = 10
+CERTAIN = 0.99
+# Candidate nodes of classes whose graphs are tiny, and what a picture can show at the most.
+LEAST_NODES, MOST_NODES = 5, 24
+TYPICALITY = "typicality."
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,7 @@ class Profile:
         similarity_quantiles: Quantiles of the similarity to it, [101].
         score_quantiles: Quantiles of what the model gives them for the target, [101]; None where
             that is no probability.
+        typicality: How typical of them a graph is; None where that is not known.
     """
 
     count: int
@@ -48,6 +57,20 @@ class Profile:
     mean_embedding: Tensor | None = None
     similarity_quantiles: Tensor | None = None
     score_quantiles: Tensor | None = None
+    typicality: Typicality | None = None
+
+    @property
+    def certain(self) -> float:
+        """Score that counts as certain: 0.99, or that of the top tenth of real graphs.
+
+        The latter where the model is that sure of fewer than half of them: there a score of 0.99 is
+        itself a sign of being unlike anything real.
+        """
+        if self.score_quantiles is None or bool(torch.isnan(self.score_quantiles).any()):
+            return CERTAIN
+        if float(self.score_quantiles[50]) >= CERTAIN:
+            return CERTAIN
+        return min(CERTAIN, float(self.score_quantiles[90]))
 
     @property
     def least_similarity(self) -> float:
@@ -92,6 +115,7 @@ class ClassStatistics(ByValue):
         accuracy: Share of the graphs that the model assigns to their class, [C].
         value_quantiles: Quantiles of the predicted values of a regression, [outputs, 101]; empty
             for other tasks.
+        typicality: What is kept of the real graphs of each row; None where there are too few.
     """
 
     count: Tensor
@@ -104,6 +128,7 @@ class ClassStatistics(ByValue):
     score_quantiles: Tensor
     accuracy: Tensor
     value_quantiles: Tensor
+    typicality: tuple[Typicality | None, ...] = ()
 
     @property
     def num_classes(self) -> int:
@@ -129,6 +154,7 @@ class ClassStatistics(ByValue):
             self.mean_embedding[row],
             self.similarity_quantiles[row],
             self.score_quantiles[row],
+            self.typicality[row] if self.typicality else None,
         )
 
     def similarity_percentile(self, row: int, similarity: float) -> float | None:
@@ -148,7 +174,6 @@ class ClassStatistics(ByValue):
             DataError: If the data set is empty, or has no labels or other ones than the model.
         """
         from gnninterpreter.models.classifier import GraphClassifier
-        from gnninterpreter.spec import GraphSpec
 
         graphs = list(dataset)
         if not graphs:
@@ -161,24 +186,48 @@ class ClassStatistics(ByValue):
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the statistics as named tensors, for a safetensors file."""
-        return {field.name: getattr(self, field.name).cpu().contiguous() for field in fields(self)}
+        found = {name: getattr(self, name).cpu().contiguous() for name in _figures()}
+        for row, known in enumerate(self.typicality):
+            if known is not None:
+                parts = known.tensors().items()
+                found |= {f"{TYPICALITY}{row}.{name}": value for name, value in parts}
+        return found
 
     @classmethod
-    def from_tensors(cls, tensors: dict[str, Tensor]) -> ClassStatistics:
+    def from_tensors(
+        cls, tensors: Mapping[str, Tensor], spec: GraphSpec | None = None
+    ) -> ClassStatistics:
         """Read what `tensors` wrote.
+
+        Args:
+            tensors: The tensors.
+            spec: What the features of real graphs mean; without it none of them are read.
 
         Raises:
             CheckpointError: If a part is missing.
         """
-        tensors = dict(tensors)
-        if "count" in tensors:
-            rows = tensors["count"].size(0)
-            tensors.setdefault("score_quantiles", torch.full((rows, QUANTILES), torch.nan))
-            tensors.setdefault("value_quantiles", torch.zeros(0, QUANTILES))
-        missing = {field.name for field in fields(cls)} - set(tensors)
+        missing = set(_figures()) - set(tensors)
         if missing:
             raise CheckpointError(f"class statistics lack {', '.join(sorted(missing))}")
-        return cls(**{field.name: tensors[field.name] for field in fields(cls)})
+        rows = tensors["count"].size(0)
+        known: list[Typicality | None] = []
+        for row in range(rows if spec is not None else 0):
+            prefix = f"{TYPICALITY}{row}."
+            parts = {k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)}
+            assert spec is not None
+            known.append(Typicality.from_tensors(parts, spec) if parts else None)
+        kept = tuple(known) if any(known) else ()
+        figures: dict[str, Any] = {name: tensors[name] for name in _figures()}
+        return cls(**figures, typicality=kept)
+
+
+def _figures() -> list[str]:
+    return [field.name for field in fields(ClassStatistics) if field.name != "typicality"]
+
+
+def picture_nodes(mean_nodes: float) -> int:
+    """Most nodes of an explanation: the mean of its class, within what a picture can show."""
+    return min(max(math.ceil(mean_nodes), LEAST_NODES), MOST_NODES)
 
 
 def _measure(classifier: GraphClassifier, graphs: Sequence[Data]) -> ClassStatistics:
@@ -214,8 +263,44 @@ def _measure(classifier: GraphClassifier, graphs: Sequence[Data]) -> ClassStatis
     values = torch.zeros(0, QUANTILES)
     if classifier.task is Task.REGRESSION:
         values = torch.quantile(scores.logits.double().cpu(), levels, dim=0).t()
-    stacked = {name: torch.stack(parts).float() for name, parts in rows.items()}
-    return ClassStatistics(**stacked, value_quantiles=values.float())
+    stacked: dict[str, Any] = {n: torch.stack(parts).float() for n, parts in rows.items()}
+    found = ClassStatistics(**stacked, value_quantiles=values.float())
+    return replace(found, typicality=_typicality(classifier, graphs, members, given, found))
+
+
+def _typicality(
+    classifier: GraphClassifier,
+    graphs: Sequence[Data],
+    members: Tensor,
+    given: Tensor,
+    found: ClassStatistics,
+) -> tuple[Typicality | None, ...]:
+    """What is kept of the real graphs of each row."""
+    known: list[Typicality | None] = []
+    for row, mine in enumerate(members):
+        profile = found.profile(row)
+        if profile is None:
+            known.append(None)
+            continue
+        real = [graphs[i].clone().cpu() for i in mine.nonzero().flatten().tolist()]
+        bar = profile.certain + (1 - profile.certain) / 2
+
+        def certain(some: DenseGraphs, row: int = row, bar: float = bar) -> Tensor:
+            return _scores(classifier, some, row).cpu() >= bar
+
+        limit = picture_nodes(profile.mean_nodes)
+        known.append(Typicality.of(real, classifier.spec, limit, certain))
+    return tuple(known) if any(known) else ()
+
+
+def _scores(classifier: GraphClassifier, graphs: DenseGraphs, row: int) -> Tensor:
+    """What the model gives graphs for a row, between 0 and 1, [B]."""
+    moved = graphs.to(classifier.dtype).to(classifier.device)
+    scores = classifier.score(moved)
+    if classifier.task is Task.REGRESSION:
+        # A value has no probability: graphs of its tenth are as good as any.
+        return torch.ones(len(graphs))
+    return scores.probabilities[:, row].nan_to_num(nan=0.0)
 
 
 def _rows(

@@ -18,6 +18,7 @@ from gnninterpreter.objective.target import (
     ValueTarget,
     target_from_json,
 )
+from gnninterpreter.objective.typicality import Typical
 from gnninterpreter.objective.wholeness import Wholeness, violation
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Size",
     "Target",
     "Term",
+    "Typical",
     "ValueTarget",
     "WarmUp",
     "Weighted",

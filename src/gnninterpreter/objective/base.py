@@ -19,6 +19,7 @@ from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective.target import Target
+from gnninterpreter.typicality import Typicality
 
 __all__ = ["Aim", "Iterate", "Proposals", "Term"]
 
@@ -35,12 +36,19 @@ class Aim:
         max_nodes: Most nodes an explanation may have.
         max_edges: Most edges it may have (the paper's budget B).
         profile: What real graphs of the target look like; None where nothing is known of them.
+        enough: Score beyond which more is no gain.
     """
 
     target: Target
     max_nodes: int
     max_edges: float
     profile: Profile | None = None
+    enough: float = 0.9999
+
+    @property
+    def typicality(self) -> Typicality | None:
+        """What is kept of real graphs of the target, where anything is."""
+        return None if self.profile is None else self.profile.typicality
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,11 @@ class Proposals:
         """Logarithm of how far each is what was asked for, [B]; very low where it has no score."""
         logs = self.aim.target.log_score(self.scores)
         return logs.nan_to_num(nan=LOWEST).clamp_min(LOWEST)
+
+    def select(self, rows: Tensor) -> Proposals:
+        """Some of the graphs."""
+        scores = Scores(self.scores.logits[rows], self.scores.embedding[rows], self.scores.task)
+        return Proposals(self.graphs[rows], scores, self.aim)
 
     @cached_property
     def edges(self) -> Tensor:
@@ -125,6 +138,9 @@ class Term:
     smooth: ClassVar[bool] = False
     """Whether `discrete` can be differentiated through soft graphs."""
 
+    costly: ClassVar[bool] = False
+    """Whether `discrete` takes long, and is left out where it cannot decide anything."""
+
     required: ClassVar[bool] = True
     """Whether walks go on while it costs anything; no for mere preferences, such as size."""
 
@@ -151,3 +167,7 @@ class Term:
     def feasible(self, proposals: Proposals) -> Tensor | None:
         """Which graphs may be answers at all, [B]; None allows all."""
         return None
+
+    def met(self, proposals: Proposals) -> Tensor | None:
+        """Which graphs leave nothing to be desired of this term, [B]; None wants nothing."""
+        return self.feasible(proposals)

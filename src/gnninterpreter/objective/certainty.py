@@ -8,12 +8,10 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.base import Iterate, Proposals, Term
 
 __all__ = ["Certainty", "RawScore"]
-
-# No reward beyond this: what is left is noise, and other terms have something to say.
-ENOUGH = math.log(0.9999)
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,13 @@ class Certainty(Term):
 
     def discrete(self, proposals: Proposals) -> Tensor:
         """What is missing to near certainty, in nats, [B]."""
-        return (ENOUGH - proposals.log_score).clamp_min(0)
+        return (math.log(proposals.aim.enough) - proposals.log_score).clamp_min(0)
+
+    def met(self, proposals: Proposals) -> Tensor:
+        """Whether the score is what counts as certain, [B]."""
+        profile = proposals.aim.profile
+        certain = CERTAIN if profile is None else profile.certain
+        return proposals.log_score >= math.log(certain)
 
     def guide(self, proposals: Proposals) -> Tensor:
         """The same on a logarithmic scale, on which a score of 1e-30 is not hopeless, [B]."""

@@ -7,7 +7,7 @@ in the weights: the least step of an earlier term outweighs all of a later one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -18,6 +18,9 @@ from gnninterpreter.objective.base import Iterate, Proposals, Term
 from gnninterpreter.objective.schedules import Constant, Schedule
 
 __all__ = ["Objective", "Weighted"]
+
+# Cost of a graph that was left out, above that of any other.
+UNASKED = 1e4
 
 
 @dataclass(frozen=True)
@@ -98,15 +101,31 @@ class Objective:
             )
         return found
 
-    def cost(self, proposals: Proposals, smooth: bool = False) -> Tensor:
+    def cost(
+        self, proposals: Proposals, smooth: bool = False, bound: Tensor | None = None
+    ) -> Tensor:
         """Weighted sum of the discrete readings, [B].
 
         Args:
             proposals: The graphs.
             smooth: Only of terms that can be differentiated.
+            bound: Cost above which a graph is of no interest, [B]: terms that take long are not
+                asked about it, and it costs a great deal.
         """
         terms = [w for w in self.terms if w.discrete and (w.term.smooth or not smooth)]
-        return _total(proposals, [(w.discrete, w.term.discrete(proposals)) for w in terms])
+        late = [w for w in terms if w.term.costly]
+        total = _costs(proposals, [w for w in terms if not w.term.costly])
+        if not late or bound is None:
+            return total + _costs(proposals, late)
+        rows = (total <= bound).nonzero().squeeze(1)
+        rest = torch.full_like(total, UNASKED)
+        if rows.numel():
+            rest[rows] = _costs(proposals.select(rows), late)
+        return total + rest
+
+    def met(self, proposals: Proposals) -> Tensor:
+        """Which graphs leave nothing required to be desired, [B]."""
+        return self._all(proposals, [w.term.met for w in self.terms if w.discrete])
 
     def energy(self, proposals: Proposals, emphasis: Mapping[str, Tensor] | None = None) -> Tensor:
         """Weighted sum of the guides, [B]: what walks seek to lower.
@@ -126,12 +145,21 @@ class Objective:
 
     def feasible(self, proposals: Proposals) -> Tensor:
         """Which graphs every term allows, [B]."""
+        return self._all(proposals, [w.term.feasible for w in self.terms])
+
+    def _all(
+        self, proposals: Proposals, asked: list[Callable[[Proposals], Tensor | None]]
+    ) -> Tensor:
         allowed = torch.ones_like(proposals.log_score, dtype=torch.bool)
-        for weighted in self.terms:
-            mask = weighted.term.feasible(proposals)
+        for ask in asked:
+            mask = ask(proposals)
             if mask is not None:
                 allowed = allowed & mask
         return allowed
+
+
+def _costs(proposals: Proposals, terms: list[Weighted]) -> Tensor:
+    return _total(proposals, [(w.discrete, w.term.discrete(proposals)) for w in terms])
 
 
 def _total(proposals: Proposals, parts: list[tuple[float, Tensor | None]]) -> Tensor:

@@ -19,7 +19,13 @@ from torch import Tensor
 
 from gnninterpreter.errors import CheckpointError, TargetError
 from gnninterpreter.models.classifier import Scores
-from gnninterpreter.models.statistics import DECILES, QUANTILES, ClassStatistics, Profile
+from gnninterpreter.models.statistics import (
+    CERTAIN,
+    DECILES,
+    QUANTILES,
+    ClassStatistics,
+    Profile,
+)
 
 __all__ = [
     "BoundaryTarget",
@@ -29,9 +35,6 @@ __all__ = [
     "ValueTarget",
     "target_from_json",
 ]
-
-# A score of this counts as certain, whatever the target.
-CERTAIN = 0.99
 
 
 @dataclass(frozen=True)

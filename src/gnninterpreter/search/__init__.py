@@ -7,8 +7,10 @@ from gnninterpreter.search.callbacks import Callback, Monitor, Snapshot
 from gnninterpreter.search.iterated import IteratedSearch
 from gnninterpreter.search.local import LocalSearch
 from gnninterpreter.search.problem import Evaluation, Problem
+from gnninterpreter.search.real import Shrink, Spread
 from gnninterpreter.search.recipe import Limits, Recipe
 from gnninterpreter.search.run import SearchResult, search
+from gnninterpreter.search.shortcuts import FindShortcuts
 from gnninterpreter.search.state import History, Phase, Reason, State
 
 __all__ = [
@@ -17,6 +19,7 @@ __all__ = [
     "Calibrate",
     "Callback",
     "Evaluation",
+    "FindShortcuts",
     "History",
     "IteratedSearch",
     "Limits",
@@ -27,7 +30,9 @@ __all__ = [
     "Reason",
     "Recipe",
     "SearchResult",
+    "Shrink",
     "Snapshot",
+    "Spread",
     "State",
     "search",
 ]

@@ -11,18 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution import GraphDistribution, Streams, around_graphs
-from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.search.batches import (
+from gnninterpreter.batches import (
     choose,
     replaced,
     widened,
     with_varied_absent_nodes,
 )
+from gnninterpreter.distribution import GraphDistribution, Streams, around_graphs
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
@@ -56,6 +57,8 @@ class Anneal:
     steps: int = 200
     nodes: int = 10
     name: str = "anneal"
+
+    searches: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -52,6 +53,8 @@ class Ascent:
     patience: int | None = None
     keep: str = "best"
     name: str = "gradient"
+
+    searches: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from torch import Tensor
 
+from gnninterpreter.batches import widened
 from gnninterpreter.distribution import GraphDistribution, from_graphs
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.search.batches import widened
 from gnninterpreter.search.problem import Evaluation, Problem
+
+if TYPE_CHECKING:
+    from gnninterpreter.search.state import State
 
 __all__ = ["Callback", "Monitor", "Snapshot"]
 
@@ -54,6 +59,16 @@ class Monitor:
         self.callbacks = callbacks
         self.stopped = False
         self._problem, self._candidates = problem, candidates
+        self._others: tuple[State, Tensor] | None = None
+
+    @contextmanager
+    def about(self, state: State, rows: Tensor) -> Iterator[None]:
+        """While a phase works on some restarts, callbacks are told of all of them."""
+        self._others = (state, rows)
+        try:
+            yield
+        finally:
+            self._others = None
 
     def graphs(self, phase: str, step: int, steps: int, graphs: DenseGraphs) -> bool:
         """Tell of the graphs that restarts have now; True ends the search."""
@@ -79,6 +94,14 @@ class Monitor:
     def _tell(
         self, phase: str, step: int, steps: int, seen: Evaluation, shown: GraphDistribution
     ) -> bool:
+        if self._others is not None:
+            state, rows = self._others
+            seen = state.evaluation.merged(rows, seen)
+            latents = [
+                mine.index_copy(0, rows, new)
+                for mine, new in zip(state.distribution.latents(), shown.latents(), strict=True)
+            ]
+            shown = state.distribution.with_latents(latents)
         # A copy: the search goes on changing its own, and a callback may keep what it was shown.
         snapshot = Snapshot(phase, step, steps, seen.score, seen.edges, shown.detach())
         answers = [callback(snapshot) for callback in self.callbacks]

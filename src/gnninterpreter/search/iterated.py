@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gnninterpreter.batches import repeat, replaced
 from gnninterpreter.distribution import Streams, centred
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.anneal import emphasis_of, random_walkers, walk
-from gnninterpreter.search.batches import repeat, replaced
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.local import improved

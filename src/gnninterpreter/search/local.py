@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
+from gnninterpreter.batches import choose, repeat, replaced, with_varied_absent_nodes
 from gnninterpreter.distribution import Streams, centred
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.search.batches import choose, repeat, replaced, with_varied_absent_nodes
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
@@ -45,6 +46,8 @@ class LocalSearch:
 
     steps: int = 100
     name: str = "local search"
+
+    searches: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Check the settings."""

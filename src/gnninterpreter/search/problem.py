@@ -8,12 +8,12 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from gnninterpreter.batches import compact
 from gnninterpreter.distribution import GraphDistribution, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim, Objective, Proposals
 from gnninterpreter.relax import RelaxedModel
-from gnninterpreter.search.batches import compact
 
 __all__ = ["Evaluation", "Problem"]
 
@@ -32,6 +32,7 @@ class Evaluation:
         edges: Number of edges.
         nodes: Number of nodes.
         feasible: Whether every term of the objective allows it.
+        met: Whether it leaves nothing to be desired but to be smaller.
     """
 
     cost: Tensor
@@ -40,6 +41,20 @@ class Evaluation:
     edges: Tensor
     nodes: Tensor
     feasible: Tensor
+    met: Tensor
+
+    def select(self, rows: Tensor) -> Evaluation:
+        """What was found about some of the graphs."""
+        return Evaluation(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+    def merged(self, rows: Tensor, some: Evaluation) -> Evaluation:
+        """The same, but for some graphs, of which there is newer knowledge."""
+        return Evaluation(
+            *(
+                getattr(self, field.name).index_copy(0, rows, getattr(some, field.name))
+                for field in fields(self)
+            )
+        )
 
     def where(self, mask: Tensor, other: Evaluation) -> Evaluation:
         """This one where the mask is set, the other one elsewhere."""
@@ -108,6 +123,7 @@ class Problem:
             edges=found.edges,
             nodes=found.nodes,
             feasible=self.objective.feasible(found),
+            met=self.objective.met(found),
         )
 
     def slope(self, graphs: DenseGraphs) -> Tensor:

@@ -7,13 +7,12 @@ compared.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from gnninterpreter.errors import SpecError, TargetError
-from gnninterpreter.models.statistics import Profile
+from gnninterpreter.models.statistics import Profile, picture_nodes
 from gnninterpreter.objective import (
     Budget,
     Certainty,
@@ -27,6 +26,7 @@ from gnninterpreter.objective import (
     RawScore,
     Size,
     Term,
+    Typical,
     WarmUp,
     Weighted,
     Wholeness,
@@ -38,7 +38,9 @@ from gnninterpreter.search.checks import check_choice, check_positive, check_set
 from gnninterpreter.search.iterated import IteratedSearch
 from gnninterpreter.search.local import LocalSearch
 from gnninterpreter.search.paper_settings import PAPER_SIZES, PAPER_WEIGHTS
+from gnninterpreter.search.real import Shrink, Spread
 from gnninterpreter.search.serialization import from_plain, to_plain
+from gnninterpreter.search.shortcuts import FindShortcuts
 from gnninterpreter.search.state import Phase
 from gnninterpreter.spec import GraphSpec
 
@@ -46,10 +48,6 @@ __all__ = ["Limits", "Recipe"]
 
 # Candidate nodes where neither the user nor the data says how large graphs are.
 DEFAULT_NODES = 20
-# A picture with more nodes explains nothing, whatever the size of the data.
-MOST_NODES = 24
-# Candidate nodes of classes whose graphs are tiny.
-LEAST_CANDIDATES = 5
 
 
 @dataclass(frozen=True)
@@ -71,8 +69,9 @@ class Recipe:
         phases: What is done, in this order.
         start: Where distributions begin: ``"density"`` near the size limit, ``"uniform"`` as the
             paper does.
-        certain: Score at which a restart has reached its target: of its most probable graph, and
-            as a mean over its samples.
+        stop_score: Score at which a restart has reached its target: of its most probable graph,
+            and as a mean over its samples. A model that gives few real graphs as much is asked for
+            less; see `Profile.certain`.
         max_nodes: Number of candidate nodes, instead of what the statistics suggest.
         max_edges: Limit on edges, likewise.
 
@@ -80,14 +79,14 @@ class Recipe:
         >>> Recipe.auto(iterations=40).phase("gradient").iterations
         40
         >>> [phase.name for phase in Recipe.auto().without("gradient").phases]
-        ['anneal', 'local search', 'iterated search', 'calibrate']
+        ['shrink', 'anneal', 'local search', 'iterated search', 'calibrate', 'spread', 'shortcuts']
     """
 
     name: str
     terms: tuple[Weighted, ...]
     phases: tuple[Phase, ...]
     start: str = "density"
-    certain: float = 0.99
+    stop_score: float = 0.99
     max_nodes: int | None = None
     max_edges: float | None = None
 
@@ -105,7 +104,7 @@ class Recipe:
         if len(set(names)) != len(names):
             raise SpecError(f"phases must have different names (got {', '.join(names)})")
         check_choice(self.start, "start", "density", "uniform")
-        check_positive(self.certain, "certain", most=1.0)
+        check_positive(self.stop_score, "stop_score", most=1.0)
         if self.max_nodes is not None:
             check_settings(self, max_nodes=2)
         if self.max_edges is not None:
@@ -144,6 +143,22 @@ class Recipe:
         more = tuple(t if isinstance(t, Weighted) else Weighted(t) for t in terms)
         return replace(self, terms=(*self.terms, *more))
 
+    def with_phase(self, name: str, **settings: Any) -> Recipe:
+        """The same recipe with other settings of one phase.
+
+        Raises:
+            SpecError: If it has no such phase, or that no such setting.
+        """
+        phase = self.phase(name)
+        unknown = set(settings) - _settings(phase)
+        if unknown:
+            raise SpecError(
+                f"phase {name!r} has no setting {', '.join(sorted(unknown))}; "
+                f"it has {', '.join(sorted(_settings(phase))) or 'none'}"
+            )
+        changed = replace(phase, **settings)
+        return replace(self, phases=tuple(changed if p is phase else p for p in self.phases))
+
     def with_(self, **settings: Any) -> Recipe:
         """The same recipe with other settings: its own, or of the one phase that has them.
 
@@ -158,11 +173,16 @@ class Recipe:
             owners = [p for p in recipe.phases if name in _settings(p)]
             if len(owners) != 1:
                 known = sorted({*own, *(s for p in recipe.phases for s in _settings(p))})
-                which = "is a setting of several phases" if owners else "is no setting of a recipe"
-                raise SpecError(f"{name!r} {which}; the settings are {', '.join(known)}")
-            changed = replace(owners[0], **{name: value})  # type: ignore[type-var]
-            phases = tuple(changed if p is owners[0] else p for p in recipe.phases)
-            recipe = replace(recipe, phases=phases)
+                if owners:
+                    phases = ", ".join(repr(phase.name) for phase in owners)
+                    raise SpecError(
+                        f"{name!r} is a setting of several phases, {phases}; "
+                        f"use with_phase(name, {name}=...)"
+                    )
+                raise SpecError(
+                    f"{name!r} is no setting of a recipe; the settings are {', '.join(known)}"
+                )
+            recipe = recipe.with_phase(owners[0].name, **{name: value})
         return recipe
 
     @classmethod
@@ -177,13 +197,34 @@ class Recipe:
             terms=(
                 Weighted(Certainty(), soft=1.0, discrete=200.0, guide=2.0),
                 Weighted(Wholeness(), soft=Ramp(0.0, 10.0, 0.0, 0.5), discrete=20.0, guide=3.0),
+                Weighted(Typical(), discrete=10.0, guide=10.0),
                 Weighted(Likeness(), soft=5.0, discrete=2.0, guide=10.0),
                 Weighted(Size(), discrete=0.2, guide=0.01),
                 Weighted(Entropy(), soft=Ramp(0.0, 2.0, 0.4, 1.0)),
             ),
-            phases=(Anneal(), Ascent(), LocalSearch(), IteratedSearch(), Calibrate()),
+            phases=(
+                Shrink(),
+                Anneal(),
+                Ascent(),
+                LocalSearch(),
+                IteratedSearch(),
+                Calibrate(),
+                Spread(),
+                FindShortcuts(),
+            ),
         )
         return recipe.with_(**settings)
+
+    @classmethod
+    def certain(cls, **settings: Any) -> Recipe:
+        """What the model is certain of, like anything real or not: `auto` without typicality.
+
+        Args:
+            **settings: Settings to change, as in `with_`.
+        """
+        recipe = cls.auto().without("shrink", "spread", "shortcuts")
+        terms = tuple(w for w in recipe.terms if w.term.name != "typicality")
+        return replace(recipe, name="certain", terms=terms).with_(**settings)
 
     @classmethod
     def paper(cls, dataset: str, target: str, **settings: Any) -> Recipe:
@@ -233,7 +274,7 @@ class Recipe:
                 ),
             ),
             start="uniform",
-            certain=0.9,
+            stop_score=0.9,
             max_nodes=candidates,
             max_edges=edges,
         )
@@ -247,7 +288,7 @@ class Recipe:
         nodes, edges = self.max_nodes or spec.max_nodes, self.max_edges
         if profile is not None:
             if nodes is None:
-                nodes = min(max(math.ceil(profile.mean_nodes), LEAST_CANDIDATES), MOST_NODES)
+                nodes = picture_nodes(profile.mean_nodes)
             if edges is None:
                 edges = max(profile.mean_edges, 3.0)
         nodes = DEFAULT_NODES if nodes is None else nodes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from zlib import crc32
 
 import torch
@@ -16,8 +16,9 @@ from gnninterpreter.distribution import (
     around_density,
     uniform_start,
 )
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.models.statistics import ClassStatistics, Profile
 from gnninterpreter.objective import Aim, Target
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.search.ascent import MEAN_WEIGHT
@@ -25,7 +26,7 @@ from gnninterpreter.search.callbacks import Callback, Monitor
 from gnninterpreter.search.gradient import gradient_of
 from gnninterpreter.search.problem import Evaluation, Problem
 from gnninterpreter.search.recipe import Limits, Recipe
-from gnninterpreter.search.state import History, Reason, State
+from gnninterpreter.search.state import History, Phase, Reason, State
 
 __all__ = ["SearchResult", "search"]
 
@@ -50,6 +51,9 @@ class SearchResult:
         certain: Score that counts as certain.
         seconds: Time it took.
         phase_seconds: Time that each phase took.
+        population: Different certain and typical graphs, where samples come from; None where they
+            come from the distributions.
+        shortcuts: Certain graphs that are unlike anything real; None where none was found.
     """
 
     target: Target
@@ -64,6 +68,8 @@ class SearchResult:
     certain: float
     seconds: float
     phase_seconds: Mapping[str, float]
+    population: DenseGraphs | None = None
+    shortcuts: DenseGraphs | None = None
 
     def ranking(self) -> list[int]:
         """Restarts from best to worst: by the mean over samples first, then by the objective."""
@@ -99,8 +105,9 @@ def search(
     began = time.perf_counter()
     profile = target.profile(statistics)
     limits = recipe.limits(classifier.spec, profile)
-    aim = Aim(target, limits.max_nodes, limits.max_edges, profile)
-    problem = Problem(classifier, relaxed, recipe.objective, aim, recipe.certain)
+    aim = _aim(target, limits, profile, recipe)
+    certain = min(recipe.stop_score, 1.0 if profile is None else profile.certain)
+    problem = Problem(classifier, relaxed, recipe.objective, aim, certain)
     streams = Streams(
         seed, restarts, purpose=crc32(f"{target.kind} {target.name}".encode()),
         device=classifier.device,
@@ -112,7 +119,7 @@ def search(
         if monitor.stopped:
             break
         at = time.perf_counter()
-        state = phase(problem, state, streams.fork(crc32(phase.name.encode())), monitor)
+        state = _run(phase, problem, state, streams.fork(crc32(phase.name.encode())), monitor)
         seconds[phase.name] = time.perf_counter() - at
     with torch.no_grad():
         drawn = state.distribution.discrete(SAMPLES, streams.fork(1))
@@ -128,10 +135,37 @@ def search(
         history=state.history,
         limits=limits,
         gradient=gradient_of(problem).name,
-        certain=recipe.certain,
+        certain=certain,
         seconds=time.perf_counter() - began,
         phase_seconds=seconds,
+        population=state.population,
+        shortcuts=state.shortcuts,
     )
+
+
+def _aim(target: Target, limits: Limits, profile: Profile | None, recipe: Recipe) -> Aim:
+    """What is asked for; where real graphs are known, more certainty than they have is no gain."""
+    typical = any(w.term.name == "typicality" for w in recipe.terms)
+    if profile is not None and not typical:
+        profile = replace(profile, typicality=None)
+    aim = Aim(target, limits.max_nodes, limits.max_edges, profile)
+    if profile is None or profile.typicality is None:
+        return aim
+    return replace(aim, enough=profile.certain + (1 - profile.certain) / 2)
+
+
+def _run(phase: Phase, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
+    """Run a phase; one that looks for graphs, only for restarts that have none yet."""
+    if not getattr(phase, "searches", False):
+        return phase(problem, state, streams, monitor)
+    rows = (~state.evaluation.met).nonzero().squeeze(1)
+    if rows.numel() == len(state.reasons):
+        return phase(problem, state, streams, monitor)
+    if not rows.numel():
+        return state
+    with monitor.about(state, rows):
+        found = phase(problem, state.select(rows), streams.select(rows), monitor)
+    return state.merged(rows, found)
 
 
 def _start(

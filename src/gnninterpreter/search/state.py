@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Protocol
 
 from torch import Tensor
 
+from gnninterpreter.batches import replaced
 from gnninterpreter.distribution import GraphDistribution, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.callbacks import Monitor
@@ -41,6 +42,20 @@ class History:
     similarity: list[Tensor] = field(default_factory=list)
     terms: list[dict[str, Tensor]] = field(default_factory=list)
 
+    def spread_over(self, rows: Tensor, total: int) -> History:
+        """The same of more restarts, of which the others have seen nothing."""
+
+        def wide(values: Tensor) -> Tensor:
+            return values.new_full((total,), math.nan).index_copy(0, rows, values)
+
+        return History(
+            list(self.iteration),
+            [wide(part) for part in self.probability],
+            [wide(part) for part in self.expected_edges],
+            [wide(part) for part in self.similarity],
+            [{name: wide(part) for name, part in terms.items()} for terms in self.terms],
+        )
+
 
 @dataclass(frozen=True)
 class State:
@@ -53,7 +68,9 @@ class State:
         reasons: Why the gradient search of each ended.
         iterations: Gradient iterations that each took.
         history: What was seen along the way.
-        seconds: Time that each phase took, by its name.
+        population: Different graphs that are certain and typical, where samples come from; None
+            where they come from the distributions.
+        shortcuts: Graphs that are certain and unlike anything real; None where none was found.
     """
 
     distribution: GraphDistribution
@@ -62,7 +79,8 @@ class State:
     reasons: tuple[Reason, ...] = ()
     iterations: tuple[int, ...] = ()
     history: History = field(default_factory=History)
-    seconds: Mapping[str, float] = field(default_factory=dict)
+    population: DenseGraphs | None = None
+    shortcuts: DenseGraphs | None = None
 
     @classmethod
     def begin(cls, distribution: GraphDistribution, problem: Problem) -> State:
@@ -75,12 +93,46 @@ class State:
         """The same state with other fields."""
         return replace(self, **changes)
 
+    def select(self, rows: Tensor) -> State:
+        """The same of some restarts."""
+        places = rows.tolist()
+        return replace(
+            self,
+            distribution=self.distribution.select(rows),
+            graphs=self.graphs[rows],
+            evaluation=self.evaluation.select(rows),
+            reasons=tuple(self.reasons[r] for r in places),
+            iterations=tuple(self.iterations[r] for r in places),
+        )
+
+    def merged(self, rows: Tensor, some: State) -> State:
+        """The same with some restarts as another state has them."""
+        latents = [
+            mine.index_copy(0, rows, new)
+            for mine, new in zip(
+                self.distribution.latents(), some.distribution.latents(), strict=True
+            )
+        ]
+        reasons, iterations = list(self.reasons), list(self.iterations)
+        for place, row in enumerate(rows.tolist()):
+            reasons[row], iterations[row] = some.reasons[place], some.iterations[place]
+        return replace(
+            some,
+            distribution=self.distribution.with_latents(latents),
+            graphs=replaced(self.graphs, rows, some.graphs),
+            evaluation=self.evaluation.merged(rows, some.evaluation),
+            reasons=tuple(reasons),
+            iterations=tuple(iterations),
+            history=some.history.spread_over(rows, len(self.reasons)),
+        )
+
 
 class Phase(Protocol):
     """One step of a search: a state in, a state out.
 
     A phase is a frozen dataclass of its settings. It improves what it is given and depends on no
-    other phase, so that a recipe may leave any of them out, or add one.
+    other phase, so that a recipe may leave any of them out, or add one. One that looks for graphs
+    may say ``searches = True``: restarts whose graph leaves nothing to be desired are then spared.
     """
 
     @property

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from gnninterpreter.graphs import DenseGraphs, random_graphs, to_networkx
-from gnninterpreter.search.batches import (
+from gnninterpreter.batches import (
     choose,
     compact,
     present_nodes,

@@ -1,0 +1,50 @@
+"""Typicality: how far a graph could be one of its class, by its own structure and features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from gnninterpreter.errors import SpecError
+from gnninterpreter.objective.base import Proposals, Term
+from gnninterpreter.typicality import BAR
+
+__all__ = ["Typical"]
+
+
+@dataclass(frozen=True)
+class Typical(Term):
+    """How far a graph is from being as typical of its class as some of the real graphs are.
+
+    Not in the paper, which looks for what a model is certain of and finds its blind spots. Nothing
+    where no real graphs are known.
+
+    Args:
+        bar: Percentile among real graphs from which on more is no gain.
+    """
+
+    bar: float = BAR
+
+    costly: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check the bar."""
+        if not 0 <= self.bar <= 100:
+            raise SpecError(f"bar must be between 0 and 100 (got {self.bar!r})")
+
+    @property
+    def name(self) -> str:
+        """Name in histories and reports."""
+        return "typicality"
+
+    def discrete(self, proposals: Proposals) -> Tensor | None:
+        """What is missing to the bar, [B]."""
+        known = proposals.aim.typicality
+        return None if known is None else known.bank.penalty(proposals.graphs, self.bar)
+
+    def met(self, proposals: Proposals) -> Tensor | None:
+        """Whether the bar is reached, [B]."""
+        missing = self.discrete(proposals)
+        return None if missing is None else missing <= 0

@@ -1,0 +1,186 @@
+"""Searching from real graphs: prototypes, never leaving what is certain, whole and typical.
+
+A search from nothing finds what fools a model; one that begins at a real graph and never leaves
+what is certain and typical finds what the model takes for the class. Changes that make nothing
+worse are made too, so that a walk goes on where no single change makes a graph smaller.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.batches import choose, compact, present_nodes, repeat, replaced, widened
+from gnninterpreter.distribution import Streams, centred
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.search.callbacks import Monitor
+from gnninterpreter.search.checks import check_settings
+from gnninterpreter.search.edits import DRAWS, GROW, SHRINK, FeaturePool, propose
+from gnninterpreter.search.problem import Problem
+from gnninterpreter.search.state import State
+from gnninterpreter.typicality import BAR, Typicality, distinct_rows
+
+__all__ = ["Shrink", "Spread"]
+
+# Costs that differ by less are the same.
+SAME = 1e-6
+# Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
+SAMPLE_BAR = 25.0
+
+
+@dataclass(frozen=True)
+class Shrink:
+    """Begin each restart at a real graph, and change it for the better by random edits.
+
+    Does nothing where no real graphs are known.
+
+    Args:
+        steps: Most steps.
+        tries: Edits that are tried in a step; the best is made, also if it is no better.
+        patience: Steps without improvement after which a restart ends.
+        rounds: How often a restart that has come to nothing begins again at another real graph.
+    """
+
+    steps: int = 60
+    tries: int = 24
+    patience: int = 12
+    rounds: int = 3
+    name: str = "shrink"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_settings(self, steps=1, tries=1, patience=1, rounds=1)
+
+    def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
+        """Replace the graphs of all restarts by prototypes."""
+        known = _fitting(problem, state)
+        if known is None:
+            return state
+        pool = FeaturePool.of(known.exemplars.graphs)
+        graphs = state.graphs
+        met = torch.zeros(len(graphs), dtype=torch.bool, device=graphs.weight.device)
+        tried = met.clone()
+        for number in range(self.rounds):
+            rows = (~met).nonzero().squeeze(1)
+            if not rows.numel() or monitor.graphs(self.name, number, self.rounds, graphs):
+                break
+            some = streams.fork(number).select(rows)
+            begin = _placed(known.exemplars.begin(some.fork(0), 1, BAR), graphs)
+            found = self._shrunk(problem, begin, pool, some.fork(1))
+            # A later beginning replaces an earlier one only where it is better.
+            old, new = problem.evaluate(graphs[rows]), problem.evaluate(found)
+            better = (new.cost < old.cost) | ~tried[rows]
+            graphs = replaced(graphs, rows[better], found[better])
+            met[rows] = torch.where(better, new.met, met[rows])
+            tried[rows] = True
+        return state.with_(
+            distribution=centred(state.distribution, graphs),
+            graphs=graphs,
+            evaluation=problem.evaluate(graphs),
+        )
+
+    def _shrunk(
+        self, problem: Problem, graphs: DenseGraphs, pool: FeaturePool, streams: Streams
+    ) -> DenseGraphs:
+        rows = torch.arange(len(graphs), device=graphs.weight.device)
+        cost, idle = problem.evaluate(graphs).cost.clone(), torch.zeros_like(rows)
+        for step in range(self.steps):
+            going = (idle < self.patience).nonzero().squeeze(1)
+            if not going.numel():
+                break
+            draws = streams.fork(step).select(going).uniform(self.tries, DRAWS, dtype=cost.dtype)
+            tried = propose(repeat(graphs[going], self.tries), draws.flatten(0, 1), pool, SHRINK)
+            bound = (cost[going] + SAME).repeat_interleave(self.tries)
+            with torch.no_grad():
+                costs = problem.objective.cost(problem.propose(tried), bound=bound)
+            low, which = costs.view(-1, self.tries).min(1)
+            take = low <= cost[going] + SAME
+            place = rows[: going.numel()] * self.tries + which
+            graphs = replaced(graphs, going[take], tried[place][take])
+            idle[going] = torch.where(low < cost[going] - SAME, 0, idle[going] + 1)
+            cost[going] = torch.where(take, low, cost[going])
+        return graphs
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Let walkers spread over certain and typical graphs: the population that samples come from.
+
+    Every edit that keeps a graph certain, whole and typical is made, so that walkers spread evenly
+    over what they can reach: of all distributions over these graphs the even one has the most
+    entropy. Does nothing where no real graphs are known.
+
+    Args:
+        walkers: Walkers of each restart.
+        steps: Steps of each.
+        keep_every: After how many steps their places are noted.
+    """
+
+    walkers: int = 16
+    steps: int = 60
+    keep_every: int = 15
+    name: str = "spread"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_settings(self, walkers=1, steps=1, keep_every=1)
+
+    def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
+        """Note where walkers have been; the restarts themselves stay as they are."""
+        known = _fitting(problem, state)
+        if known is None:
+            return state
+        pool = FeaturePool.of(known.exemplars.graphs)
+        walkers = _placed(
+            known.exemplars.begin(streams.fork(0), self.walkers, SAMPLE_BAR), state.graphs
+        )
+        # Prototypes that were found are good places to begin at, too.
+        first = torch.arange(len(state.graphs), device=walkers.weight.device) * self.walkers
+        walkers = replaced(walkers, first, state.graphs)
+        good = _good(problem, walkers, known)
+        kept, fine = [state.graphs], [_good(problem, state.graphs, known)]
+        for step in range(1, self.steps + 1):
+            draws = streams.fork(step).uniform(self.walkers, DRAWS, dtype=walkers.weight.dtype)
+            tried = propose(walkers, draws.flatten(0, 1), pool, GROW)
+            well = _good(problem, tried, known)
+            walkers, good = choose(well, tried, walkers), good | well
+            if step % self.keep_every == 0:
+                kept.append(walkers)
+                fine.append(good)
+                if monitor.graphs(self.name, step, self.steps, state.graphs):
+                    break
+        population = DenseGraphs.cat(kept)[torch.cat(fine)]
+        if not len(population):
+            return state
+        return state.with_(population=population[distinct_rows(population, known.bank)])
+
+
+def _good(problem: Problem, graphs: DenseGraphs, known: Typicality) -> Tensor:
+    """Whether graphs are certain, whole and typical enough for a sample, [B]."""
+    with torch.no_grad():
+        found = problem.propose(graphs)
+        good = (found.log_score.exp() >= problem.aim.enough) & problem.objective.feasible(found)
+        rows = good.nonzero().squeeze(1)
+        if rows.numel():
+            missing = known.bank.penalty(compact(found.graphs[rows]), SAMPLE_BAR)
+            good[rows] = missing <= 0
+    return good
+
+
+def _fitting(problem: Problem, state: State) -> Typicality | None:
+    """What is known of real graphs, with exemplars that have room on the candidate nodes."""
+    known = problem.aim.typicality
+    if known is None:
+        return None
+    sizes = present_nodes(known.exemplars.graphs).sum(1)
+    keep = (sizes <= state.graphs.num_candidates).nonzero().squeeze(1)
+    return known.with_exemplars(keep) if keep.numel() else None
+
+
+def _placed(graphs: DenseGraphs, like: DenseGraphs) -> DenseGraphs:
+    """Graphs on as many candidate nodes as others, where and in the type that these are."""
+    n = like.num_candidates
+    small = compact(graphs) if graphs.num_candidates > n else graphs
+    return widened(small, n).to(like.weight.dtype).to(like.weight.device)

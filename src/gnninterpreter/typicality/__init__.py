@@ -1,0 +1,21 @@
+"""Typicality: could a graph pass for a real one, and the real graphs where a search can begin."""
+
+from gnninterpreter.typicality.bank import BAR, Strangeness, TypicalityBank
+from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars, distinct_rows
+from gnninterpreter.typicality.fitting import fit
+from gnninterpreter.typicality.references import Certain, References, references
+from gnninterpreter.typicality.typicality import Typicality
+
+__all__ = [
+    "BAR",
+    "Certain",
+    "Exemplars",
+    "References",
+    "Strangeness",
+    "Typicality",
+    "TypicalityBank",
+    "choose_exemplars",
+    "distinct_rows",
+    "fit",
+    "references",
+]

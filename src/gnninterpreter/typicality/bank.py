@@ -1,0 +1,228 @@
+"""Typicality: how far a graph could be one of its class, measured against real graphs.
+
+Three distances and a border. *Nodes*: how far each node lies from the nearest node of real graphs.
+*Whole*: how far the graph lies from the nearest real graphs, in size and shape. *Local*: the same
+in units of what those neighbours have among themselves: a near miss is told from a member where
+real graphs are alike. Each is compared with what real graphs have to other real graphs. Beyond the
+border are sizes that are not usual and kinds of nodes and edges that no real graph has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.equality import ByValue
+from gnninterpreter.errors import CheckpointError
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.typicality.descriptors import Described, describe
+
+__all__ = ["BAR", "Frame", "Strangeness", "TypicalityBank", "nearest"]
+
+# Percentile among real graphs from which on a graph is typical.
+BAR = 40.0
+NEIGHBOURS = 5
+# What the strangest node counts beside the mean over nodes.
+WORST = 0.5
+QUANTILES = 101
+# Squared distances below this are rounding: banks are stored as halves.
+ROUNDING = 4e-4
+# Lying beyond the border by as much as its own size costs this many units of distance.
+BORDER = 3.0
+SEEN = "seen."
+
+
+@dataclass(frozen=True, eq=False)
+class Frame(ByValue):
+    """How blocks of a description become one row in which distances mean something.
+
+    Args:
+        shift: Mean of each column over real ones.
+        scale: What each column is multiplied with.
+    """
+
+    shift: Tensor
+    scale: Tensor
+
+    def __call__(self, blocks: Mapping[str, Tensor]) -> Tensor:
+        """Put blocks side by side, shifted and scaled; [..., columns]."""
+        values = torch.cat(list(blocks.values()), dim=-1)
+        return (values - self.shift.to(values)) * self.scale.to(values)
+
+
+@dataclass(frozen=True)
+class Strangeness:
+    """How strange B graphs are; every field has shape [B], and 0 is as usual as can be.
+
+    Args:
+        nodes: How far nodes are from real nodes: the mean, and some of the worst.
+        whole: How far the graph is from real graphs.
+        local: The same in units of the neighbours' own distances.
+        outside: How far the size is from usual ones, and the share of kinds never seen.
+    """
+
+    nodes: Tensor
+    whole: Tensor
+    local: Tensor
+    outside: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class TypicalityBank(ByValue):
+    """What real graphs of one class look like; made by `gnninterpreter.typicality.fit`.
+
+    Args:
+        node_frame: How descriptions of nodes are compared.
+        graph_frame: How descriptions of graphs are compared.
+        nodes: Nodes of real graphs, [M, D].
+        graphs: Real graphs, [G, K].
+        node_unit: Distance of a node beyond which it is not at home, [].
+        graph_own: Distance of each of ``graphs`` to others, not below a least one, [G].
+        quantiles: Quantiles 0, 0.01, ..., 1 of what real graphs have themselves: nodes, whole and
+            local strangeness, [3, 101].
+        limits: Fewest and most nodes, fewest and most edges that are usual, [4].
+        seen: For each table of categories, which of them occur in real graphs.
+    """
+
+    node_frame: Frame
+    graph_frame: Frame
+    nodes: Tensor
+    graphs: Tensor
+    node_unit: Tensor
+    graph_own: Tensor
+    quantiles: Tensor
+    limits: Tensor
+    seen: Mapping[str, Tensor]
+
+    def strangeness(self, graphs: DenseGraphs) -> Strangeness:
+        """Measure B graphs; soft ones too, with a slope. Fewest candidate nodes are fastest."""
+        found = describe(graphs)
+        rows = self.graph_frame(found.graphs)
+        apart, which = nearest(rows, self.graphs.to(rows), NEIGHBOURS)
+        whole, local = compared(apart, self.graph_own.to(rows)[which])
+        outside = self._outside_sizes(graphs) + self._outside_tables(found)
+        return Strangeness(self._nodes(found), whole, local, outside)
+
+    def distance(self, graphs: DenseGraphs) -> Tensor:
+        """How strange graphs are in one number, in units of a usual real graph; [B]."""
+        found = self.strangeness(graphs)
+        units = self.quantiles[:, 50].to(found.whole)
+        total = found.nodes + BORDER * found.outside
+        total = total + found.whole / units[1].clamp_min(0.05)
+        return total + found.local / units[2].clamp_min(0.05)
+
+    def percentile(self, graphs: DenseGraphs) -> Tensor:
+        """Share of real graphs that are at least as strange, in percent; [B].
+
+        The least of nodes, whole and local; 0 beyond the border.
+        """
+        found = self.strangeness(graphs)
+        parts = torch.stack([found.nodes, found.whole, found.local])
+        levels = _roomy(self.quantiles.to(parts))
+        share = (parts.unsqueeze(2) <= levels.unsqueeze(1)).to(parts.dtype).mean(2)
+        return torch.where(found.outside > 1e-6, 0.0, 100 * share.amin(0))
+
+    def penalty(self, graphs: DenseGraphs, bar: float = BAR) -> Tensor:
+        """0 where a graph is as typical as asked for, more the farther it is from that; [B]."""
+        found = self.strangeness(graphs)
+        total = BORDER * found.outside
+        for value, quantiles in zip(
+            (found.nodes, found.whole, found.local), self.quantiles.to(found.whole), strict=True
+        ):
+            unit = (quantiles[50] + quantiles[95]) / 2
+            over = (value - _roomy(quantiles[round(100 - bar)])).clamp_min(0)
+            total = total + over / unit.clamp_min(0.05)
+        return total
+
+    def _nodes(self, found: Described) -> Tensor:
+        rows = self.node_frame(found.nodes)
+        apart, _ = nearest(rows.flatten(0, 1), self.nodes.to(rows), 1)
+        return combined(apart.view(found.presence.shape) / self.node_unit.to(rows), found.presence)
+
+    def _outside_sizes(self, graphs: DenseGraphs) -> Tensor:
+        """By how much there are fewer or more nodes or edges than usual, as a share; [B]."""
+        sizes = torch.stack([graphs.num_nodes, graphs.num_edges])
+        low, high = self.limits.to(sizes).view(2, 2).T.unsqueeze(2)
+        out: Tensor = (1 - sizes / low).clamp_min(0) + (sizes / high - 1).clamp_min(0)
+        return out.sum(0)
+
+    def _outside_tables(self, found: Described) -> Tensor:
+        """Share of nodes and of edges whose kind no real graph has; [B]."""
+        total = torch.zeros_like(found.presence[:, 0])
+        for name, counts in found.tables.items():
+            never = (~self.seen[name]).to(counts)
+            total = total + counts @ never / counts.sum(1).clamp_min(1)
+        return total
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return the bank as named tensors, halves where they suffice."""
+        stored = {
+            "node_shift": self.node_frame.shift,
+            "node_scale": self.node_frame.scale,
+            "graph_shift": self.graph_frame.shift,
+            "graph_scale": self.graph_frame.scale,
+            "nodes": self.nodes.half(),
+            "graphs": self.graphs.half(),
+        }
+        plain = {field.name for field in fields(self)} - {"node_frame", "graph_frame", "seen"}
+        stored |= {name: getattr(self, name) for name in sorted(plain - set(stored))}
+        stored |= {SEEN + name: table for name, table in self.seen.items()}
+        return {name: value.cpu().contiguous() for name, value in stored.items()}
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Tensor]) -> TypicalityBank:
+        """Read what `tensors` wrote.
+
+        Raises:
+            CheckpointError: If a part is missing.
+        """
+        try:
+            return cls(
+                Frame(tensors["node_shift"], tensors["node_scale"]),
+                Frame(tensors["graph_shift"], tensors["graph_scale"]),
+                tensors["nodes"].float(),
+                tensors["graphs"].float(),
+                tensors["node_unit"],
+                tensors["graph_own"],
+                tensors["quantiles"],
+                tensors["limits"],
+                {k[len(SEEN) :]: value for k, value in tensors.items() if k.startswith(SEEN)},
+            )
+        except KeyError as error:
+            raise CheckpointError(f"stored typicality lacks {error}; store it again") from None
+
+
+def nearest(rows: Tensor, bank: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Distances of each row to its nearest rows of the bank, and which these are; [rows, count]."""
+    apart = (bank**2).sum(1) - 2 * (rows @ bank.T)
+    count = min(count, bank.size(0))
+    if count == 1:
+        low, which = apart.min(1, keepdim=True)
+    else:
+        low, which = apart.topk(count, 1, largest=False)
+    return rooted(low + (rows**2).sum(1, keepdim=True)), which
+
+
+def rooted(squared: Tensor) -> Tensor:
+    """Distances from squared ones, 0 up to rounding, with a finite slope."""
+    return (squared.clamp_min(ROUNDING) - ROUNDING + 1e-8).sqrt()
+
+
+def compared(apart: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean distance to neighbours, and the same in units of the neighbours' own distances; [B]."""
+    distance = apart.mean(1)
+    return distance, distance / own.mean(1)
+
+
+def combined(apart: Tensor, presence: Tensor) -> Tensor:
+    """Mean over nodes of what lies beyond 1, and half of the worst; [B]."""
+    excess = (apart - 1).clamp_min(0) * presence
+    return excess.sum(1) / presence.sum(1).clamp_min(1) + WORST * excess.amax(1)
+
+
+def _roomy(level: Tensor) -> Tensor:
+    """A little more: another order of the same sums must not turn equal into stranger."""
+    return level * 1.001 + 1e-3

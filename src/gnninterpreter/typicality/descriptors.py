@@ -1,0 +1,223 @@
+"""What a graph looks like in numbers: one row for each node and one for the whole graph.
+
+Both are made of blocks that measure one thing each (kinds, neighbours, degrees, ...), so that a
+distance can give every block the same say. Everything is a sum, a product or a bound of edge
+weights and features: on soft graphs the numbers are soft, and have a slope.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.graphs import DenseGraphs, dense_width, split_blocks
+from gnninterpreter.spec import Block, Categorical, GraphSpec
+
+__all__ = ["Described", "describe"]
+
+WALKS = 8
+# Products of kinds are told apart as long as there are no more of them than this.
+MOST_TRIPLES = 64
+MOST_PAIRS = 400
+# Counts are exact up to here and logarithmic from there on: a hub of 30 is like one of 31.
+EXACT = 4.0
+DEGREES = 6
+# Degrees that a table of kinds tells apart, and most kinds of edges with both ends.
+TABLE_DEGREES = 8
+MOST_EDGE_KINDS = 2500
+REACH = (2, 3, 4, 6, 8)
+TINY = 1e-6
+
+
+@dataclass(frozen=True)
+class Described:
+    """Descriptions of B graphs on N candidate nodes.
+
+    Args:
+        nodes: One tensor for each block, [B, N, columns].
+        graphs: One tensor for each block, [B, columns].
+        presence: How far each node is there, [B, N].
+        tables: How often each combination of categories occurs, [B, combinations] for each table.
+    """
+
+    nodes: dict[str, Tensor]
+    graphs: dict[str, Tensor]
+    presence: Tensor
+    tables: dict[str, Tensor]
+
+
+def describe(graphs: DenseGraphs) -> Described:
+    """Describe every node and every graph."""
+    graphs = _scaled(graphs)
+    weight, presence = graphs.weight, graphs.presence
+    undirected = torch.maximum(weight, weight.mT) if graphs.spec.directed else weight
+    degree = undirected.sum(2)
+    step = undirected / degree.clamp_min(TINY).unsqueeze(2)
+    nodes = {"kind": graphs.nodes * presence.unsqueeze(2)}
+    nodes["around"] = _around(graphs, weight)
+    if graphs.spec.directed:
+        nodes["around out"] = _around(graphs, weight.mT)
+    nodes["degree"] = _degrees(undirected, degree)
+    twice = step @ step
+    if dense_width(graphs.spec.nodes) > 1:
+        near = twice @ graphs.nodes
+        nodes["far"] = torch.cat([near, step @ near], dim=2)
+    nodes["walk"] = _returns(step, twice)
+    whole = _whole(graphs, nodes, undirected, degree, presence)
+    return Described(nodes, whole, presence, _tables(graphs, degree))
+
+
+def _scaled(graphs: DenseGraphs) -> DenseGraphs:
+    """The same graphs with numbers between 0 and 1, so that sums of them are like counts."""
+
+    def scaled(values: Tensor, blocks: tuple[Block, ...]) -> Tensor:
+        parts = []
+        for part, block in zip(split_blocks(values, blocks), blocks, strict=True):
+            if isinstance(block, Categorical):
+                parts.append(part)
+                continue
+            low, high = part.new_tensor(block.low), part.new_tensor(block.high)
+            width = torch.where(high > low, high - low, 1.0)
+            parts.append(torch.where(high > low, (part - low) / width, 1.0))
+        return torch.cat(parts, dim=-1)
+
+    spec, edges = graphs.spec, graphs.edges
+    if edges is not None:
+        edges = scaled(edges, spec.edges)
+    return DenseGraphs(spec, graphs.weight, scaled(graphs.nodes, spec.nodes), edges)
+
+
+def _around(graphs: DenseGraphs, weight: Tensor) -> Tensor:
+    """How many neighbours of each kind there are, told apart by the kind of edge; [B, N, *]."""
+    edges = graphs.edges
+    if edges is None:
+        return _count(weight @ graphs.nodes)
+    if weight is not graphs.weight:
+        edges = edges.transpose(1, 2)
+    if _triples(graphs.spec):
+        both = torch.einsum("bij,bijd,bjf->bidf", weight, edges, graphs.nodes)
+        return _count(both.flatten(2))
+    alone = torch.einsum("bij,bijd->bid", weight, edges)
+    return _count(torch.cat([weight @ graphs.nodes, alone], dim=2))
+
+
+def _triples(spec: GraphSpec) -> bool:
+    return dense_width(spec.nodes) * dense_width(spec.edges) <= MOST_TRIPLES
+
+
+def _count(values: Tensor) -> Tensor:
+    over = (values - EXACT).clamp_min(0)
+    return values.clamp_max(EXACT) + over.log1p()
+
+
+def _degrees(weight: Tensor, degree: Tensor) -> Tensor:
+    """Degree of each node, and least, mean and largest of its neighbours; [B, N, 4]."""
+    counted = _count(degree)
+    other = counted.unsqueeze(1)
+    largest = (weight * other).amax(2)
+    # The least is the largest of inverses, which keeps absent neighbours out.
+    least = 1 / (weight / other.clamp_min(0.5)).amax(2).clamp_min(0.05)
+    least = least * degree.clamp_max(1)
+    mean = (weight * other).sum(2) / degree.clamp_min(TINY)
+    return torch.stack([counted, least, mean, largest], dim=2)
+
+
+def _returns(step: Tensor, twice: Tensor) -> Tensor:
+    """Chance of being back after 2 to `WALKS` steps of a random walk; [B, N, 7]."""
+    powers = {1: step, 2: twice}
+    powers[3], powers[4] = twice @ step, twice @ twice
+    back = []
+    for k in range(2, WALKS + 1):
+        if k <= 4:
+            back.append(powers[k].diagonal(dim1=1, dim2=2))
+        else:
+            # The diagonal of a product takes no product of matrices.
+            back.append((powers[4] * powers[k - 4].mT).sum(2))
+    return torch.stack(back, dim=2)
+
+
+def _whole(
+    graphs: DenseGraphs,
+    nodes: dict[str, Tensor],
+    weight: Tensor,
+    degree: Tensor,
+    presence: Tensor,
+) -> dict[str, Tensor]:
+    here = presence.unsqueeze(2)
+    count = presence.sum(1).clamp_min(1)
+    edges = graphs.num_edges
+    cycles = (weight.sum((1, 2)) / 2 - count + 1).clamp_min(0)
+    whole = {
+        "size": torch.stack([count.log(), edges.clamp_min(0.5).log()], 1),
+        "cycles": torch.stack([edges / count, cycles.log1p(), cycles / count], 1),
+    }
+    for name, values in nodes.items():
+        mean = (values * here).sum(1) / count.unsqueeze(1)
+        whole[f"mean {name}"] = mean
+        if name in ("degree", "walk"):
+            apart = ((values - mean.unsqueeze(1)) ** 2 * here).sum(1) / count.unsqueeze(1)
+            whole[f"spread {name}"] = (apart + TINY).sqrt()
+    whole["degrees"] = _histogram(degree, presence, count)
+    whole["reach"] = _reach(weight, presence, count)
+    columns = graphs.nodes.size(2) * nodes["around"].size(2)
+    if graphs.nodes.size(2) > 1 and columns <= MOST_PAIRS:
+        pairs = torch.einsum("bnf,bnk->bfk", nodes["kind"], nodes["around"]).flatten(1)
+        whole["pairs"] = pairs / count.unsqueeze(1)
+    return whole
+
+
+def _histogram(degree: Tensor, presence: Tensor, count: Tensor) -> Tensor:
+    """Shares of nodes of each degree, and the largest degree; [B, DEGREES + 1]."""
+    shares = []
+    for d in range(1, DEGREES + 1):
+        near = (degree - (d - 1)).clamp(0, 1) if d == DEGREES else (1 - (degree - d).abs())
+        shares.append((near.clamp_min(0) * presence).sum(1) / count)
+    return torch.stack([*shares, degree.amax(1).log1p()], dim=1)
+
+
+def _reach(weight: Tensor, presence: Tensor, count: Tensor) -> Tensor:
+    """Share of pairs of nodes that are within so many steps of each other; [B, len(REACH)]."""
+    near = weight + torch.eye(weight.size(1), dtype=weight.dtype, device=weight.device)
+    two = (near @ near).clamp_max(1)
+    three, four = (two @ near).clamp_max(1), (two @ two).clamp_max(1)
+    six, eight = (four @ two).clamp_max(1), (four @ four).clamp_max(1)
+    within = {2: two, 3: three, 4: four, 6: six, 8: eight}
+    pairs = (count * (count - 1)).clamp_min(1)
+    absent = weight.size(1) - presence.sum(1)
+    return torch.stack([(within[k].sum((1, 2)) - absent - count) / pairs for k in REACH], dim=1)
+
+
+def _tables(graphs: DenseGraphs, degree: Tensor) -> dict[str, Tensor]:
+    """Count edges by kind and kinds of their ends, and nodes by kind and degree."""
+    columns = categorical_columns(graphs.spec.nodes)
+    kinds = graphs.nodes[..., columns]
+    tables = {}
+    if columns:
+        bins = torch.arange(1, TABLE_DEGREES + 1, device=degree.device, dtype=degree.dtype)
+        near = (1 - (degree.clamp_max(TABLE_DEGREES).unsqueeze(2) - bins).abs()).clamp_min(0)
+        tables["degrees"] = torch.einsum("bnf,bnd->bfd", kinds, near).flatten(1)
+    both = categorical_columns(graphs.spec.edges)
+    size = max(len(columns), 1) ** 2 * max(len(both), 1)
+    if not (columns or both) or size > MOST_EDGE_KINDS:
+        return tables
+    ends = kinds if columns else torch.ones_like(graphs.nodes[..., :1])
+    if both and graphs.edges is not None:
+        edges = graphs.edges[..., both] * graphs.weight.unsqueeze(3)
+        sources = torch.einsum("bijd,bjf->bidf", edges, ends)
+        found = torch.einsum("bidf,bie->bdfe", sources, ends)
+    else:
+        found = torch.einsum("bif,bie->bfe", graphs.weight @ ends, ends)
+    tables["edges"] = found.flatten(1)
+    return tables
+
+
+def categorical_columns(blocks: tuple[Block, ...]) -> list[int]:
+    """Dense columns of the first categorical block, none where there is none."""
+    start = 0
+    for block in blocks:
+        if isinstance(block, Categorical):
+            return list(range(start, start + block.size))
+        start += block.dim
+    return []

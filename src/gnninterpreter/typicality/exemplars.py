@@ -1,0 +1,143 @@
+"""Exemplars: real graphs or pieces that the model is certain of, where a search can begin.
+
+They are kept beside the bank, so that a search needs no data: few, small, packed into bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.batches import compact
+from gnninterpreter.equality import ByValue
+from gnninterpreter.errors import CheckpointError
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.spec import GraphSpec
+from gnninterpreter.typicality.bank import TypicalityBank
+from gnninterpreter.typicality.descriptors import describe
+from gnninterpreter.typicality.references import References
+
+if TYPE_CHECKING:
+    from gnninterpreter.distribution import Streams
+
+__all__ = ["Exemplars", "choose_exemplars", "distinct_rows"]
+
+MOST = 128
+# Where none is both certain and typical, this many that come nearest to it.
+FEWEST = 8
+# Two graphs whose descriptions agree to this part of their spread count as one.
+GRAIN = 200.0
+UNCERTAIN = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Exemplars(ByValue):
+    """Real graphs where a search can begin, best ones first.
+
+    Args:
+        graphs: The graphs.
+        percentile: How typical each is, [B].
+    """
+
+    graphs: DenseGraphs
+    percentile: Tensor
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+    def begin(self, streams: Streams, each: int = 1, bar: float = 0.0) -> DenseGraphs:
+        """Draw ``each`` graphs for every stream, not one twice for a stream while there are others.
+
+        Args:
+            streams: One for each restart.
+            each: How many each restart gets.
+            bar: Least percentile, where at least `FEWEST` graphs reach it.
+        """
+        typical = self.percentile >= bar
+        if int(typical.sum()) < FEWEST:
+            typical = torch.arange(len(self), device=typical.device) < FEWEST
+        places = typical.nonzero().squeeze(1)
+        order = streams.uniform(places.numel()).argsort(dim=1)
+        wanted = torch.arange(each, device=order.device) % places.numel()
+        return self.graphs[places[order[:, wanted]].flatten()]
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return the exemplars as named tensors: edges as bits, categories as bytes or halves."""
+        graphs = self.graphs
+        stored = {
+            "weight": _packed(graphs.weight.gt(0.5)),
+            "nodes": graphs.nodes.half(),
+            "percentile": self.percentile.half(),
+            "shape": torch.tensor(graphs.weight.shape),
+        }
+        if graphs.edges is not None:
+            # Absent edges are zeros, which any compression makes nothing of.
+            stored["edges"] = graphs.edges[graphs.weight.gt(0.5)].half()
+        return {name: value.cpu().contiguous() for name, value in stored.items()}
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Tensor], spec: GraphSpec) -> Exemplars:
+        """Read what `tensors` wrote.
+
+        Raises:
+            CheckpointError: If a part is missing.
+        """
+        missing = {"weight", "nodes", "percentile", "shape"} - set(tensors)
+        if missing or (spec.edges and "edges" not in tensors):
+            raise CheckpointError(
+                f"stored exemplars lack {', '.join(sorted(missing)) or 'edges'}; store them again"
+            )
+        shape = tuple(tensors["shape"].tolist())
+        edge = _unpacked(tensors["weight"], shape)
+        nodes = tensors["nodes"].float()
+        edges = None
+        if spec.edges:
+            edges = torch.zeros(*shape, tensors["edges"].size(-1))
+            edges[..., 0] = 1.0
+            edges[edge] = tensors["edges"].float()
+        return cls(DenseGraphs(spec, edge.float(), nodes, edges), tensors["percentile"].float())
+
+
+def choose_exemplars(real: References, bank: TypicalityBank, count: int = MOST) -> Exemplars:
+    """Choose different graphs that the model is certain of, those typical of the class first.
+
+    Args:
+        real: Real graphs of the class, or pieces of them.
+        bank: What these look like.
+        count: Most to keep.
+    """
+    graphs = real.graphs
+    percentile = bank.percentile(graphs)
+    first = distinct_rows(graphs, bank)
+    rank = bank.penalty(graphs, 25.0) + UNCERTAIN * (~real.certain)
+    order = first[rank[first].argsort(stable=True)]
+    sure = int(real.certain[order].sum())
+    order = order[: min(max(sure, FEWEST), count)]
+    return Exemplars(graphs[order], percentile[order])
+
+
+def distinct_rows(graphs: DenseGraphs, bank: TypicalityBank) -> Tensor:
+    """Places of graphs that differ from all before them, by their descriptions."""
+    rows = bank.graph_frame(describe(compact(graphs)).graphs)
+    _, group = torch.unique((rows * GRAIN).round(), dim=0, return_inverse=True)
+    places = torch.arange(len(graphs), device=group.device)
+    first = torch.full_like(places, len(graphs)).scatter_reduce(0, group, places, "amin")
+    return first[first < len(graphs)].sort()[0]
+
+
+def _packed(bits: Tensor) -> Tensor:
+    flat = bits.flatten().to(torch.uint8)
+    flat = torch.nn.functional.pad(flat, (0, -flat.numel() % 8)).view(-1, 8)
+    power = 2 ** torch.arange(8, device=flat.device)
+    return (flat * power).sum(1).to(torch.uint8)
+
+
+def _unpacked(packed: Tensor, shape: tuple[int, ...]) -> Tensor:
+    power = 2 ** torch.arange(8)
+    bits = (packed.long().unsqueeze(1) & power) > 0
+    total = int(torch.tensor(shape).prod())
+    return bits.flatten()[:total].view(shape)

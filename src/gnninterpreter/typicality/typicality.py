@@ -1,0 +1,86 @@
+"""All that is kept of the real graphs of one class: how to compare with them, where to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gnninterpreter.equality import ByValue
+from gnninterpreter.spec import GraphSpec
+from gnninterpreter.typicality.bank import TypicalityBank
+from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars
+from gnninterpreter.typicality.fitting import fit
+from gnninterpreter.typicality.references import Certain, references
+
+__all__ = ["FEWEST_GRAPHS", "Typicality"]
+
+# With fewer real graphs a percentile among them says nothing.
+FEWEST_GRAPHS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Typicality(ByValue):
+    """What real graphs of a class look like; small, so that it is stored beside a model.
+
+    Args:
+        bank: Says how typical a graph is.
+        exemplars: Real graphs, or pieces of them, that the model is certain of.
+    """
+
+    bank: TypicalityBank
+    exemplars: Exemplars
+
+    @classmethod
+    def of(
+        cls, graphs: Sequence[Data], spec: GraphSpec, max_nodes: int, certain: Certain
+    ) -> Typicality | None:
+        """Learn it from real graphs of the class.
+
+        Args:
+            graphs: The graphs.
+            spec: What their features mean.
+            max_nodes: Most nodes an explanation may have.
+            certain: Says which of some graphs the model is certain of.
+
+        Returns:
+            What was learned; None where there are too few graphs to compare with.
+        """
+        if len(graphs) < FEWEST_GRAPHS:
+            return None
+        real = references(graphs, spec, max_nodes, certain)
+        bank = None if real is None else fit(real)
+        if real is None or bank is None:
+            return None
+        return cls(bank, choose_exemplars(real, bank))
+
+    def with_exemplars(self, places: Tensor) -> Typicality:
+        """The same with some of the exemplars."""
+        chosen = Exemplars(self.exemplars.graphs[places], self.exemplars.percentile[places])
+        return Typicality(self.bank, chosen)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return it as named tensors."""
+        return {
+            f"{part}.{name}": value
+            for part, holder in (("bank", self.bank), ("exemplars", self.exemplars))
+            for name, value in holder.tensors().items()
+        }
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Tensor], spec: GraphSpec) -> Typicality:
+        """Read what `tensors` wrote.
+
+        Raises:
+            CheckpointError: If a part is missing.
+        """
+
+        def part(prefix: str) -> dict[str, Tensor]:
+            return {k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)}
+
+        return cls(
+            TypicalityBank.from_tensors(part("bank.")),
+            Exemplars.from_tensors(part("exemplars."), spec),
+        )

@@ -1,0 +1,70 @@
+import pytest
+import torch
+
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.typicality.descriptors import describe
+from gnninterpreter.typicality.pieces import to_dense
+from tests.typicality.some import BONDS, KINDS, NUMBERS, PLAIN, graph, path, ring, shuffled, star
+
+
+def test_nodes_of_a_triangle_and_of_a_star():
+    found = describe(to_dense([ring(3), star(3)], PLAIN))
+    # Degree, then least, mean and largest of the neighbours.
+    assert found.nodes["degree"][0, 0].tolist() == pytest.approx([2, 2, 2, 2])
+    assert found.nodes["degree"][1, 0].tolist() == pytest.approx([3, 1, 1, 1])
+    assert found.nodes["degree"][1, 1].tolist() == pytest.approx([1, 3, 3, 3])
+    # Back after 2, 3, 4 steps: 1/2, 1/4, 3/8 on a triangle; a star is back at its hub every second.
+    assert found.nodes["walk"][0, 0, :3].tolist() == pytest.approx([0.5, 0.25, 0.375])
+    assert found.nodes["walk"][1, 0].tolist() == pytest.approx([1, 0, 1, 0, 1, 0, 1], abs=1e-6)
+
+
+def test_the_whole_of_a_ring_and_of_a_path():
+    found = describe(to_dense([ring(6), path(4)], PLAIN))
+    assert found.graphs["size"].exp().tolist() == [
+        pytest.approx([6, 6], rel=1e-5),
+        pytest.approx([4, 3], rel=1e-5),
+    ]
+    assert found.graphs["cycles"][0].tolist() == pytest.approx([1, 0.693147, 1 / 6])
+    assert found.graphs["cycles"][1].tolist() == pytest.approx([0.75, 0, 0], abs=1e-6)
+    assert found.graphs["degrees"][1, :2].tolist() == pytest.approx([0.5, 0.5])
+    # Within two steps: all but the opposite node of a ring; 10 of 12 ordered pairs of a path.
+    assert found.graphs["reach"][:, 0].tolist() == pytest.approx([0.8, 10 / 12])
+
+
+def test_kinds_of_neighbours_are_told_apart_by_the_edge_between():
+    one = path(3, kinds=[0, 1, 2], bonds=[0, 1])
+    other = path(3, kinds=[0, 1, 2], bonds=[1, 0])
+    found = describe(to_dense([one, other], BONDS))
+    assert found.nodes["around"][:, 1].tolist() == [[1, 0, 0, 0, 0, 1], [0, 0, 1, 1, 0, 0]]
+    assert not torch.equal(found.tables["edges"][0], found.tables["edges"][1])
+    assert found.tables["degrees"].sum(1).tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("spec", [PLAIN, KINDS, BONDS])
+def test_order_and_number_of_candidates_do_not_matter(spec):
+    kinds = None if spec is PLAIN else [0, 1, 2, 0]
+    bonds = [0, 1, 1, 0] if spec is BONDS else None
+    one = graph([(0, 1), (1, 2), (2, 0), (2, 3)], 4, kinds, bonds)
+    tight, wide = to_dense([one], spec), to_dense([one], spec, 7)
+    first = describe(tight)
+    for other in (describe(wide), describe(shuffled(tight, [3, 1, 0, 2]))):
+        for name, values in first.graphs.items():
+            torch.testing.assert_close(other.graphs[name], values, msg=name)
+
+
+def test_numbers_are_read_between_their_bounds():
+    data = path(3)
+    data.x = torch.tensor([[-4.0, 4.0], [0.0, 0.0], [4.0, -4.0]])
+    found = describe(to_dense([data], NUMBERS))
+    assert found.nodes["kind"][0].tolist() == [[0, 1], [0.5, 0.5], [1, 0]]
+    assert found.tables == {}
+
+
+def test_soft_graphs_have_a_slope_everywhere():
+    dense = to_dense([path(4, kinds=[0, 1, 2, 0])], KINDS, 5)
+    weight = dense.weight.clone().requires_grad_()
+    found = describe(DenseGraphs(KINDS, weight, dense.nodes))
+    total = sum(values.sum() for values in (*found.graphs.values(), *found.tables.values()))
+    (slope,) = torch.autograd.grad(total, weight)
+    assert torch.isfinite(slope).all()
+    assert float(slope.abs().sum()) > 0
