@@ -230,7 +230,7 @@ class GraphClassifier:
 
     def _raw(self, data: Batch) -> Tensor:
         """What the model returns for each graph, [B, outputs], as it is."""
-        nodes, edges = int(data.num_nodes), int(data.edge_index.size(1))
+        nodes, edges = data.x.size(0), data.edge_index.size(1)
         output = self.convention(self.model, self._guarded(data))
         return find_scores(output, int(data.num_graphs), nodes, edges)
 

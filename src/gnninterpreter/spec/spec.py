@@ -133,7 +133,6 @@ class GraphSpec:
         Raises:
             TargetError: If there is no such class, or several; the message lists those there are.
         """
-        number: Any = target
         if isinstance(target, str):
             if target in self.class_names:
                 return self.class_names.index(target)
@@ -143,9 +142,10 @@ class GraphSpec:
             if alike:
                 names = " and ".join(repr(self.class_names[i]) for i in alike)
                 raise TargetError(f"{target!r} may be {names}; write the name exactly")
-            number = int(target) if re.fullmatch("-?[0-9]{1,9}", target) else None
+            if re.fullmatch("-?[0-9]{1,9}", target):
+                target = int(target)
         try:
-            index = whole(number, "class")
+            index = whole(target, "class")
         except SpecError:
             index = -1
         if 0 <= index < self.num_classes:
