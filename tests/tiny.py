@@ -1,9 +1,9 @@
-"""Small things that several tests share: specs, graphs by hand, goals, models without training."""
+"""Small things that several tests share: specs, graphs by hand, aims, models without training."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
@@ -18,8 +18,17 @@ from torch_geometric.utils import from_networkx
 from gnninterpreter.distribution import GraphDistribution, Streams, uniform_start
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
-from gnninterpreter.objective import Goal, Iterate
-from gnninterpreter.search import Judge, Judgement
+from gnninterpreter.models.statistics import Profile
+from gnninterpreter.objective import (
+    Aim,
+    ClassTarget,
+    Iterate,
+    Objective,
+    Proposals,
+    Term,
+    Weighted,
+)
+from gnninterpreter.search import Monitor, Problem
 from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
 
 PLAIN = GraphSpec(class_names=("a", "b"))
@@ -124,26 +133,20 @@ def every_graph(num_candidates: int, spec: GraphSpec = PLAIN) -> DenseGraphs:
     return stack(found)
 
 
-def goal(
-    restarts: int = 1,
+def aim(
     target: int = 0,
     *,
     mean: Sequence[float] | None = None,
     max_edges: float = 100.0,
-    max_nodes: float = 100.0,
+    max_nodes: int = 100,
     similarity: float = -1.0,
-    dtype: torch.dtype = torch.float64,
-) -> Goal:
-    """The same goal for each restart."""
-
-    def each(value: float) -> Tensor:
-        return torch.full((restarts,), value, dtype=dtype)
-
-    embedding = None if mean is None else torch.tensor([mean] * restarts, dtype=dtype)
-    return Goal(
-        torch.full((restarts,), target), embedding, each(max_edges), each(max_nodes),
-        each(similarity),
-    )  # fmt: skip
+) -> Aim:
+    """What a search is after: a class, within limits, like a mean embedding where one is given."""
+    profile = None
+    if mean is not None:
+        quantiles = torch.full((101,), similarity, dtype=torch.double)
+        profile = Profile(10, 5.0, 5.0, torch.tensor(mean, dtype=torch.double), quantiles)
+    return Aim(ClassTarget(target, "ab"[target]), max_nodes, max_edges, profile)
 
 
 def iterate(
@@ -151,14 +154,14 @@ def iterate(
     *,
     logits: Tensor | None = None,
     embedding: Tensor | None = None,
-    aim: Goal | None = None,
+    after: Aim | None = None,
 ) -> Iterate:
     """What a term sees; scores of two samples and two classes unless given."""
     restarts = of.restarts
     scores = torch.zeros(restarts, 2, 2, dtype=torch.float64) if logits is None else logits
-    return Iterate(
-        of, scores, scores if embedding is None else embedding, aim or goal(restarts)
-    )  # fmt: skip
+    graphs = of.relaxed(scores.size(1), 0.2, Streams(0, restarts))
+    parts = Scores(scores, scores if embedding is None else embedding)
+    return Iterate(of, graphs, parts, after or aim())
 
 
 class Oracle(GraphClassifier):
@@ -167,6 +170,7 @@ class Oracle(GraphClassifier):
     def __init__(self, logits: Callable[[DenseGraphs], Tensor]) -> None:
         self.logits = logits
         self.asked = 0
+        self.device, self.dtype = torch.device("cpu"), torch.float64
 
     def score(self, graphs: DenseGraphs, chunk: int = 512) -> Scores:
         self.asked += len(graphs)
@@ -174,32 +178,42 @@ class Oracle(GraphClassifier):
         return Scores(logits, logits)
 
 
-class CostJudge(Judge):
-    """A judge whose cost and probability are functions of the dense graphs; all are sound."""
+@dataclass(frozen=True)
+class Given(Term):
+    """A term that is a function of the dense graphs, and so is what it allows."""
 
-    def __init__(
-        self,
-        cost: Callable[[DenseGraphs], Tensor],
-        probability: Callable[[DenseGraphs], Tensor] | None = None,
-    ) -> None:
-        self.relaxed = None
-        self.cost = cost
-        self.probability = probability
+    cost: Callable[[DenseGraphs], Tensor]
+    allows: Callable[[DenseGraphs], Tensor] | None = None
 
-    def __call__(self, graphs: DenseGraphs, aim: Goal) -> Judgement:
-        cost = self.cost(graphs)
-        known = {
-            "cost": cost,
-            "probability": torch.ones_like(cost)
-            if self.probability is None
-            else self.probability(graphs),
-            "similarity": torch.ones_like(cost),
-            "edges": graphs.num_edges,
-            "nodes": graphs.num_nodes,
-            "sound": torch.ones_like(cost, dtype=torch.bool),
-        }
-        others = {f.name: torch.zeros_like(cost) for f in fields(Judgement)}
-        return Judgement(**{**others, **known})
+    def discrete(self, proposals: Proposals) -> Tensor:
+        return self.cost(proposals.graphs)
+
+    def feasible(self, proposals: Proposals) -> Tensor | None:
+        return None if self.allows is None else self.allows(proposals.graphs)
+
+
+def problem(
+    cost: Callable[[DenseGraphs], Tensor],
+    score: Callable[[DenseGraphs], Tensor] | None = None,
+    after: Aim | None = None,
+    *,
+    allows: Callable[[DenseGraphs], Tensor] | None = None,
+    certain: float = 0.99,
+) -> Problem:
+    """A problem whose costs and scores are functions of the dense graphs; without one, 1."""
+
+    def logits(graphs: DenseGraphs) -> Tensor:
+        given = torch.ones(len(graphs)).double() if score is None else score(graphs).double()
+        logs = given.clamp(1e-300, 1 - 1e-16).log()
+        return torch.stack([logs, (1 - given).clamp_min(1e-300).log()], dim=1)
+
+    objective = Objective((Weighted(Given(cost, allows)),))
+    return Problem(Oracle(logits), None, objective, after or aim(), certain)
+
+
+def unwatched(of: Problem, candidates: int = 5) -> Monitor:
+    """A monitor that nobody listens to."""
+    return Monitor((), of, candidates)
 
 
 class MeanDegree(nn.Module):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
-    from gnninterpreter.search import Look
+    from gnninterpreter.search import Snapshot
 
 __all__ = ["Progress", "Silent"]
 
@@ -20,7 +20,7 @@ class Progress(Protocol):
     def begin_class(self, name: str) -> None:
         """The search for a class begins."""
 
-    def look(self, look: Look) -> bool | None:
+    def look(self, look: Snapshot) -> bool | None:
         """The search is at this point; True stops it."""
 
     def end_class(self, explanation: Explanation) -> None:
@@ -39,7 +39,7 @@ class Silent:
     def begin_class(self, name: str) -> None:
         """Show nothing."""
 
-    def look(self, look: Look) -> bool | None:
+    def look(self, look: Snapshot) -> bool | None:
         """Show nothing."""
         return None
 

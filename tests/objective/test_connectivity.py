@@ -38,7 +38,7 @@ def by_brute_force(of: GraphDistribution, restart: int) -> float:
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_equation_9_as_the_triple_sum(size: int, directed: bool) -> None:
     of = distribution(GraphSpec(directed=directed), size, restarts=2, seed=size)
-    found = Connectivity()(iterate(of))
+    found = Connectivity().soft(iterate(of))
     expected = [by_brute_force(of, r) for r in range(2)]
     assert found.tolist() == pytest.approx(expected)
     assert (size == 2 and not directed) or min(expected) > 0
@@ -48,18 +48,18 @@ def test_equation_9_by_hand() -> None:
     """Edges 01 and 02 share node 0 only: with 12 alike to 02, two nodes see a difference."""
     of = edges_only([[math.log(3), 0.0, 0.0]], 3)
     both = divergence(0.75, 0.5) + divergence(0.5, 0.75)
-    assert Connectivity()(iterate(of)).item() == pytest.approx(2 * both)
+    assert Connectivity().soft(iterate(of)).item() == pytest.approx(2 * both)
 
 
 def test_equal_edges_cost_nothing_however_probable() -> None:
     of = edges_only([[0.7] * 6, [-3.0] * 6, [0.0] * 6], 4)
-    assert Connectivity()(iterate(of)).tolist() == pytest.approx([0.0] * 3, abs=1e-12)
+    assert Connectivity().soft(iterate(of)).tolist() == pytest.approx([0.0] * 3, abs=1e-12)
 
 
 def test_certain_edges_cost_a_finite_amount() -> None:
     of = edges_only([[1e4, -1e4, 0.0]], 3)
     logits = of.edge_logits.requires_grad_()
-    loss = Connectivity()(iterate(of))
+    loss = Connectivity().soft(iterate(of))
     assert 0 < loss.item() < 1e3
     assert torch.isfinite(torch.autograd.grad(loss.sum(), logits)[0]).all()
 

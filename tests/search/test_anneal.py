@@ -8,8 +8,9 @@ from torch import Tensor
 
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.search.anneal import anneal, random_walkers
-from tests.tiny import PLAIN, SPECS, CostJudge, goal
+from gnninterpreter.search import Evaluation, Problem
+from gnninterpreter.search.anneal import random_walkers, walk
+from tests.tiny import PLAIN, SPECS, problem
 
 
 def likeness(graphs: DenseGraphs) -> Tensor:
@@ -18,11 +19,18 @@ def likeness(graphs: DenseGraphs) -> Tensor:
 
 
 def unlikeness(graphs: DenseGraphs) -> Tensor:
-    """What a judge makes of it: high costs, 0 for what leaves nothing to be desired."""
+    """What an objective makes of it: high costs, 0 for what leaves nothing to be desired."""
     return -20.0 * likeness(graphs).log()
 
 
-JUDGE = CostJudge(unlikeness, likeness)
+TASK = problem(unlikeness, likeness)
+
+
+def walked(
+    walkers: DenseGraphs, streams: Streams, steps: int, task: Problem = TASK
+) -> tuple[DenseGraphs, Evaluation]:
+    best = walk(task, walkers, streams, steps)
+    return best, task.evaluate(best)
 
 
 @pytest.mark.parametrize("name", SPECS)
@@ -49,9 +57,9 @@ def test_a_restart_has_the_same_walkers_whatever_their_number() -> None:
 def test_walks_find_the_graph_that_leaves_nothing_to_be_desired() -> None:
     streams = Streams(1, 4)
     walkers = random_walkers(PLAIN, 7, 6, streams, torch.float64)
-    best, judgement = anneal(walkers, goal(4), JUDGE, streams, 200)
+    best, seen = walked(walkers, streams, 200)
     assert len(best) == 4
-    assert judgement.cost.tolist() == pytest.approx([0.0] * 4, abs=1e-9)
+    assert seen.cost.tolist() == pytest.approx([0.0] * 4, abs=1e-9)
     assert best.num_edges.tolist() == [5.0] * 4
 
 
@@ -59,23 +67,23 @@ def test_the_best_that_was_seen_is_never_worse_than_where_the_walkers_began() ->
     streams = Streams(2, 40)
     walkers = random_walkers(PLAIN, 7, 2, streams, torch.float64)
     first = unlikeness(walkers).view(40, 2).min(dim=1).values
-    _, judgement = anneal(walkers, goal(40), JUDGE, streams, 3)
-    assert (judgement.cost <= first + 1e-9).all()
-    assert (judgement.cost < first - 1).any()
-    none, unmoved = anneal(walkers, goal(40), JUDGE, streams, 0)
+    _, seen = walked(walkers, streams, 3)
+    assert (seen.cost <= first + 1e-9).all()
+    assert (seen.cost < first - 1).any()
+    none, unmoved = walked(walkers, streams, 0)
     assert torch.allclose(unmoved.cost, first)
     assert len(none) == 40
 
 
 def test_a_restart_comes_to_the_same_whatever_their_number() -> None:
-    def walk(restarts: list[int]) -> Tensor:
+    def ended(restarts: list[int]) -> Tensor:
         streams = Streams(5, restarts)
         walkers = random_walkers(PLAIN, 6, 4, streams, torch.float64)
-        return anneal(walkers, goal(len(restarts)), JUDGE, streams, 40)[0].weight
+        return walked(walkers, streams, 40)[0].weight
 
-    together = walk([0, 1, 2, 3])
+    together = ended([0, 1, 2, 3])
     for r in range(4):
-        assert torch.equal(walk([r])[0], together[r])
+        assert torch.equal(ended([r])[0], together[r])
 
 
 def test_walks_end_when_every_restart_is_satisfied() -> None:
@@ -87,5 +95,5 @@ def test_walks_end_when_every_restart_is_satisfied() -> None:
 
     streams = Streams(0, 2)
     walkers = random_walkers(PLAIN, 6, 4, streams, torch.float64)
-    anneal(walkers, goal(2), CostJudge(count), streams, 500)
+    walk(problem(count), walkers, streams, 500)
     assert len(asked) < 20

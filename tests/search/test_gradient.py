@@ -2,115 +2,123 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor
 
 from gnninterpreter.distribution import GraphDistribution, Streams
+from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective import (
+    Aim,
     Budget,
-    ClassLogProbability,
-    ClassScore,
-    EmbeddingSimilarity,
+    Certainty,
     LatentNorm,
+    Likeness,
+    Objective,
+    Ramp,
+    RawScore,
     Term,
+    WarmUp,
+    Weighted,
 )
 from gnninterpreter.relax import RelaxedModel
-from gnninterpreter.search import (
-    Constant,
-    Ramp,
-    Recipe,
-    RelaxedGradient,
-    ScoreFunctionGradient,
-    WarmUp,
-    WeightedTerm,
-)
+from gnninterpreter.search import Problem
+from gnninterpreter.search.gradient import Moment, RelaxedGradient, ScoreFunctionGradient
 from gnninterpreter.spec import Continuous, GraphSpec
 from tests.tiny import (
     COLOURED,
     PLAIN,
     Oracle,
+    aim,
     degree_classifier,
     distribution,
     every_graph,
-    goal,
 )
 
-SCORE = (WeightedTerm(ClassScore(), Constant(1.0)),)
+CLASSIFIER = degree_classifier(COLOURED)
 
 
-def recipe(*terms: Term, samples: int = 10) -> Recipe:
-    weighted = tuple(WeightedTerm(term, Constant(1.0)) for term in terms or (ClassScore(),))
-    return Recipe("test", weighted, samples=samples)
+def moment(
+    iteration: int = 0, samples: int = 10, temperature: float = 0.2, iterations: int = 20
+) -> Moment:
+    return Moment(iteration, iterations, samples, temperature)
+
+
+def task(
+    classifier: GraphClassifier,
+    *terms: Term | Weighted,
+    after: Aim | None = None,
+    relax: bool = True,
+) -> Problem:
+    weighted = [t if isinstance(t, Weighted) else Weighted(t) for t in terms or (RawScore(),)]
+    relaxed = RelaxedModel(classifier) if relax else None
+    return Problem(classifier, relaxed, Objective(tuple(weighted)), after or aim())
+
+
+def by_scores(
+    logits: Callable[[DenseGraphs], Tensor], *terms: Term, **settings: float
+) -> ScoreFunctionGradient:
+    return ScoreFunctionGradient(task(Oracle(logits), *terms, relax=False), **settings)
 
 
 # --- through the relaxed model ------------------------------------------------------------------
 
 
-@pytest.fixture
-def relaxed() -> RelaxedGradient:
-    return RelaxedGradient(RelaxedModel(degree_classifier(COLOURED)))
-
-
-def test_the_relaxed_gradient_is_that_of_the_loss(relaxed: RelaxedGradient) -> None:
+def test_the_relaxed_gradient_is_that_of_the_loss() -> None:
     of = distribution(COLOURED, 4, restarts=2, seed=3)
-    how = recipe(ClassLogProbability(), EmbeddingSimilarity(), Budget(), samples=3)
-    how = Recipe("test", how.terms, samples=3, temperature=Constant(0.7))
-    aim = goal(2, target=1, mean=[-2.0], max_edges=2.0)
+    after = aim(1, mean=[-2.0], max_edges=2.0)
+    gradient = RelaxedGradient(task(CLASSIFIER, Certainty(), Likeness(), Budget(), after=after))
+    at = moment(5, samples=3, temperature=0.7)
 
     def loss(latents: list[Tensor]) -> Tensor:
-        return relaxed(of.with_latents(latents), aim, how, 5, Streams(1, 2)).loss
+        return gradient(of.with_latents(latents), at, Streams(1, 2)).loss
 
-    step = relaxed(of, aim, how, 5, Streams(1, 2))
+    step = gradient(of, at, Streams(1, 2))
     assert step.loss.shape == (2,)
     assert not step.loss.requires_grad
-    for i, gradient in enumerate(step.gradients):
-        for place in (0, 1, gradient[0].numel() - 1):
+    for i, slopes in enumerate(step.gradients):
+        for place in (0, 1, slopes[0].numel() - 1):
             moved = []
             for sign in (1, -1):
                 latents = [latent.clone() for latent in of.latents()]
                 latents[i].view(2, -1)[:, place] += sign * 1e-5
                 moved.append(loss(latents))
             slope = (moved[0] - moved[1]) / 2e-5
-            assert torch.allclose(gradient.view(2, -1)[:, place], slope, atol=1e-6)
+            assert torch.allclose(slopes.view(2, -1)[:, place], slope, atol=1e-6)
 
 
-def test_losses_are_weighted_terms_averaged_over_samples(relaxed: RelaxedGradient) -> None:
+def test_losses_are_weighted_terms_averaged_over_samples() -> None:
     of = distribution(COLOURED, 4, restarts=2)
-    how = Recipe(
-        "test",
-        (
-            WeightedTerm(ClassScore(), Constant(2.0)),
-            WeightedTerm(LatentNorm(2), WarmUp(3.0, steps=10)),
-            WeightedTerm(Budget(), Ramp(0.0, 1.0, begin=0.5)),
-        ),
-        iterations=20,
-        samples=4,
+    asked = task(
+        CLASSIFIER,
+        Weighted(RawScore(), soft=2.0),
+        Weighted(LatentNorm(2), soft=WarmUp(3.0, steps=10)),
+        Weighted(Budget(), soft=Ramp(0.0, 1.0, begin=0.5)),
     )
-    step = relaxed(of, goal(2), how, 5, Streams(0, 2))
+    step = RelaxedGradient(asked)(of, moment(5, samples=4), Streams(0, 2))
     drawn = of.relaxed(4, 0.2, Streams(0, 2))
-    scores = relaxed.relaxed(drawn).logits[:, 0].view(2, 4).mean(1)
+    assert asked.relaxed is not None
+    scores = asked.relaxed(drawn).logits[:, 0].view(2, 4).mean(1)
     assert set(step.terms) == {"class score", "L2"}  # the budget's weight is still 0
     assert torch.allclose(step.terms["class score"], -2.0 * scores)
     assert torch.allclose(step.terms["L2"], 1.5 * of.edge_logits.norm(dim=1))
     assert torch.allclose(step.loss, step.terms["class score"] + step.terms["L2"])
 
 
-def test_the_temperature_follows_its_schedule(relaxed: RelaxedGradient) -> None:
-    of = distribution(COLOURED, 4)
-    falling = Recipe("test", SCORE, iterations=10, temperature=Ramp(2.0, 0.2))
-    for iteration, temperature in ((0, 2.0), (5, 1.1)):
-        fixed = Recipe("test", SCORE, iterations=10, temperature=Constant(temperature))
-        one = relaxed(of, goal(), falling, iteration, Streams(0, 1))
-        other = relaxed(of, goal(), fixed, iteration, Streams(0, 1))
-        assert torch.allclose(one.loss, other.loss)
+def test_a_gradient_with_nothing_to_follow_is_refused() -> None:
+    asked = task(CLASSIFIER, LatentNorm(1))
+    with pytest.raises(SpecError, match="nothing to follow; add Certainty"):
+        RelaxedGradient(asked)(distribution(COLOURED, 4), moment(), Streams(0, 1))
 
 
 def test_latents_that_do_not_matter_get_a_gradient_of_zeros() -> None:
-    gradient = RelaxedGradient(RelaxedModel(degree_classifier(PLAIN)))
+    gradient = RelaxedGradient(task(degree_classifier(PLAIN)))
     of = distribution(PLAIN, 4, restarts=2)
-    step = gradient(of, goal(2), recipe(), 0, Streams(0, 2))
+    step = gradient(of, moment(), Streams(0, 2))
     assert [g.shape for g in step.gradients] == [latent.shape for latent in of.latents()]
     assert (step.gradients[0] != 0).any()
     assert (step.gradients[1] == 0).all()  # a constant feature
@@ -139,10 +147,10 @@ def exact_gradient(of: GraphDistribution) -> list[Tensor]:
 
 def test_the_score_function_gradient_has_the_exact_one_as_its_mean() -> None:
     of = distribution(COLOURED, 3, seed=4)
-    gradient = ScoreFunctionGradient(Oracle(known), factor=20)
+    gradient = by_scores(known, factor=20)
     # Steps are in units of the spread of the costs.
     spread = float(known(of.discrete(20_000, Streams(9, 1)))[:, 0].std())
-    found = gradient(of, goal(), recipe(samples=5000), 0, Streams(0, 1)).gradients
+    found = gradient(of, moment(samples=5000), Streams(0, 1)).gradients
     for one, other in zip(found, exact_gradient(of), strict=True):
         assert other.abs().max() > 0.04
         assert torch.allclose(one * spread, other, atol=0.012)
@@ -150,9 +158,9 @@ def test_the_score_function_gradient_has_the_exact_one_as_its_mean() -> None:
 
 def test_many_small_draws_agree_with_the_exact_direction() -> None:
     of = distribution(COLOURED, 3, seed=4)
-    gradient = ScoreFunctionGradient(Oracle(known))
+    gradient = by_scores(known)
     copies = of.select([0] * 1000)
-    found = gradient(copies, goal(1000), recipe(), 0, Streams(3, 1000)).gradients
+    found = gradient(copies, moment(), Streams(3, 1000)).gradients
     mean = torch.cat([g.mean(0).flatten() for g in found])
     exact = torch.cat([g.flatten() for g in exact_gradient(of)])
     assert torch.cosine_similarity(mean, exact, dim=0) > 0.997
@@ -161,9 +169,7 @@ def test_many_small_draws_agree_with_the_exact_direction() -> None:
 def test_a_constant_added_to_every_score_changes_nothing() -> None:
     of = distribution(COLOURED, 3, restarts=2)
     steps = [
-        ScoreFunctionGradient(Oracle(lambda g, by=by: known(g) + by))(
-            of, goal(2), recipe(), 0, Streams(0, 2)
-        )
+        by_scores(lambda g, by=by: known(g) + by)(of, moment(), Streams(0, 2))
         for by in (0.0, 100.0)
     ]
     for one, other in zip(steps[0].gradients, steps[1].gradients, strict=True):
@@ -177,8 +183,8 @@ def test_terms_of_the_distribution_keep_their_own_gradient() -> None:
     def level(graphs: DenseGraphs) -> Tensor:
         return torch.ones(len(graphs), 2, dtype=torch.double)
 
-    gradient = ScoreFunctionGradient(Oracle(level))
-    step = gradient(of, goal(2), recipe(ClassScore(), LatentNorm(2)), 0, Streams(0, 2))
+    gradient = by_scores(level, RawScore(), LatentNorm(2))
+    step = gradient(of, moment(), Streams(0, 2))
     norm = of.edge_logits.norm(dim=1, keepdim=True)
     assert torch.allclose(step.gradients[0], of.edge_logits / norm)
     assert torch.allclose(step.loss, norm.squeeze(1) - 1)
@@ -187,7 +193,8 @@ def test_terms_of_the_distribution_keep_their_own_gradient() -> None:
 def test_more_samples_are_drawn_than_of_the_relaxed_gradient() -> None:
     oracle = Oracle(known)
     of = distribution(COLOURED, 3, restarts=2)
-    ScoreFunctionGradient(oracle, factor=4)(of, goal(2), recipe(samples=5), 0, Streams(0, 2))
+    gradient = ScoreFunctionGradient(task(oracle, relax=False), factor=4)
+    gradient(of, moment(samples=5), Streams(0, 2))
     assert oracle.asked == 2 * 5 * 4
 
 
@@ -204,7 +211,7 @@ def test_samples_without_a_score_count_as_worse_than_the_worst() -> None:
 
     of = distribution(COLOURED, 3, seed=4)
     steps = [
-        ScoreFunctionGradient(Oracle(logits))(of, goal(), recipe(samples=20), 0, Streams(0, 1))
+        by_scores(logits)(of, moment(samples=20), Streams(0, 1))
         for logits in (without_empty, with_penalty)
     ]
     assert torch.isfinite(steps[0].loss).all()
@@ -221,6 +228,5 @@ def test_continuous_features_are_learned_too() -> None:
         value = graphs.nodes.sum(dim=(1, 2))
         return torch.stack([value, -value], dim=1)
 
-    gradient = ScoreFunctionGradient(Oracle(large), factor=50)
-    step = gradient(of, goal(), recipe(), 0, Streams(0, 1))
+    step = by_scores(large, factor=50)(of, moment(), Streams(0, 1))
     assert (step.gradients[1] < 0).all()  # downhill is towards larger values

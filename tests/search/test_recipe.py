@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
 from typing import Any
 
 import pytest
-import torch
 
 import gnninterpreter as gi
 from gnninterpreter.errors import SpecError, TargetError
-from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.objective import ClassLogProbability
-from gnninterpreter.search import Constant, Recipe, WeightedTerm
-from gnninterpreter.search.recipe import DEFAULT_NODES, MOST_NODES, PAPER_WEIGHTS
+from gnninterpreter.models.statistics import Profile
+from gnninterpreter.objective import Certainty, Size, Term, Weighted
+from gnninterpreter.search import Ascent, LocalSearch, Recipe
+from gnninterpreter.search.paper_settings import PAPER_WEIGHTS
+from gnninterpreter.search.recipe import DEFAULT_NODES, MOST_NODES
 from gnninterpreter.spec import GraphSpec
 
 # Table "The regularization weights" of the paper: L1, L2, budget, connectivity.
@@ -36,11 +36,12 @@ TABLE = {
     ("color_consistency", "Consistent"): (1, 1, 50, 1),
     ("color_consistency", "Inconsistent"): (0, 0, 50, 1),
 }
-ONE_TERM = (WeightedTerm(ClassLogProbability(), Constant(1.0)),)
+ONE_TERM = (Weighted(Certainty()),)
 
 
 def weights(recipe: Recipe, iteration: int) -> dict[str, float]:
-    return {w.term.name: w.weight(iteration, recipe.iterations) for w in recipe.terms}
+    iterations = recipe.phase("gradient").iterations
+    return {w.term.name: w.soft_weight(iteration, iterations) for w in recipe.terms}
 
 
 @pytest.mark.parametrize(("dataset", "target"), TABLE)
@@ -69,12 +70,12 @@ def test_the_paper_s_settings(dataset: str) -> None:
     target = next(target for data, target in TABLE if data == dataset)
     recipe = Recipe.paper(dataset, target)
     assert recipe.name == "paper"
-    assert (recipe.optimizer, recipe.learning_rate) == ("sgd", 1.0)
-    assert recipe.samples == 10
-    assert {recipe.temperature(i, recipe.iterations) for i in (0, 100, 1999)} == {0.2}
+    (gradient,) = recipe.phases
+    assert isinstance(gradient, Ascent)
+    assert (gradient.optimizer, gradient.learning_rate) == ("sgd", 1.0)
+    assert (gradient.samples, gradient.keep) == (10, "last")
+    assert {gradient.temperature(i, gradient.iterations) for i in (0, 100, 1999)} == {0.2}
     assert recipe.start == "uniform"
-    assert not recipe.refine
-    assert not recipe.settle
     assert recipe.max_nodes is not None
     assert recipe.max_edges is not None
 
@@ -97,87 +98,147 @@ def test_what_the_paper_does_not_have_is_refused(dataset: str, target: str) -> N
     assert "shape: lollipop, wheel, grid, star" in str(got.value)
 
 
-def test_fields_of_a_recipe_can_be_set_by_hand() -> None:
+def test_the_names_of_data_sets_are_read_kindly() -> None:
+    assert Recipe.paper("Shape", "Star") == Recipe.paper("shape", "star")
+    assert Recipe.paper("Is-Acyclic", "cyclic") == Recipe.paper("is_acyclic", "Cyclic")
+
+
+def test_settings_of_a_recipe_and_of_its_phases_can_be_set_by_hand() -> None:
     recipe = Recipe.paper("shape", "wheel", iterations=7, max_nodes=9)
-    assert (recipe.iterations, recipe.max_nodes, recipe.learning_rate) == (7, 9, 1.0)
-    assert Recipe.auto(samples=3).samples == 3
-    with pytest.raises(TypeError, match="temprature"):
+    gradient = recipe.phase("gradient")
+    assert (gradient.iterations, recipe.max_nodes, gradient.learning_rate) == (7, 9, 1.0)
+    assert Recipe.auto(samples=3).phase("gradient").samples == 3
+    with pytest.raises(SpecError, match="'temprature' is no setting of a recipe; the settings are"):
         Recipe.auto(temprature=1.0)
+    with pytest.raises(SpecError, match="'steps' is a setting of several phases"):
+        Recipe.auto(steps=3)
+    with pytest.raises(SpecError, match="has no phase 'search'; it has anneal, gradient"):
+        Recipe.auto().phase("search")
+
+
+def test_a_phase_that_is_left_out_takes_no_other_with_it() -> None:
+    names = [phase.name for phase in Recipe.auto().phases]
+    assert names == ["anneal", "gradient", "local search", "iterated search", "calibrate"]
+    for name in names:
+        left = [phase.name for phase in Recipe.auto().without(name).phases]
+        assert left == [other for other in names if other != name]
 
 
 def test_auto_is_the_same_for_every_class_and_wants_more_than_the_paper() -> None:
     assert Recipe.auto() == Recipe.auto()
     recipe = Recipe.auto()
     assert recipe.name == "auto"
-    assert recipe.refine
-    assert recipe.settle
+    assert recipe.certain > Recipe.paper("shape", "star").certain
     assert (recipe.max_nodes, recipe.max_edges) == (None, None)
-    assert weights(recipe, recipe.iterations)["class log-probability"] > 0
+    assert weights(recipe, 120)["certainty"] > 0
+    # Certain, then whole, then like the class, then small.
+    order = [w.discrete for w in recipe.terms if w.term.name != "entropy"]
+    assert order == sorted(order, reverse=True)
 
 
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"optimizer": "lbfgs"}, r"optimizer must be 'adam' or 'sgd' \(got 'lbfgs'\)"),
-        ({"start": "dense"}, r"start must be 'anneal', 'density' or 'uniform' \(got 'dense'\)"),
+        ({"optimizer": "lbfgs"}, r"optimizer must be one of 'adam', 'sgd' \(got 'lbfgs'\)"),
+        ({"start": "dense"}, r"start must be one of 'density', 'uniform' \(got 'dense'\)"),
+        ({"keep": "first"}, r"keep must be one of 'best', 'last' \(got 'first'\)"),
         ({"iterations": 0}, r"iterations must be at least 1 \(got 0\)"),
+        ({"iterations": 2.5}, r"iterations must be a whole number \(got 2.5\)"),
+        ({"iterations": True}, r"iterations must be at least 1 \(got True\)"),
+        ({"walkers": 0}, r"walkers must be at least 1 \(got 0\)"),
         ({"samples": 0}, r"samples must be at least 1 \(got 0\)"),
         ({"check_every": -2}, r"check_every must be at least 1 \(got -2\)"),
         ({"learning_rate": 0.0}, r"learning_rate must be positive \(got 0.0\)"),
         ({"learning_rate": float("nan")}, r"learning_rate must be positive \(got nan\)"),
+        ({"learning_rate": float("inf")}, r"learning_rate must be positive \(got inf\)"),
+        ({"certain": 7}, r"certain must be above 0 and at most 1 \(got 7\)"),
         ({"max_nodes": 1}, r"max_nodes must be at least 2 \(got 1\)"),
+        ({"max_nodes": "x"}, r"max_nodes must be a whole number \(got 'x'\)"),
         ({"max_edges": 0.5}, r"max_edges must be at least 1 \(got 0.5\)"),
-        ({"terms": ()}, r"terms must hold one that looks at the model's scores.*\(got \[\]\)"),
+        ({"terms": ()}, r"terms is empty; an objective needs at least one"),
+        ({"terms": (*ONE_TERM, *ONE_TERM)}, r"terms must have different names"),
+        ({"phases": (Ascent(), Ascent())}, r"phases must have different names"),
+        ({"phases": ("anneal",)}, r"a phase must be callable .* \(got 'anneal'\)"),
     ],
 )
 def test_rules_are_checked_once(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(SpecError, match=message):
-        replace(Recipe("mine", ONE_TERM), **fields)
+        Recipe.auto(**fields)
 
 
-def statistics(nodes: float, edges: float, count: float = 5.0) -> ClassStatistics:
-    """Statistics of one class."""
+def test_weights_of_terms_are_checked() -> None:
+    with pytest.raises(SpecError, match=r"discrete weight of a term must be 0 or more \(got -1\)"):
+        Weighted(Certainty(), discrete=-1)
+    with pytest.raises(SpecError, match=r"must be a subclass of .*Term \(got str\)"):
+        Weighted("certainty")  # type: ignore[arg-type]
 
-    def each(value: float) -> torch.Tensor:
-        return torch.tensor([value])
 
-    return ClassStatistics(
-        each(count), torch.ones(1, 2), each(nodes), each(edges), each(1.0), each(0.1),
-        torch.linspace(0, 1, 101).unsqueeze(0), each(1.0),
-    )  # fmt: skip
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        Recipe.auto(),
+        Recipe.auto(iterations=7, max_nodes=9).without("calibrate"),
+        Recipe.paper("motif", "house"),
+        Recipe("mine", ONE_TERM, (LocalSearch(steps=3),), certain=0.5),
+    ],
+    ids=lambda recipe: recipe.name,
+)
+def test_a_recipe_is_stored_whole_and_read_back_the_same(recipe: Recipe) -> None:
+    stored = json.loads(json.dumps(recipe.to_json()))
+    assert Recipe.from_json(stored) == recipe
+    assert len(stored["phases"]) == len(recipe.phases)
+
+
+class Mine(Term):
+    """A term that is not the library's."""
+
+
+def test_a_recipe_with_parts_of_a_user_is_told_but_not_built_again() -> None:
+    stored = Recipe.auto().adding(Mine()).to_json()
+    assert stored["terms"][-1]["term"]["class"] == "Mine"
+    with pytest.raises(SpecError, match="'Mine', which the library does not have"):
+        Recipe.from_json(stored)
+    with pytest.raises(SpecError, match="this is no recipe"):
+        Recipe.from_json({"class": "Size"})
+    with pytest.raises(SpecError, match="a stored Size cannot be read"):
+        Recipe.from_json({"class": "Size", "colour": 3})
+    assert Size().name == "size"
+
+
+def profile(nodes: float, edges: float) -> Profile:
+    return Profile(5, nodes, edges)
 
 
 def test_sizes_come_from_the_class() -> None:
-    sizes = Recipe.auto().sizes(GraphSpec(), statistics(11.2, 17.5), 0)
+    sizes = Recipe.auto().limits(GraphSpec(), profile(11.2, 17.5))
     assert sizes.candidates == sizes.max_nodes == 12
     assert sizes.max_edges == pytest.approx(17.5)
 
 
 def test_large_and_small_classes_are_bounded() -> None:
-    large = Recipe.auto().sizes(GraphSpec(), statistics(500.0, 900.0), 0)
+    large = Recipe.auto().limits(GraphSpec(), profile(500.0, 900.0))
     assert large.candidates == MOST_NODES
     assert large.max_edges <= MOST_NODES * (MOST_NODES - 1) / 2
-    small = Recipe.auto().sizes(GraphSpec(), statistics(2.0, 1.0), 0)
+    small = Recipe.auto().limits(GraphSpec(), profile(2.0, 1.0))
     assert small.candidates >= 3
     assert small.max_edges >= 2
 
 
 def test_no_more_edges_than_pairs_of_nodes() -> None:
     recipe = Recipe.auto(max_nodes=4, max_edges=50)
-    assert recipe.sizes(GraphSpec(), None, 0).max_edges == 6
-    assert recipe.sizes(GraphSpec(directed=True), None, 0).max_edges == 12
+    assert recipe.limits(GraphSpec(), None).max_edges == 6
+    assert recipe.limits(GraphSpec(directed=True), None).max_edges == 12
 
 
 def test_what_is_set_by_hand_goes_before_what_is_known() -> None:
-    known = statistics(11.0, 17.0)
+    known = profile(11.0, 17.0)
     spec = GraphSpec(max_nodes=9)
-    assert Recipe.auto().sizes(spec, known, 0).candidates == 9
-    assert Recipe.auto(max_nodes=7).sizes(spec, known, 0).candidates == 7
-    assert Recipe.auto(max_edges=5).sizes(spec, known, 0).max_edges == 5
+    assert Recipe.auto().limits(spec, known).candidates == 9
+    assert Recipe.auto(max_nodes=7).limits(spec, known).candidates == 7
+    assert Recipe.auto(max_edges=5).limits(spec, known).max_edges == 5
 
 
-@pytest.mark.parametrize("known", [None, statistics(11.0, 17.0, count=0.0)])
-def test_without_statistics_there_are_defaults(known: ClassStatistics | None) -> None:
-    sizes = Recipe.auto().sizes(GraphSpec(), known, 0)
-    assert sizes.candidates == sizes.max_nodes == DEFAULT_NODES
-    assert 0 < sizes.max_edges <= DEFAULT_NODES * (DEFAULT_NODES - 1) / 2
+def test_without_statistics_there_are_defaults() -> None:
+    limits = Recipe.auto().limits(GraphSpec(), None)
+    assert limits.candidates == limits.max_nodes == DEFAULT_NODES
+    assert 0 < limits.max_edges <= DEFAULT_NODES * (DEFAULT_NODES - 1) / 2

@@ -25,7 +25,7 @@ def run(cli: Callable[..., Answer], tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def test_a_served_run_answers(run: Path, environment: dict[str, str]) -> None:
+def test_a_served_run_answers(run: Path, environment: dict[str, str], interruptible: None) -> None:
     command = [sys.executable, "-m", "gnninterpreter", "serve", str(run), "--port", "0"]
     process = subprocess.Popen(
         [*command, "--model", "lab:model", "--data", "lab:graphs"],

@@ -26,7 +26,8 @@ from gnninterpreter.isomorphism import GraphNumbers
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.objective.target import ClassTarget, Target
+from gnninterpreter.objective.asking import targets_of
+from gnninterpreter.objective.target import Target
 from gnninterpreter.spec import GraphSpec
 
 __all__ = ["Baseline", "Drawing"]
@@ -105,7 +106,7 @@ class Baseline(ABC):
             class_statistics = ClassStatistics.from_dataset(classifier, dataset)
         explanations = [
             self._explain(classifier, target, class_statistics, seed)
-            for target in _targets(classifier.spec, targets, class_statistics)
+            for target in targets_of(targets, classifier.spec, classifier.task, class_statistics)
         ]
         return ExplanationSet(
             classifier.spec,
@@ -134,7 +135,8 @@ class Baseline(ABC):
         found = target.score(scores).nan_to_num(nan=0.0).cpu().double()
         mean = float(found.mean())
         best = _best(drawn, found)
-        alike = similarities(scores.embedding[best], statistics, target.index)
+        profile = target.profile(statistics)
+        alike = similarities(scores.embedding[best], profile)
         sampler = DrawnSampler(drawn.to(classifier.device), tuple(best), drawing.draw)
         graphs = sampler.modes()
         feasible = graphs.connected()
@@ -153,8 +155,8 @@ class Baseline(ABC):
             for row, index in enumerate(best)
         ]
         percentile = None
-        if statistics is not None and (first := alike[0]) is not None:
-            percentile = statistics.similarity_percentile(target.index, first)
+        if profile is not None and (first := alike[0]) is not None:
+            percentile = profile.similarity_percentile(first)
         low = f"the model gives samples only {mean:.2f} on average"
         return Explanation(
             spec=classifier.spec,
@@ -178,28 +180,10 @@ class Baseline(ABC):
         )
 
 
-def _targets(
-    spec: GraphSpec,
-    targets: Sequence[str | int | Target] | str | int | Target | None,
-    statistics: ClassStatistics | None,
-) -> list[Target]:
-    """What is asked for; every class that the data has graphs of when nothing is named."""
-    if targets is None:
-        counts = [1.0] * spec.num_classes if statistics is None else statistics.count.tolist()
-        targets = [index for index, count in enumerate(counts) if count]
-    listed = [targets] if isinstance(targets, (str, int, Target)) else targets
-    named = [
-        one
-        if isinstance(one, Target)
-        else ClassTarget(index := spec.class_index(one), spec.class_names[index])
-        for one in listed
-    ]
-    return list(dict.fromkeys(named))
-
-
 def _best(graphs: DenseGraphs, score: Tensor) -> list[int]:
     """Places of the best graphs, no two of them the same; at least one."""
-    numbers, kept = GraphNumbers(), []
+    numbers = GraphNumbers()
+    kept: list[int] = []
     usable = score.masked_fill(graphs.empty.cpu(), -1.0)
     for index in usable.argsort(descending=True, stable=True).tolist():
         if numbers.of(graphs[index].to_data_list()[0], graphs.spec) == len(kept):

@@ -86,9 +86,10 @@ def audit(
 ) -> None:
     """Look for ways in which a model is certain and wrong.
 
-    Explains every class, asks the ground truth about it where there is one, joins the patterns that
-    define classes and look-alikes of them to graphs of other classes, looks for a default class and
-    for the smallest change that leads to another class. With `--fail-on` it can gate a pipeline.
+    Explains every class, asks the rule of the data set about it where there is one, joins the
+    patterns that define classes and look-alikes of them to graphs of other classes, looks for a
+    default class and for the smallest change that leads to another class. With `--fail-on` it can
+    gate a pipeline.
 
     For example:
 
@@ -208,6 +209,8 @@ def _echo(result: Audit) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from gnninterpreter.cli.output import verdict_text
+
     styles = {"high": "bold red", "medium": "yellow", "low": "green"}
     table = Table(
         title=f"Audit of {result.explanations.model_name}", title_justify="left", show_lines=True
@@ -220,7 +223,10 @@ def _echo(result: Audit) -> None:
         text.append(f"\n{finding.sentence}", style="not bold")
         severity = str(finding.severity)
         table.add_row(Text(severity, style=styles[severity]), text, str(len(finding.graphs)))
-    Console(file=sys.stdout).print(table if result.findings else "no findings")
+    console = Console(file=sys.stdout)
+    console.print(table if result.findings else "no findings")
+    for name, explanation in result.explanations.items():
+        console.print(Text(f"{name}: "), verdict_text(explanation.verdict), sep="")
     if result.before is not None:
         before, after = result.before.counts(), result.counts()
         for severity, count in after.items():

@@ -20,7 +20,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
-    from gnninterpreter.search import Look
+    from gnninterpreter.search import Snapshot
 
 __all__ = ["LiveProgress"]
 
@@ -121,14 +121,14 @@ class LiveProgress:
         self._current = name
         self._rows.setdefault(name, Row(name)).state = PHASES["search"]
 
-    def look(self, look: Look) -> bool | None:
+    def look(self, look: Snapshot) -> bool | None:
         """Take in how the restarts stand; the best of them is shown."""
         row = self._rows.get(self._current)
         if row is not None and not self._broken:
-            best = int(look.probability.nan_to_num(nan=-1.0).argmax())
+            best = int(look.score.nan_to_num(nan=-1.0).argmax())
             row.state = PHASES.get(look.phase, look.phase)
             row.iteration, row.iterations = look.iteration, max(look.iterations, 1)
-            row.probability = f"{float(look.probability[best]):.3f}"
+            row.probability = f"{float(look.score[best]):.3f}"
             row.edges = f"{int(look.edges[best])}"
         return None
 
@@ -144,7 +144,7 @@ class LiveProgress:
                 console.print(
                     f"{explanation.name}: probability {explanation.probability}, "
                     f"{row.nodes} nodes, {row.edges} edges, {row.state}, "
-                    f"{explanation.seconds:.1f} s",
+                    f"{explanation.seconds:.1f} s: {explanation.verdict}",
                     markup=False,
                     highlight=False,
                     soft_wrap=True,

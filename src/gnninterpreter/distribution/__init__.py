@@ -4,6 +4,7 @@ from gnninterpreter.distribution.distribution import GraphDistribution
 from gnninterpreter.distribution.start import (
     around_density,
     around_graphs,
+    centred,
     from_graphs,
     uniform_start,
 )
@@ -14,6 +15,7 @@ __all__ = [
     "Streams",
     "around_density",
     "around_graphs",
+    "centred",
     "from_graphs",
     "uniform_start",
 ]

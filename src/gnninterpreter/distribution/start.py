@@ -13,7 +13,10 @@ from gnninterpreter.distribution.streams import Streams
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
-__all__ = ["around_density", "around_graphs", "from_graphs", "uniform_start"]
+__all__ = ["around_density", "around_graphs", "centred", "from_graphs", "uniform_start"]
+
+# Least size of the logits of a distribution that is centred on a graph.
+LEAST = 1.0
 
 
 def uniform_start(
@@ -82,6 +85,31 @@ def around_graphs(
     leaning = from_graphs(graphs, certainty)
     noise = streams.normal(leaning.edge_logits.size(1), dtype=leaning.edge_logits.dtype)
     return leaning.with_latents([leaning.edge_logits + spread * noise, *leaning.latents()[1:]])
+
+
+def centred(
+    learned: GraphDistribution, graphs: DenseGraphs, factor: Tensor | float = 1.0
+) -> GraphDistribution:
+    """Distributions whose modes are the given graphs, near what was learned.
+
+    Every logit is put on the graph's side with at least some size, times the factor of its restart.
+    """
+    certain = from_graphs(graphs)
+    scale = torch.as_tensor(factor, dtype=learned.edge_logits.dtype).expand(learned.restarts)
+    scale = scale.to(learned.edge_logits.device)
+    side = certain.edge_logits.sign()
+    latents = [side * (learned.edge_logits * side).clamp_min(LEAST) * scale.view(-1, 1)]
+    blocks = [*learned.spec.nodes, *learned.spec.edges]
+    for block, old, new in zip(blocks, learned.latents()[1:], certain.latents()[1:], strict=True):
+        if isinstance(block, Categorical):
+            chosen = new > 0
+            ahead = old.masked_fill(chosen, -torch.inf).amax(-1, keepdim=True)
+            if block.size > 1:
+                old = torch.where(chosen, torch.maximum(old, ahead + LEAST), old)
+            latents.append(old * scale.view(-1, 1, 1))
+        else:
+            latents.append(new)
+    return learned.with_latents(latents)
 
 
 def _features(

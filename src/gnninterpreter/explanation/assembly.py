@@ -2,52 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
+from gnninterpreter.evidence import Rule, evidence_of
+from gnninterpreter.evidence.thresholds import CERTAIN
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.explanation.sampler import REPORTING, LatentSampler
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.objective.target import ClassTarget
+from gnninterpreter.models.statistics import ClassStatistics, Profile
+from gnninterpreter.models.task import Task
+from gnninterpreter.objective import Aim, Proposals, violation
 from gnninterpreter.search import History, SearchResult
 
 __all__ = ["explanation_of", "similarities"]
 
 SAMPLES = 1000
-PROBABLE, WANTED = 0.9, 0.99
-TENTH = 10.0
 
 
 def explanation_of(
     result: SearchResult,
     classifier: GraphClassifier,
     statistics: ClassStatistics | None,
-    target: int,
     recipe: str,
     seed: int,
+    rule: Rule | None = None,
 ) -> Explanation:
-    """Score the restarts with the native model and choose the best."""
-    choice = result.ranking()[0]
+    """Score the restarts with the native model, choose the best and gather the evidence."""
+    target, choice = result.target, result.ranking()[0]
+    profile = target.profile(statistics)
     sampler = LatentSampler.of(result.distribution.detach(), choice)
-    sampled = classifier.probability(sampler.sample(SAMPLES, seed, REPORTING), target).double()
+    sampled = target.score(classifier.score(sampler.sample(SAMPLES, seed, REPORTING)))
+    sampled = sampled.nan_to_num(nan=0.0).double()
     probability = Probability(float(sampled.mean()), float(sampled.std()), SAMPLES)
     modes = result.distribution.mode()
     scores = classifier.score(modes)
-    probabilities = scores.probabilities.nan_to_num(nan=0.0)
-    alike = similarities(scores.embedding, statistics, target)
+    given = target.score(scores).nan_to_num(nan=0.0)
+    outputs = scores.logits if classifier.task is Task.REGRESSION else scores.probabilities
+    outputs = outputs.nan_to_num(nan=0.0)
+    alike = similarities(scores.embedding, profile)
     percentile = None
-    if statistics is not None and (found := alike[choice]) is not None:
-        percentile = statistics.similarity_percentile(target, found)
+    if profile is not None and (found := alike[choice]) is not None:
+        percentile = profile.similarity_percentile(found)
     undecided = result.distribution.undecided()
+    aim = Aim(target, result.limits.max_nodes, result.limits.max_edges)
+    whole = violation(Proposals(modes, scores, aim)) <= 0
     restarts = [
         Restart(
-            probability=float(probabilities[r, target]),
-            mean_probability=float(result.mean_probability[r]),
+            probability=float(given[r]),
+            mean_probability=float(result.mean_score[r]),
             nodes=int(modes.num_nodes[r]),
             edges=int(modes.num_edges[r]),
             similarity=alike[r],
-            feasible=bool(result.judgement.sound[r]),
+            feasible=bool(whole[r]),
             undecided=float(undecided[r]),
             reason=str(result.reasons[r]),
             iterations=int(result.iterations[r]),
@@ -56,70 +65,47 @@ def explanation_of(
     ]
     explanation = Explanation(
         spec=classifier.spec,
-        target=ClassTarget(target, classifier.spec.class_names[target]),
+        target=target,
         sampler=sampler,
         choice=choice,
         probability=probability,
         mode_probability=restarts[choice].probability,
-        class_probabilities=[float(p) for p in probabilities[choice]],
+        class_probabilities=[float(p) for p in outputs[choice]],
         restarts=restarts,
         similarity=alike[choice],
         similarity_percentile=percentile,
-        max_nodes=result.sizes.max_nodes,
-        max_edges=result.sizes.max_edges,
+        max_nodes=result.limits.max_nodes,
+        max_edges=result.limits.max_edges,
         gradient=result.gradient,
         recipe=recipe,
         seed=seed,
         seconds=result.seconds,
         history=_curves(result.history),
     )
-    explanation.notes.extend(_notes(explanation, statistics))
-    return explanation
+    explanation.notes.extend(_notes(explanation, profile))
+    evidence = evidence_of(explanation, classifier, scores=sampled, rule=rule)
+    return replace(explanation, evidence=evidence)
 
 
-def similarities(
-    embedding: Tensor, statistics: ClassStatistics | None, target: int
-) -> list[float | None]:
+def similarities(embedding: Tensor, profile: Profile | None) -> list[float | None]:
     """Cosine similarity of each embedding, [B, D], to the class mean; None where there is none."""
-    if statistics is None or float(statistics.count[target]) == 0:
+    if profile is None or profile.mean_embedding is None:
         return [None] * len(embedding)
-    mean = statistics.mean_embedding[target].to(embedding).unsqueeze(0)
+    mean = profile.mean_embedding.to(embedding).unsqueeze(0)
     return [float(v) for v in torch.cosine_similarity(embedding, mean).nan_to_num(nan=-1.0)]
 
 
-def _notes(explanation: Explanation, statistics: ClassStatistics | None) -> list[str]:
-    """Say what gave way, if anything did, and what may help."""
-    notes = []
-    if explanation.num_edges == 0:
-        notes.append("no graph was found: the most probable one has no edges")
-    mean = explanation.probability.mean
-    if mean < PROBABLE:
-        notes.append(
-            f"the model gives samples only {mean:.2f} on average: "
-            "do not read this as what the class looks like to it"
-        )
-    elif mean < WANTED:
-        notes.append(f"the model is not certain of this: samples have {mean:.3f} on average")
-    if mean < WANTED and statistics is not None:
-        usual = float(statistics.mean_nodes[explanation.target.index])
-        if explanation.num_nodes >= explanation.max_nodes and usual > explanation.max_nodes:
-            notes.append(
-                f"it has as many nodes as it may, {explanation.max_nodes}, and graphs of the class "
-                f"have {usual:.0f} on average: a higher max_nodes may reach the class"
-            )
-    restart = explanation.restarts[explanation.choice]
-    if not restart.feasible and explanation.num_edges:
-        notes.append("the graph is in pieces, too small or over the size limit")
-    percentile = explanation.similarity_percentile
-    if percentile is not None and percentile < TENTH:
-        notes.append(
-            "out of distribution: less like the class than "
-            f"{100 - percentile:.0f}% of its real graphs"
-        )
-    share = sum(r.mean_probability >= PROBABLE for r in explanation.restarts)
-    if share < len(explanation.restarts) / 2:
-        notes.append(f"only {share} of {len(explanation.restarts)} restarts reached the class")
-    return notes
+def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
+    """Say what may help where the target was not reached; the evidence says what gave way."""
+    if profile is None or explanation.probability.mean >= CERTAIN:
+        return []
+    usual = profile.mean_nodes
+    if explanation.num_nodes < explanation.max_nodes or usual <= explanation.max_nodes:
+        return []
+    return [
+        f"it has as many nodes as it may, {explanation.max_nodes}, and graphs of the class "
+        f"have {usual:.0f} on average: a higher max_nodes may reach the class"
+    ]
 
 
 def _curves(history: History) -> list[Curve]:

@@ -16,18 +16,67 @@ from torch_geometric.data import Data
 
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError, DataError
+from gnninterpreter.models.task import Task
 
 if TYPE_CHECKING:
     from gnninterpreter.models.classifier import GraphClassifier
 
-__all__ = ["ClassStatistics"]
+__all__ = ["ClassStatistics", "Profile"]
 
 QUANTILES = 101
+DECILES = 10
+TENTH = 10
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What real graphs of one target look like.
+
+    Args:
+        count: Number of graphs.
+        mean_nodes: Mean number of nodes.
+        mean_edges: Mean number of edges.
+        mean_embedding: Mean embedding, [D]; None where graphs of several kinds are meant.
+        similarity_quantiles: Quantiles of the similarity to it, [101].
+        score_quantiles: Quantiles of what the model gives them for the target, [101]; None where
+            that is no probability.
+    """
+
+    count: int
+    mean_nodes: float
+    mean_edges: float
+    mean_embedding: Tensor | None = None
+    similarity_quantiles: Tensor | None = None
+    score_quantiles: Tensor | None = None
+
+    @property
+    def least_similarity(self) -> float:
+        """Similarity below which a graph counts as unlike the class: its lowest tenth."""
+        if self.similarity_quantiles is None:
+            return -1.0
+        return float(self.similarity_quantiles[TENTH])
+
+    def similarity_percentile(self, similarity: float) -> float | None:
+        """Share of real graphs less similar to the class mean than this, in percent."""
+        return _percentile(self.similarity_quantiles, similarity)
+
+    def score_percentile(self, score: float) -> float | None:
+        """Share of real graphs that the model gives less than this, in percent."""
+        return _percentile(self.score_quantiles, score)
+
+
+def _percentile(quantiles: Tensor | None, value: float) -> float | None:
+    if quantiles is None or bool(torch.isnan(quantiles).any()):
+        return None
+    return 100.0 * float((quantiles < value).sum()) / QUANTILES
 
 
 @dataclass(frozen=True, eq=False)
 class ClassStatistics(ByValue):
-    """For each of C classes, over the graphs the data labels so.
+    """Figures of real graphs, a row for each class of the model.
+
+    The rows of a multilabel model are those of its labels, over the graphs that have them. A
+    regression has ten rows for each output: the graphs whose predicted value lies in each tenth.
 
     Args:
         count: Number of graphs, [C].
@@ -38,7 +87,11 @@ class ClassStatistics(ByValue):
         edges_per_node_std: Standard deviation of the same, [C].
         similarity_quantiles: Quantiles 0, 0.01, ..., 1 of the cosine similarity between a graph's
             embedding and the mean of its class, [C, 101].
-        accuracy: Share of the class's graphs that the model assigns to it, [C].
+        score_quantiles: The same of the probability that the model gives a graph for its class,
+            [C, 101]; NaN for a regression.
+        accuracy: Share of the graphs that the model assigns to their class, [C].
+        value_quantiles: Quantiles of the predicted values of a regression, [outputs, 101]; empty
+            for other tasks.
     """
 
     count: Tensor
@@ -48,17 +101,39 @@ class ClassStatistics(ByValue):
     edges_per_node: Tensor
     edges_per_node_std: Tensor
     similarity_quantiles: Tensor
+    score_quantiles: Tensor
     accuracy: Tensor
+    value_quantiles: Tensor
 
     @property
     def num_classes(self) -> int:
-        """Number of classes."""
+        """Number of rows."""
         return self.count.size(0)
 
-    def similarity_percentile(self, target: int, similarity: float) -> float:
-        """Share of the class's own graphs less similar to its mean than this, in percent."""
-        below = self.similarity_quantiles[target] < similarity
-        return 100.0 * float(below.sum()) / QUANTILES
+    def profile(self, *rows: int) -> Profile | None:
+        """What the graphs of one row, or of several together, look like; None if there are none."""
+        chosen = torch.tensor(rows)
+        count = self.count[chosen].double()
+        total = float(count.sum())
+        if total == 0:
+            return None
+        nodes = float((self.mean_nodes[chosen].double() * count).sum() / total)
+        edges = float((self.mean_edges[chosen].double() * count).sum() / total)
+        if len(rows) > 1:
+            return Profile(int(total), nodes, edges)
+        row = rows[0]
+        return Profile(
+            int(total),
+            nodes,
+            edges,
+            self.mean_embedding[row],
+            self.similarity_quantiles[row],
+            self.score_quantiles[row],
+        )
+
+    def similarity_percentile(self, row: int, similarity: float) -> float | None:
+        """Share of the graphs of a row less similar to its mean than this, in percent."""
+        return _percentile(self.similarity_quantiles[row], similarity)
 
     @classmethod
     def from_dataset(cls, model: Any, dataset: Any, spec: Any = None) -> ClassStatistics:
@@ -66,7 +141,7 @@ class ClassStatistics(ByValue):
 
         Args:
             model: The model, or a `GraphClassifier` around it.
-            dataset: Graphs with a label ``y`` each.
+            dataset: Graphs with a label ``y`` each; a regression needs none.
             spec: The graphs the model takes; inferred from the data set when omitted.
 
         Raises:
@@ -95,6 +170,11 @@ class ClassStatistics(ByValue):
         Raises:
             CheckpointError: If a part is missing.
         """
+        tensors = dict(tensors)
+        if "count" in tensors:
+            rows = tensors["count"].size(0)
+            tensors.setdefault("score_quantiles", torch.full((rows, QUANTILES), torch.nan))
+            tensors.setdefault("value_quantiles", torch.zeros(0, QUANTILES))
         missing = {field.name for field in fields(cls)} - set(tensors)
         if missing:
             raise CheckpointError(f"class statistics lack {', '.join(sorted(missing))}")
@@ -102,36 +182,69 @@ class ClassStatistics(ByValue):
 
 
 def _measure(classifier: GraphClassifier, graphs: Sequence[Data]) -> ClassStatistics:
-    labels = torch.tensor([_label(graph, classifier.spec.num_classes) for graph in graphs])
     scores = classifier.score_data(list(graphs))
-    embedding, logits = scores.embedding.double().cpu(), scores.logits.cpu()
+    embedding = scores.embedding.double().cpu()
+    members, given, hits = _rows(classifier, graphs, scores.logits.double().cpu())
     nodes = torch.tensor([float(graph.num_nodes) for graph in graphs], dtype=torch.double)
-    directed = classifier.spec.directed
-    edges = torch.tensor(
-        [graph.edge_index.size(1) / (1 if directed else 2) for graph in graphs], dtype=torch.double
-    )
-    degree = edges / nodes.clamp_min(1)
+    sides = 1 if classifier.spec.directed else 2
+    edges = torch.tensor([graph.edge_index.size(1) / sides for graph in graphs]).double()
+    per_node = edges / nodes.clamp_min(1)
     levels = torch.linspace(0, 1, QUANTILES, dtype=torch.double)
-    rows: dict[str, list[Tensor]] = {field.name: [] for field in fields(ClassStatistics)}
-    for c in range(classifier.spec.num_classes):
-        mine = labels == c
+    rows: dict[str, list[Tensor]] = {}
+
+    def put(name: str, value: Tensor) -> None:
+        rows.setdefault(name, []).append(value)
+
+    for mine, score, hit in zip(members, given, hits, strict=True):
         n = int(mine.sum())
-        mean = embedding[mine].mean(0) if n else torch.zeros(embedding.size(1), dtype=torch.double)
-        alike = torch.cosine_similarity(embedding[mine], mean.unsqueeze(0))
-        rows["count"].append(torch.tensor(float(n)))
-        rows["mean_embedding"].append(mean)
-        rows["mean_nodes"].append(nodes[mine].mean() if n else torch.tensor(0.0))
-        rows["mean_edges"].append(edges[mine].mean() if n else torch.tensor(0.0))
-        rows["edges_per_node"].append(degree[mine].mean() if n else torch.tensor(0.0))
-        rows["edges_per_node_std"].append(
-            degree[mine].std(unbiased=False) if n else torch.tensor(0.0)
+        put("count", torch.tensor(float(n)))
+        # A class without graphs has zeros everywhere; its count says so.
+        used = mine if n else torch.zeros_like(mine).index_fill(0, torch.tensor([0]), True)
+        keep = float(n > 0)
+        mean = embedding[used].mean(0) * keep
+        alike = torch.cosine_similarity(embedding[used], mean.unsqueeze(0))
+        put("mean_embedding", mean)
+        put("mean_nodes", nodes[used].mean() * keep)
+        put("mean_edges", edges[used].mean() * keep)
+        put("edges_per_node", per_node[used].mean() * keep)
+        put("edges_per_node_std", per_node[used].std(unbiased=False) * keep)
+        put("similarity_quantiles", torch.quantile(alike, levels) * keep)
+        put("score_quantiles", torch.quantile(score[used], levels) * keep)
+        put("accuracy", hit[used].double().mean() * keep)
+    values = torch.zeros(0, QUANTILES)
+    if classifier.task is Task.REGRESSION:
+        values = torch.quantile(scores.logits.double().cpu(), levels, dim=0).t()
+    stacked = {name: torch.stack(parts).float() for name, parts in rows.items()}
+    return ClassStatistics(**stacked, value_quantiles=values.float())
+
+
+def _rows(
+    classifier: GraphClassifier, graphs: Sequence[Data], logits: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Which graphs each row is about, what the model gives them for it, and whether it agrees."""
+    columns = logits.size(1)
+    if classifier.task is Task.REGRESSION:
+        place = logits.argsort(0).argsort(0).double() / len(graphs)
+        tenth = (place * DECILES).long().clamp_max(DECILES - 1)
+        members = torch.stack([tenth[:, c] == d for c in range(columns) for d in range(DECILES)])
+        return members, torch.full(members.shape, torch.nan).double(), torch.ones_like(members)
+    if classifier.task is Task.MULTILABEL:
+        labels = torch.stack([_label_row(graph, columns) for graph in graphs])
+        return (labels > 0.5).t(), logits.sigmoid().t(), (logits > 0).t()
+    classes = torch.tensor([_label(graph, columns) for graph in graphs])
+    every = torch.arange(columns).unsqueeze(1)
+    return every == classes, logits.softmax(1).t(), every == logits.argmax(1)
+
+
+def _label_row(graph: Data, columns: int) -> Tensor:
+    y = graph.get("y")
+    if not torch.is_tensor(y) or y.numel() != columns:
+        got = "none" if y is None else f"{torch.as_tensor(y).numel()} numbers"
+        raise DataError(
+            f"every graph of the dataset needs a row of {columns} labels in 'y', NaN where one was "
+            f"not measured (got {got})"
         )
-        rows["similarity_quantiles"].append(
-            torch.quantile(alike, levels) if n else torch.zeros(QUANTILES, dtype=torch.double)
-        )
-        hits = (logits[mine].argmax(1) == c).double()
-        rows["accuracy"].append(hits.mean() if n else torch.tensor(0.0))
-    return ClassStatistics(**{name: torch.stack(values).float() for name, values in rows.items()})
+    return y.reshape(-1).double()
 
 
 def _label(graph: Data, num_classes: int) -> int:

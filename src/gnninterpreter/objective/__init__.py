@@ -1,23 +1,50 @@
-"""What is being optimised: one term a file, each a loss for each restart."""
+"""How good a graph is as an answer: targets, terms and the objective they form."""
 
-from gnninterpreter.objective.base import Goal, Iterate, Term
-from gnninterpreter.objective.budget import Budget, RelativeBudget
-from gnninterpreter.objective.class_score import ClassLogProbability, ClassScore
+from gnninterpreter.objective.base import Aim, Iterate, Proposals, Term
+from gnninterpreter.objective.budget import Budget
+from gnninterpreter.objective.certainty import Certainty, RawScore
 from gnninterpreter.objective.connectivity import Connectivity
 from gnninterpreter.objective.entropy import Entropy
+from gnninterpreter.objective.likeness import Likeness
 from gnninterpreter.objective.norms import LatentNorm
-from gnninterpreter.objective.similarity import EmbeddingSimilarity
+from gnninterpreter.objective.objective import Objective, Weighted
+from gnninterpreter.objective.schedules import Constant, Ramp, Schedule, WarmUp
+from gnninterpreter.objective.size import Size
+from gnninterpreter.objective.target import (
+    BoundaryTarget,
+    ClassTarget,
+    LabelTarget,
+    Target,
+    ValueTarget,
+    target_from_json,
+)
+from gnninterpreter.objective.wholeness import Wholeness, violation
 
 __all__ = [
+    "Aim",
+    "BoundaryTarget",
     "Budget",
-    "ClassLogProbability",
-    "ClassScore",
+    "Certainty",
+    "ClassTarget",
     "Connectivity",
-    "EmbeddingSimilarity",
+    "Constant",
     "Entropy",
-    "Goal",
     "Iterate",
+    "LabelTarget",
     "LatentNorm",
-    "RelativeBudget",
+    "Likeness",
+    "Objective",
+    "Proposals",
+    "Ramp",
+    "RawScore",
+    "Schedule",
+    "Size",
+    "Target",
     "Term",
+    "ValueTarget",
+    "WarmUp",
+    "Weighted",
+    "Wholeness",
+    "target_from_json",
+    "violation",
 ]

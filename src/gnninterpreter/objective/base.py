@@ -1,85 +1,153 @@
-"""What an objective term is: a number for each restart, to be made small."""
+"""What a term of the objective is, and what it may look at.
+
+A term says one thing about graphs as answers, in two readings. The *soft* one is a loss for the
+gradient, read off relaxed samples. The *discrete* one is a cost of discrete graphs, for everything
+that tries and compares them. Both are to be made small.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cached_property
+from typing import ClassVar
 
+import torch
 from torch import Tensor
 
 from gnninterpreter.distribution import GraphDistribution
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.models.classifier import Scores
+from gnninterpreter.models.statistics import Profile
+from gnninterpreter.objective.target import Target
 
-__all__ = ["Goal", "Iterate", "Term"]
+__all__ = ["Aim", "Iterate", "Proposals", "Term"]
+
+# The logarithm of a score that is 0, or of a graph that cannot be scored.
+LOWEST = -100.0
 
 
 @dataclass(frozen=True)
-class Goal:
-    """What each of R restarts is after.
+class Aim:
+    """What a search is after.
 
     Args:
-        target: Class to reach, [R].
-        mean_embedding: Mean embedding of that class, [R, D]; None where no statistics are known.
-        max_edges: Most edges an explanation may have (the paper's budget B), [R].
-        max_nodes: Most nodes it may have, [R].
-        similarity: Similarity to the class mean below which a graph counts as out of distribution,
-            [R]: the lowest tenth of the class's own graphs lies below it.
+        target: What is asked of the model.
+        max_nodes: Most nodes an explanation may have.
+        max_edges: Most edges it may have (the paper's budget B).
+        profile: What real graphs of the target look like; None where nothing is known of them.
     """
 
-    target: Tensor
-    mean_embedding: Tensor | None
-    max_edges: Tensor
-    max_nodes: Tensor
-    similarity: Tensor
+    target: Target
+    max_nodes: int
+    max_edges: float
+    profile: Profile | None = None
 
-    def select(self, index: Tensor) -> Goal:
-        """Return the goals of some restarts."""
-        mean = None if self.mean_embedding is None else self.mean_embedding[index]
-        return Goal(
-            self.target[index],
-            mean,
-            self.max_edges[index],
-            self.max_nodes[index],
-            self.similarity[index],
-        )
+
+@dataclass(frozen=True)
+class Proposals:
+    """B graphs and what the model says of them, as the discrete reading of a term sees them.
+
+    Args:
+        graphs: The graphs. Their weights are 0 or 1, but for terms that say they are smooth.
+        scores: The model's outputs for them; NaN for a graph without edges.
+        aim: What the search is after.
+    """
+
+    graphs: DenseGraphs
+    scores: Scores
+    aim: Aim
+
+    @cached_property
+    def log_score(self) -> Tensor:
+        """Logarithm of how far each is what was asked for, [B]; very low where it has no score."""
+        logs = self.aim.target.log_score(self.scores)
+        return logs.nan_to_num(nan=LOWEST).clamp_min(LOWEST)
+
+    @cached_property
+    def edges(self) -> Tensor:
+        """Number of edges, [B]."""
+        return self.graphs.num_edges
+
+    @cached_property
+    def nodes(self) -> Tensor:
+        """Number of nodes, [B]."""
+        return self.graphs.num_nodes
+
+    @cached_property
+    def similarity(self) -> Tensor:
+        """Cosine similarity to the mean embedding of the target, [B]; 1 where none is known."""
+        profile = self.aim.profile
+        if profile is None or profile.mean_embedding is None:
+            return torch.ones_like(self.log_score)
+        mean = profile.mean_embedding.to(self.scores.embedding)
+        return torch.cosine_similarity(self.scores.embedding, mean, dim=-1).nan_to_num(nan=-1.0)
 
 
 @dataclass(frozen=True)
 class Iterate:
-    """All that a term may look at in one iteration.
+    """One iteration of the gradient search, as the soft reading of a term sees it.
 
     Args:
         distribution: The R distributions.
-        logits: Class scores of the K samples of each restart, [R, K, C].
-        embedding: Their embeddings, [R, K, D].
-        goal: What the restarts are after.
+        graphs: K samples of each, R * K graphs: relaxed ones, or discrete ones where the model
+            cannot be relaxed.
+        scores: The model's outputs, logits [R, K, C] and embeddings [R, K, D].
+        aim: What the search is after.
     """
 
     distribution: GraphDistribution
-    logits: Tensor
-    embedding: Tensor
-    goal: Goal
+    graphs: DenseGraphs
+    scores: Scores
+    aim: Aim
 
     @property
-    def target_index(self) -> Tensor:
-        """The target as an index into the class dimension of ``logits``, [R, K, 1]."""
-        return self.goal.target.view(-1, 1, 1).expand(-1, self.logits.size(1), 1)
+    def shape(self) -> tuple[int, int]:
+        """Number of restarts R and of samples K."""
+        return self.scores.logits.shape[0], self.scores.logits.shape[1]
+
+    @cached_property
+    def proposals(self) -> Proposals:
+        """The samples as a discrete reading sees them, [R * K]."""
+        flat = Scores(
+            self.scores.logits.flatten(0, 1), self.scores.embedding.flatten(0, 1), self.scores.task
+        )
+        return Proposals(self.graphs, flat, self.aim)
 
 
-class Term(Protocol):
-    """One term of the objective.
+class Term:
+    """One term of the objective; a subclass is a frozen dataclass that overrides its readings.
 
-    Terms are losses: the loop makes their weighted sum small. ``per_sample`` terms return [R, K]
-    and are averaged over the samples (equation 6); the others look at the distribution and return
-    [R].
+    A term of one's own needs `discrete` alone. If it is written in operations that can be
+    differentiated, and means something for weights between 0 and 1, say ``smooth = True``: the
+    gradient then reads it off the relaxed samples, and local search follows its slope.
     """
+
+    smooth: ClassVar[bool] = False
+    """Whether `discrete` can be differentiated through soft graphs."""
+
+    required: ClassVar[bool] = True
+    """Whether walks go on while it costs anything; no for mere preferences, such as size."""
 
     @property
     def name(self) -> str:
         """Name in histories and reports."""
+        return type(self).__name__
 
-    @property
-    def per_sample(self) -> bool:
-        """Whether there is a loss for each sample."""
+    def soft(self, iterate: Iterate) -> Tensor | None:
+        """The loss of each sample [R, K] or of each restart [R]; None takes no part."""
+        if not self.smooth:
+            return None
+        cost = self.discrete(iterate.proposals)
+        return None if cost is None else cost.view(iterate.shape)
 
-    def __call__(self, iterate: Iterate) -> Tensor:
-        """Return the loss of each restart, or of each sample of each restart."""
+    def discrete(self, proposals: Proposals) -> Tensor | None:
+        """The cost of each graph, [B]; None takes no part."""
+        return None
+
+    def guide(self, proposals: Proposals) -> Tensor | None:
+        """The same with a gentler slope, for walks that start far away; the cost when omitted."""
+        return self.discrete(proposals)
+
+    def feasible(self, proposals: Proposals) -> Tensor | None:
+        """Which graphs may be answers at all, [B]; None allows all."""
+        return None

@@ -7,39 +7,28 @@ from dataclasses import dataclass
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from gnninterpreter.objective.base import Iterate
+from gnninterpreter.objective.base import Iterate, Proposals, Term
 
-__all__ = ["Budget", "RelativeBudget"]
+__all__ = ["Budget"]
 
 
 @dataclass(frozen=True)
-class Budget:
+class Budget(Term):
     r"""The penalty :math:`\mathrm{softplus}(\|\sigma(\Omega)\|_1 - B)^2`."""
 
-    name: str = "budget"
-    per_sample: bool = False
+    @property
+    def name(self) -> str:
+        """Name in histories and reports."""
+        return "budget"
 
-    def __call__(self, iterate: Iterate) -> Tensor:
+    def soft(self, iterate: Iterate) -> Tensor:
         """Return [R]."""
-        return softplus(iterate.distribution.expected_edges - iterate.goal.max_edges).square()
+        return softplus(iterate.distribution.expected_edges - iterate.aim.max_edges).square()
 
+    def discrete(self, proposals: Proposals) -> Tensor:
+        """Return [B]."""
+        return softplus(proposals.edges - proposals.aim.max_edges).square()
 
-@dataclass(frozen=True)
-class RelativeBudget:
-    r"""The share by which the expected number of edges exceeds a part of the limit.
-
-    Differs from the paper: its penalty is a count squared, so that one weight cannot fit graphs of
-    ten and of seventy edges. Here :math:`\max(0, \|\sigma(\Omega)\|_1 / (\rho B) - 1)`.
-
-    Args:
-        part: The part rho of the limit that is aimed at.
-    """
-
-    part: float = 1.0
-    name: str = "relative budget"
-    per_sample: bool = False
-
-    def __call__(self, iterate: Iterate) -> Tensor:
-        """Return [R]."""
-        limit = self.part * iterate.goal.max_edges
-        return (iterate.distribution.expected_edges / limit - 1).clamp_min(0)
+    def feasible(self, proposals: Proposals) -> Tensor:
+        """Whether the graph keeps to the budget, [B]."""
+        return proposals.edges <= proposals.aim.max_edges

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.distribution.pairs import pair_places
-from gnninterpreter.objective.base import Iterate
+from gnninterpreter.objective.base import Iterate, Term
 
 __all__ = ["Connectivity"]
 
@@ -19,7 +19,7 @@ SQUEEZE = 1e-4
 
 
 @dataclass(frozen=True)
-class Connectivity:
+class Connectivity(Term):
     r"""The sum :math:`\sum_i \sum_{j,k \in N(i)} D_{KL}(P_{ij} \| P_{ik})` over edges at node i.
 
     Summed over all ordered pairs the terms :math:`\log(1 - \theta)` cancel, and what is left of the
@@ -30,10 +30,12 @@ class Connectivity:
     of them, and so depends on how nodes are numbered.
     """
 
-    name: str = "connectivity"
-    per_sample: bool = False
+    @property
+    def name(self) -> str:
+        """Name in histories and reports."""
+        return "connectivity"
 
-    def __call__(self, iterate: Iterate) -> Tensor:
+    def soft(self, iterate: Iterate) -> Tensor:
         """Return [R]."""
         distribution = iterate.distribution
         bound = math.log((1 - SQUEEZE) / SQUEEZE)

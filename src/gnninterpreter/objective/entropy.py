@@ -6,22 +6,24 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from gnninterpreter.objective.base import Iterate
+from gnninterpreter.objective.base import Iterate, Term
 
 __all__ = ["Entropy"]
 
 
 @dataclass(frozen=True)
-class Entropy:
-    """What is still undecided in the distribution, in bits, for each edge of the limit.
+class Entropy(Term):
+    """The entropy of the distribution in bits, for each edge of the limit.
 
     Not in the paper, which leaves distributions open and so lets samples differ from the mode. A
-    pressure that rises late in the search closes what the class score has not decided by then.
+    pressure that rises late in the search closes what certainty has not decided by then.
     """
 
-    name: str = "entropy"
-    per_sample: bool = False
+    @property
+    def name(self) -> str:
+        """Name in histories and reports."""
+        return "entropy"
 
-    def __call__(self, iterate: Iterate) -> Tensor:
+    def soft(self, iterate: Iterate) -> Tensor:
         """Return [R]."""
-        return iterate.distribution.undecided() / iterate.goal.max_edges
+        return iterate.distribution.undecided() / iterate.aim.max_edges

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnninterpreter.objective.base import Iterate
+from gnninterpreter.errors import SpecError
+from gnninterpreter.objective.base import Iterate, Term
 
 __all__ = ["LatentNorm"]
 
 
 @dataclass(frozen=True)
-class LatentNorm:
+class LatentNorm(Term):
     r"""The norm :math:`\|\Omega\|_k`, which keeps the sigmoid of the edge latents from saturating.
 
     The main text of the paper speaks of all latent parameters, its Appendix A of Omega; this
@@ -21,19 +22,18 @@ class LatentNorm:
     """
 
     order: int
-    per_sample: bool = False
 
     def __post_init__(self) -> None:
         """Check the order."""
         if self.order not in (1, 2):
-            raise ValueError(f"order must be 1 or 2 (got {self.order})")
+            raise SpecError(f"order must be 1 or 2 (got {self.order})")
 
     @property
     def name(self) -> str:
         """Name in histories and reports."""
         return f"L{self.order}"
 
-    def __call__(self, iterate: Iterate) -> Tensor:
+    def soft(self, iterate: Iterate) -> Tensor:
         """Return [R]."""
         omega = iterate.distribution.edge_logits
         norm: Tensor = torch.linalg.vector_norm(omega, self.order, dim=1)

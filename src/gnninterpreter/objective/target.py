@@ -19,6 +19,7 @@ from torch import Tensor
 
 from gnninterpreter.errors import CheckpointError, TargetError
 from gnninterpreter.models.classifier import Scores
+from gnninterpreter.models.statistics import DECILES, QUANTILES, ClassStatistics, Profile
 
 __all__ = [
     "BoundaryTarget",
@@ -71,6 +72,10 @@ class Target(ABC):
     @abstractmethod
     def quantity(self) -> str:
         """What the score is, in words that follow "the"."""
+
+    def profile(self, statistics: ClassStatistics | None) -> Profile | None:
+        """What real graphs of the target look like; None where nothing is known of them."""
+        return None if statistics is None else statistics.profile(self.index)
 
     def to_json(self) -> dict[str, Any]:
         """Return the target as plain JSON values."""
@@ -166,6 +171,17 @@ class ValueTarget(Target):
             return torch.nn.functional.logsigmoid(slope * (1 + beyond))
         return math.log(CERTAIN) * ((value - self.aim) / self.unit).square()
 
+    def profile(self, statistics: ClassStatistics | None) -> Profile | None:
+        """What the graphs of the tenth look like in which the value lies."""
+        if statistics is None or not statistics.value_quantiles.numel():
+            return None
+        if isinstance(self.aim, str):
+            tenth = DECILES - 1 if self.aim == "max" else 0
+        else:
+            below = (statistics.value_quantiles[self.index] < self.aim).sum()
+            tenth = min(int(below) * DECILES // QUANTILES, DECILES - 1)
+        return statistics.profile(self.index * DECILES + tenth)
+
     def raw_score(self, scores: Scores) -> Tensor:
         """The value, or its negative where it is to be small, or minus its distance."""
         value = scores.logits[..., self.index]
@@ -226,6 +242,10 @@ class BoundaryTarget(Target):
         pair = logs[..., [self.index, self.other]]
         distance = (pair[..., 0] - pair[..., 1]) / self.WIDTH
         return pair.logsumexp(-1).clamp_max(0.0) + math.log(CERTAIN) * distance.square()
+
+    def profile(self, statistics: ClassStatistics | None) -> Profile | None:
+        """What graphs of both classes look like together."""
+        return None if statistics is None else statistics.profile(self.index, self.other)
 
     def raw_score(self, scores: Scores) -> Tensor:
         """The smaller of the two outputs."""

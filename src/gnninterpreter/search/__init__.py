@@ -1,34 +1,33 @@
-"""Searching for explanations: recipes, gradients, the loop, local search and settling."""
+"""Searching for explanations: recipes and the phases they are made of."""
 
-from gnninterpreter.search.gradient import RelaxedGradient, ScoreFunctionGradient
-from gnninterpreter.search.judge import Judge, Judgement
-from gnninterpreter.search.loop import History, Reason, gradient_search
-from gnninterpreter.search.recipe import Recipe, Sizes, WeightedTerm
-from gnninterpreter.search.refine import refine
+from gnninterpreter.search.anneal import Anneal
+from gnninterpreter.search.ascent import Ascent
+from gnninterpreter.search.calibration import Calibrate
+from gnninterpreter.search.callbacks import Callback, Monitor, Snapshot
+from gnninterpreter.search.iterated import IteratedSearch
+from gnninterpreter.search.local import LocalSearch
+from gnninterpreter.search.problem import Evaluation, Problem
+from gnninterpreter.search.recipe import Limits, Recipe
 from gnninterpreter.search.run import SearchResult, search
-from gnninterpreter.search.schedules import Constant, Ramp, WarmUp
-from gnninterpreter.search.settle import settle
-from gnninterpreter.search.watch import Callback, Look, Watch
+from gnninterpreter.search.state import History, Phase, Reason, State
 
 __all__ = [
+    "Anneal",
+    "Ascent",
+    "Calibrate",
     "Callback",
-    "Constant",
+    "Evaluation",
     "History",
-    "Judge",
-    "Judgement",
-    "Look",
-    "Ramp",
+    "IteratedSearch",
+    "Limits",
+    "LocalSearch",
+    "Monitor",
+    "Phase",
+    "Problem",
     "Reason",
     "Recipe",
-    "RelaxedGradient",
-    "ScoreFunctionGradient",
     "SearchResult",
-    "Sizes",
-    "WarmUp",
-    "Watch",
-    "WeightedTerm",
-    "gradient_search",
-    "refine",
+    "Snapshot",
+    "State",
     "search",
-    "settle",
 ]

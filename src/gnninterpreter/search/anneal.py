@@ -3,109 +3,176 @@
 Some classes are needles: the model says no to everything but the exact pattern, and from a random
 soft graph no gradient points there. A walk over discrete graphs that also follows the embedding
 does find them, since graphs on the way look more and more like the class to the layers before the
-last. Every restart has a few walkers of its own, which differ in how far they follow the class
-probability and how far the embedding; the best graph any of them saw is where the gradient search
-begins.
+last. Every restart has a few walkers of its own, which differ in how far they follow certainty and
+how far likeness; the best graph any of them saw is where the gradient search begins.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution import GraphDistribution, Streams
+from gnninterpreter.distribution import GraphDistribution, Streams, around_graphs
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.objective import Goal
-from gnninterpreter.search.batches import choose, compact, replaced, with_varied_absent_nodes
-from gnninterpreter.search.judge import SIZE_WEIGHT, Judge, Judgement
+from gnninterpreter.search.batches import (
+    choose,
+    replaced,
+    widened,
+    with_varied_absent_nodes,
+)
+from gnninterpreter.search.callbacks import Monitor
+from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
+from gnninterpreter.search.problem import Problem
+from gnninterpreter.search.state import State
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["anneal", "random_walkers"]
+__all__ = ["Anneal", "emphasis_of", "random_walkers", "walk"]
 
 # One move changes the energy by anything from 0.01 to 10. Cooled by a constant factor, a walk
 # spends as much time on each order of these; by a constant difference, nearly all on the largest.
 HOT, COLD = 1.0, 0.02
-PROBABILITY_SCALE, SIMILARITY_SCALE, STRUCTURE_SCALE, EDGE_SCALE = 2.0, 10.0, 3.0, 0.01
-LOOK_EVERY = 10
-Energy = Callable[[Judgement, Goal, int], Tensor]
-# How far the walkers of a restart follow the probability and the embedding, in turn.
-FOLLOW = ((1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.2, 1.0))
+CHECK_EVERY = 10
+# How far the walkers of a restart follow certainty and likeness, in turn.
+EMPHASIS = {"certainty": (1.0, 1.0, 1.0, 0.2), "embedding similarity": (0.0, 0.5, 1.0, 1.0)}
+# From this score on a graph is a better start than none.
+PROMISING = 0.5
 
 
-def anneal(
+@dataclass(frozen=True)
+class Anneal:
+    """Random walks over small graphs; the distributions then begin around what they found.
+
+    Args:
+        walkers: Walkers of each restart.
+        steps: Most steps of a walker.
+        nodes: Most nodes of the graphs they walk over.
+    """
+
+    walkers: int = 16
+    steps: int = 200
+    nodes: int = 10
+    name: str = "anneal"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_settings(self, walkers=1, steps=1, nodes=3)
+
+    def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
+        """Walk, and begin around the graphs that were found; elsewhere, as before."""
+        candidates = state.graphs.num_candidates
+        spec, dtype = state.graphs.spec, state.graphs.weight.dtype
+        start = random_walkers(spec, min(self.nodes, candidates), self.walkers, streams, dtype)
+        found = walk(
+            problem,
+            start,
+            streams,
+            self.steps,
+            emphasis=emphasis_of(problem, self.walkers),
+            tell=lambda step, best: monitor.graphs(self.name, step, self.steps, best),
+        )
+        found = widened(found, candidates)
+        seen = problem.evaluate(found)
+        good = seen.score >= PROMISING
+        warm = around_graphs(found, streams)
+        latents = [
+            torch.where(good.view((-1,) + (1,) * (a.dim() - 1)), a, b)
+            for a, b in zip(warm.latents(), state.distribution.latents(), strict=True)
+        ]
+        return state.with_(
+            distribution=state.distribution.with_latents(latents),
+            graphs=choose(good, found, state.graphs),
+            evaluation=seen.where(good, state.evaluation),
+        )
+
+
+def walk(
+    problem: Problem,
     walkers: DenseGraphs,
-    goal: Goal,
-    judge: Judge,
     streams: Streams,
     steps: int,
-    look: Callable[[int, DenseGraphs], bool] | None = None,
     *,
-    energy: Energy | None = None,
+    emphasis: Mapping[str, Tensor] | None = None,
+    by_cost: bool = False,
     temperatures: tuple[float, float] = (HOT, COLD),
-) -> tuple[DenseGraphs, Judgement]:
+    tell: Callable[[int, DenseGraphs], bool] | None = None,
+) -> DenseGraphs:
     """Let the walkers of R restarts walk, and return the best graph each restart's have seen.
 
     A restart whose best graph leaves nothing to be desired walks no further, so that what it finds
     does not depend on the others.
 
     Args:
+        problem: Says how good a graph is.
         walkers: R * W discrete graphs, those of one restart beside each other.
-        goal: What each restart is after, fields [R].
-        judge: Says how good a graph is.
         streams: One stream for each restart.
         steps: Most steps of a walker.
-        look: Called now and then with the steps done and the best graph of each restart; True ends
-            the walk.
-        energy: What walkers seek to lower, from what was seen, what they are after and how many a
-            restart has; when omitted, a mixture of probability and likeness that differs between
-            walkers.
+        emphasis: How far the W walkers of a restart follow some terms, by name, [W] each.
+        by_cost: Whether walkers seek to lower the cost itself, rather than its gentler guide.
         temperatures: At the beginning and at the end of the walk, both positive.
+        tell: Called now and then with the steps done and the best graph of each restart; True ends
+            the walk.
     """
     each = len(walkers) // len(streams)
     space = MoveSpace(walkers.spec, walkers.num_candidates, walkers.weight.device)
-    measure = energy or _energy
     hot, cold = temperatures
-    aims = _for_each_walker(goal, each)
-    seen = judge(compact(walkers), aims)
-    level = measure(seen, aims, each)
-    best, cost = _best_of_each(walkers, seen.cost, each)
-    walking = torch.arange(len(streams), device=goal.target.device)
+    slack = problem.objective.slack
+
+    def measured(graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
+        found = problem.propose(graphs)
+        cost = problem.objective.cost(found)
+        if by_cost:
+            return cost, cost
+        restarts = len(graphs) // each
+        factors = {name: part.repeat(restarts) for name, part in (emphasis or {}).items()}
+        return cost, problem.objective.energy(found, factors)
+
+    costs, level = measured(walkers)
+    best, cost = _best_of_each(walkers, costs, each)
+    walking = torch.arange(len(streams), device=walkers.weight.device)
     for step in range(steps):
-        # Looked at now and then: each look waits for the device.
-        if step % LOOK_EVERY == 0:
-            keep = cost[walking] > SIZE_WEIGHT
-            if not bool(keep.any()) or (look is not None and look(step, best)):
+        # Checked now and then: each check waits for the device.
+        if step % CHECK_EVERY == 0:
+            keep = cost[walking] > slack
+            if not bool(keep.any()) or (tell is not None and tell(step, best)):
                 break
             if not bool(keep.all()):
                 members = keep.repeat_interleave(each)
-                walkers, level, aims = walkers[members], level[members], aims.select(members)
+                walkers, level = walkers[members], level[members]
                 walking, streams = walking[keep], streams.select(keep)
-        going = cost[walking] > SIZE_WEIGHT
+        going = cost[walking] > slack
         temperature = hot * (cold / hot) ** (step / steps)
         walkers = with_varied_absent_nodes(walkers)
         chance = streams.uniform(2, each, dtype=walkers.weight.dtype)
         moves = _pick(space.possible(walkers), chance[:, 0].flatten())
         proposals = space.apply(walkers, moves)
-        seen = judge(compact(proposals), aims)
-        new = measure(seen, aims, each)
+        costs, new = measured(proposals)
         accept = chance[:, 1].flatten() < ((level - new) / temperature).clamp_max(0).exp()
         accept = accept & going.repeat_interleave(each)
         walkers = choose(accept, proposals, walkers)
         level = torch.where(accept, new, level)
-        found, found_cost = _best_of_each(proposals, seen.cost, each)
+        found, found_cost = _best_of_each(proposals, costs, each)
         better = (found_cost < cost[walking]) & going
         best = replaced(best, walking, choose(better, found, best[walking]))
         cost[walking] = torch.where(better, found_cost, cost[walking])
-    return best, judge(best, goal)
+    return best
 
 
-def _for_each_walker(goal: Goal, each: int) -> Goal:
-    return goal.select(
-        torch.arange(len(goal.target), device=goal.target.device).repeat_interleave(each)
-    )
+def emphasis_of(problem: Problem, walkers: int) -> dict[str, Tensor] | None:
+    """How far each walker follows which term; all follow certainty where there is no likeness."""
+    profile = problem.aim.profile
+    if profile is None or profile.mean_embedding is None:
+        return None
+    device, dtype = problem.classifier.device, problem.classifier.dtype
+    return {
+        name: torch.tensor(shares, dtype=dtype, device=device).repeat(-(-walkers // len(shares)))[
+            :walkers
+        ]
+        for name, shares in EMPHASIS.items()
+    }
 
 
 def random_walkers(
@@ -136,20 +203,6 @@ def random_walkers(
     chance = blank.spread(streams.uniform(each, pairs, dtype=dtype).flatten(0, 1))
     weight = (allowed & (chance > 0) & (chance < density.view(-1, 1, 1))).to(dtype)
     return DenseGraphs(spec, weight, features.nodes, features.edges)
-
-
-def _energy(seen: Judgement, aims: Goal, each: int) -> Tensor:
-    share = torch.tensor(FOLLOW, dtype=seen.cost.dtype, device=seen.cost.device)
-    share = share.repeat(-(-each // len(FOLLOW)), 1)[:each].repeat(len(seen.cost) // each, 1)
-    unlikely = -seen.probability.clamp_min(1e-38).log()
-    unlike = 1 - seen.similarity
-    follow_probability = share[:, 0] if aims.mean_embedding is not None else torch.ones_like(unlike)
-    return (
-        PROBABILITY_SCALE * follow_probability * unlikely.log1p()
-        + SIMILARITY_SCALE * share[:, 1] * unlike
-        + STRUCTURE_SCALE * seen.structure
-        + EDGE_SCALE * seen.edges
-    )
 
 
 def _pick(possible: Tensor, chance: Tensor) -> Tensor:

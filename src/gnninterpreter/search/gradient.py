@@ -1,6 +1,6 @@
 """Two ways to a gradient: through the relaxed model, or around a model that cannot be relaxed.
 
-Both return, for each restart, the loss and its gradient in the latents; the loop does not know
+Both return, for each restart, the loss and its gradient in the latents; the search does not know
 which one it uses.
 """
 
@@ -13,12 +13,12 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.distribution import GraphDistribution, Streams
-from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.objective import Goal, Iterate
-from gnninterpreter.relax import RelaxedModel
-from gnninterpreter.search.recipe import Recipe
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.models.classifier import Scores
+from gnninterpreter.objective import Iterate
+from gnninterpreter.search.problem import Problem
 
-__all__ = ["Gradient", "RelaxedGradient", "ScoreFunctionGradient", "Step"]
+__all__ = ["Gradient", "RelaxedGradient", "ScoreFunctionGradient", "Step", "gradient_of"]
 
 
 @dataclass(frozen=True)
@@ -30,20 +30,30 @@ class Step:
     gradients: list[Tensor]
 
 
+@dataclass(frozen=True)
+class Moment:
+    """Where a gradient is taken: iteration, of how many, with how many samples, how soft."""
+
+    iteration: int
+    iterations: int
+    samples: int
+    temperature: float
+
+
 class Gradient(Protocol):
     """A way to get from latents to losses and their gradients."""
 
     name: str
 
-    def __call__(
-        self,
-        distribution: GraphDistribution,
-        goal: Goal,
-        recipe: Recipe,
-        iteration: int,
-        streams: Streams,
-    ) -> Step:
+    def __call__(self, distribution: GraphDistribution, moment: Moment, streams: Streams) -> Step:
         """Return losses and gradients at one iteration."""
+
+
+def gradient_of(problem: Problem) -> Gradient:
+    """The gradient that the model allows."""
+    if problem.relaxed is None:
+        return ScoreFunctionGradient(problem)
+    return RelaxedGradient(problem)
 
 
 class RelaxedGradient:
@@ -51,38 +61,25 @@ class RelaxedGradient:
 
     name = "relaxed"
 
-    def __init__(self, relaxed: RelaxedModel) -> None:
-        """Use a relaxed model, whose session the caller keeps open."""
-        self.relaxed = relaxed
+    def __init__(self, problem: Problem) -> None:
+        """Use the relaxed model of a problem, whose session the caller keeps open."""
+        self.problem = problem
 
-    def __call__(
-        self,
-        distribution: GraphDistribution,
-        goal: Goal,
-        recipe: Recipe,
-        iteration: int,
-        streams: Streams,
-    ) -> Step:
+    def __call__(self, distribution: GraphDistribution, moment: Moment, streams: Streams) -> Step:
         """Return losses and gradients at one iteration."""
+        assert self.problem.relaxed is not None
         latents = [latent.detach().requires_grad_() for latent in distribution.latents()]
         current = distribution.with_latents(latents)
-        temperature = recipe.temperature(iteration, recipe.iterations)
-        scores = self.relaxed(current.relaxed(recipe.samples, temperature, streams))
-        shape = (current.restarts, recipe.samples, -1)
-        iterate = Iterate(current, scores.logits.view(shape), scores.embedding.view(shape), goal)
-        terms = _weighted_terms(iterate, recipe, iteration)
+        graphs = current.relaxed(moment.samples, moment.temperature, streams)
+        losses = _losses(self.problem, current, graphs, self.problem.relaxed(graphs), moment)
         means = {
-            name: value.mean(1) if value.dim() == 2 else value for name, value in terms.items()
+            name: value.mean(1) if value.dim() == 2 else value for name, value in losses.items()
         }
         loss = torch.stack(list(means.values())).sum(0)
-        gradients = torch.autograd.grad(loss.sum(), latents, allow_unused=True)
         return Step(
             loss.detach(),
             {name: value.detach() for name, value in means.items()},
-            [
-                torch.zeros_like(x) if g is None else g
-                for x, g in zip(latents, gradients, strict=True)
-            ],
+            _gradients(loss, latents),
         )
 
 
@@ -95,38 +92,29 @@ class ScoreFunctionGradient:
     factor, and to order 1/K for its being estimated from the same samples.
 
     Args:
-        classifier: The native model.
-        factor: How many times the recipe's number of samples to draw.
+        problem: Whose native model is asked.
+        factor: How many times the asked number of samples to draw.
         jitter: Noise on the latents of continuous features, without which they would not vary.
     """
 
     name = "score-function"
 
-    def __init__(self, classifier: GraphClassifier, factor: int = 6, jitter: float = 0.5) -> None:
-        """Use a native model."""
-        self.classifier = classifier
+    def __init__(self, problem: Problem, factor: int = 6, jitter: float = 0.5) -> None:
+        """Use the native model of a problem."""
+        self.problem = problem
         self.factor = factor
         self.jitter = jitter
 
-    def __call__(
-        self,
-        distribution: GraphDistribution,
-        goal: Goal,
-        recipe: Recipe,
-        iteration: int,
-        streams: Streams,
-    ) -> Step:
+    def __call__(self, distribution: GraphDistribution, moment: Moment, streams: Streams) -> Step:
         """Return losses and gradients at one iteration."""
         latents = [latent.detach().requires_grad_() for latent in distribution.latents()]
         current = distribution.with_latents(latents)
-        samples = recipe.samples * self.factor
+        samples = moment.samples * self.factor
         graphs = current.discrete(samples, streams, self.jitter)
-        scores = self.classifier.score(graphs)
-        shape = (current.restarts, samples, -1)
-        iterate = Iterate(current, scores.logits.view(shape), scores.embedding.view(shape), goal)
-        terms = _weighted_terms(iterate, recipe, iteration)
-        of_samples = [value for value in terms.values() if value.dim() == 2]
-        of_distribution = [value for value in terms.values() if value.dim() == 1]
+        scores = self.problem.classifier.score(graphs)
+        losses = _losses(self.problem, current, graphs, scores, moment)
+        of_samples = [value for value in losses.values() if value.dim() == 2]
+        of_distribution = [value for value in losses.values() if value.dim() == 1]
         cost = _without_nan(torch.stack(of_samples).sum(0).detach())
         others = (cost.sum(1, keepdim=True) - cost) / max(samples - 1, 1)
         # Scaled by the spread, so that the step does not depend on the scale of the scores.
@@ -134,28 +122,29 @@ class ScoreFunctionGradient:
         surrogate = (advantage * current.log_probability(graphs, self.jitter)).mean(1)
         if of_distribution:
             surrogate = surrogate + torch.stack(of_distribution).sum(0)
-        gradients = torch.autograd.grad(surrogate.sum(), latents, allow_unused=True)
         means = {
             name: _without_nan(value.detach()).mean(1) if value.dim() == 2 else value.detach()
-            for name, value in terms.items()
+            for name, value in losses.items()
         }
-        return Step(
-            torch.stack(list(means.values())).sum(0),
-            means,
-            [
-                torch.zeros_like(x) if g is None else g
-                for x, g in zip(latents, gradients, strict=True)
-            ],
-        )
+        return Step(torch.stack(list(means.values())).sum(0), means, _gradients(surrogate, latents))
 
 
-def _weighted_terms(iterate: Iterate, recipe: Recipe, iteration: int) -> dict[str, Tensor]:
-    terms = {}
-    for weighted in recipe.terms:
-        weight = weighted.weight(iteration, recipe.iterations)
-        if weight != 0.0:
-            terms[weighted.term.name] = weight * weighted.term(iterate)
-    return terms
+def _losses(
+    problem: Problem,
+    distribution: GraphDistribution,
+    graphs: DenseGraphs,
+    scores: Scores,
+    moment: Moment,
+) -> dict[str, Tensor]:
+    shape = (distribution.restarts, len(graphs) // distribution.restarts, -1)
+    parts = Scores(scores.logits.view(shape), scores.embedding.view(shape), scores.task)
+    iterate = Iterate(distribution, graphs, parts, problem.aim)
+    return problem.objective.losses(iterate, moment.iteration, moment.iterations)
+
+
+def _gradients(loss: Tensor, latents: list[Tensor]) -> list[Tensor]:
+    found = torch.autograd.grad(loss.sum(), latents, allow_unused=True)
+    return [torch.zeros_like(x) if g is None else g for x, g in zip(latents, found, strict=True)]
 
 
 def _without_nan(cost: Tensor) -> Tensor:

@@ -1,85 +1,59 @@
 """Recipes: everything that decides how a search runs, in one frozen value.
 
-`Recipe.auto` is the default and the same for every class of every model. `Recipe.paper` is the
-paper to the letter, so that both can be compared.
+A recipe is an objective and the phases that pursue it. `Recipe.auto` is the default and the same
+for every class of every model. `Recipe.paper` is the paper to the letter, so that both can be
+compared.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from gnninterpreter.errors import SpecError, TargetError
-from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective import (
     Budget,
-    ClassLogProbability,
-    ClassScore,
+    Certainty,
     Connectivity,
-    EmbeddingSimilarity,
+    Constant,
     Entropy,
     LatentNorm,
-    RelativeBudget,
+    Likeness,
+    Objective,
+    Ramp,
+    RawScore,
+    Size,
     Term,
+    WarmUp,
+    Weighted,
+    Wholeness,
 )
-from gnninterpreter.search.schedules import Constant, Ramp, Schedule, WarmUp
+from gnninterpreter.search.anneal import Anneal
+from gnninterpreter.search.ascent import Ascent
+from gnninterpreter.search.calibration import Calibrate
+from gnninterpreter.search.checks import check_choice, check_positive, check_settings
+from gnninterpreter.search.iterated import IteratedSearch
+from gnninterpreter.search.local import LocalSearch
+from gnninterpreter.search.paper_settings import PAPER_SIZES, PAPER_WEIGHTS
+from gnninterpreter.search.serialization import from_plain, to_plain
+from gnninterpreter.search.state import Phase
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["PAPER_WEIGHTS", "Recipe", "Sizes", "WeightedTerm"]
+__all__ = ["Limits", "Recipe"]
 
 # Candidate nodes where neither the user nor the data says how large graphs are.
 DEFAULT_NODES = 20
 # A picture with more nodes explains nothing, whatever the size of the data.
 MOST_NODES = 24
-FEWEST_NODES = 5
-
-# Table "regularization weights" of the paper: L1, L2, budget, connectivity for each class.
-PAPER_WEIGHTS: dict[str, dict[str, tuple[float, float, float, float]]] = {
-    "mutag": {"mutagen": (10, 5, 20, 1), "nonmutagen": (5, 2, 10, 2)},
-    "cyclicity": {
-        "red cyclic": (10, 5, 10000, 100),
-        "green cyclic": (10, 5, 2000, 50),
-        "acyclic": (10, 2, 5000, 50),
-    },
-    "motif": {
-        "house": (1, 1, 5000, 0),
-        "house-x": (5, 2, 2000, 0),
-        "complete-4": (10, 5, 10000, 1),
-        "complete-5": (10, 5, 10000, 5),
-    },
-    "shape": {
-        "lollipop": (5, 5, 1, 5),
-        "wheel": (10, 5, 10, 0),
-        "grid": (1, 1, 2, 0),
-        "star": (10, 2, 200, 0),
-    },
-    "is_acyclic": {"cyclic": (0, 0, 500, 0), "acyclic": (1, 5, 500, 5)},
-    "color_consistency": {"consistent": (1, 1, 50, 1), "inconsistent": (0, 0, 50, 1)},
-}
-
-# The paper names neither the number of candidate nodes nor the budget. These are the values of its
-# public code where that has any, and of the most similar data set elsewhere.
-PAPER_SIZES: dict[str, tuple[int, float]] = {
-    "mutag": (20, 20.0),
-    "cyclicity": (20, 20.0),
-    "motif": (30, 25.0),
-    "shape": (25, 25.0),
-    "is_acyclic": (25, 25.0),
-    "color_consistency": (25, 25.0),
-}
+# Candidate nodes of classes whose graphs are tiny.
+LEAST_CANDIDATES = 5
 
 
 @dataclass(frozen=True)
-class WeightedTerm:
-    """A term of the objective and how much it counts at each iteration."""
-
-    term: Term
-    weight: Schedule
-
-
-@dataclass(frozen=True)
-class Sizes:
+class Limits:
     """How large explanations may be: candidate nodes, and limits on nodes and edges."""
 
     candidates: int
@@ -93,148 +67,214 @@ class Recipe:
 
     Args:
         name: What to call it in reports.
-        terms: The objective.
-        iterations: Length of the gradient search at the most.
-        samples: Concrete samples K of each restart in each iteration.
-        temperature: Temperature tau of the Concrete distribution.
-
-    Keyword Args:
-        optimizer: ``"adam"`` or ``"sgd"``.
-        learning_rate: Its step size.
-        start: ``"anneal"`` begins around graphs found by random walks, ``"density"`` near the size
-            limit, ``"uniform"`` as the paper does.
-        walkers: Walkers of each restart, where walks come first.
-        walk_steps: Most steps of a walker.
-        walk_nodes: Most nodes of the graphs they walk over.
-        check_every: Iterations between two looks at discrete graphs, which keep the best state.
-        stop_probability: A restart has converged when the class probability of its mode and the
-            mean over its samples reach this, within the size limit.
-        patience: Looks without any progress after which a restart ends.
-        refine: Whether the most probable graph is improved by discrete local search in the end.
-        settle: Whether the distribution is then made as certain as the class probability needs.
+        terms: The terms of the objective, the most important first.
+        phases: What is done, in this order.
+        start: Where distributions begin: ``"density"`` near the size limit, ``"uniform"`` as the
+            paper does.
+        certain: Score at which a restart has reached its target: of its most probable graph, and
+            as a mean over its samples.
         max_nodes: Number of candidate nodes, instead of what the statistics suggest.
         max_edges: Limit on edges, likewise.
+
+    Example:
+        >>> Recipe.auto(iterations=40).phase("gradient").iterations
+        40
+        >>> [phase.name for phase in Recipe.auto().without("gradient").phases]
+        ['anneal', 'local search', 'iterated search', 'calibrate']
     """
 
     name: str
-    terms: tuple[WeightedTerm, ...]
-    iterations: int = 120
-    samples: int = 10
-    temperature: Schedule = field(default_factory=lambda: Constant(0.2))
-    optimizer: str = "adam"
-    learning_rate: float = 0.1
-    start: str = "anneal"
-    walkers: int = 16
-    walk_steps: int = 200
-    walk_nodes: int = 10
-    check_every: int = 20
-    stop_probability: float = 0.99
-    patience: int = 1_000_000
-    refine: bool = True
-    settle: bool = True
+    terms: tuple[Weighted, ...]
+    phases: tuple[Phase, ...]
+    start: str = "density"
+    certain: float = 0.99
     max_nodes: int | None = None
     max_edges: float | None = None
 
     def __post_init__(self) -> None:
         """Check every rule once, here."""
-        if not any(weighted.term.per_sample for weighted in self.terms):
-            raise SpecError(
-                "terms must hold one that looks at the model's scores, such as ClassScore "
-                f"(got {[weighted.term.name for weighted in self.terms]})"
-            )
-        if self.optimizer not in ("adam", "sgd"):
-            raise SpecError(f"optimizer must be 'adam' or 'sgd' (got {self.optimizer!r})")
-        if self.start not in ("anneal", "density", "uniform"):
-            raise SpecError(f"start must be 'anneal', 'density' or 'uniform' (got {self.start!r})")
-        for name in ("iterations", "samples", "check_every"):
-            if getattr(self, name) < 1:
-                raise SpecError(f"{name} must be at least 1 (got {getattr(self, name)})")
-        if not self.learning_rate > 0:
-            raise SpecError(f"learning_rate must be positive (got {self.learning_rate})")
-        if self.max_nodes is not None and self.max_nodes < 2:
-            raise SpecError(f"max_nodes must be at least 2 (got {self.max_nodes})")
-        if self.max_edges is not None and self.max_edges < 1:
-            raise SpecError(f"max_edges must be at least 1 (got {self.max_edges})")
+        object.__setattr__(self, "terms", Objective(tuple(self.terms)).terms)
+        object.__setattr__(self, "phases", tuple(self.phases))
+        for phase in self.phases:
+            if not callable(phase) or not isinstance(getattr(phase, "name", None), str):
+                raise SpecError(
+                    "a phase must be callable with (problem, state, streams, monitor) and have a "
+                    f"name (got {phase!r})"
+                )
+        names = [phase.name for phase in self.phases]
+        if len(set(names)) != len(names):
+            raise SpecError(f"phases must have different names (got {', '.join(names)})")
+        check_choice(self.start, "start", "density", "uniform")
+        check_positive(self.certain, "certain", most=1.0)
+        if self.max_nodes is not None:
+            check_settings(self, max_nodes=2)
+        if self.max_edges is not None:
+            check_positive(self.max_edges, "max_edges")
+            if self.max_edges < 1:
+                raise SpecError(f"max_edges must be at least 1 (got {self.max_edges})")
+
+    @property
+    def objective(self) -> Objective:
+        """How good graphs are."""
+        return Objective(self.terms)
+
+    def phase(self, name: str) -> Any:
+        """Look a phase up by its name.
+
+        Raises:
+            SpecError: If the recipe has none of that name.
+        """
+        for phase in self.phases:
+            if phase.name == name:
+                return phase
+        known = ", ".join(phase.name for phase in self.phases) or "none"
+        raise SpecError(f"the recipe has no phase {name!r}; it has {known}")
+
+    def without(self, *names: str) -> Recipe:
+        """The same recipe with some phases left out.
+
+        Raises:
+            SpecError: If it has none of that name.
+        """
+        gone = {self.phase(name).name for name in names}
+        return replace(self, phases=tuple(p for p in self.phases if p.name not in gone))
+
+    def adding(self, *terms: Term | Weighted) -> Recipe:
+        """The same recipe with more terms, which count after the others."""
+        more = tuple(t if isinstance(t, Weighted) else Weighted(t) for t in terms)
+        return replace(self, terms=(*self.terms, *more))
+
+    def with_(self, **settings: Any) -> Recipe:
+        """The same recipe with other settings: its own, or of the one phase that has them.
+
+        Raises:
+            SpecError: If there is no such setting, or several phases have it.
+        """
+        own = {field.name for field in fields(self)}
+        recipe = replace(self, **{k: v for k, v in settings.items() if k in own})
+        for name, value in settings.items():
+            if name in own:
+                continue
+            owners = [p for p in recipe.phases if name in _settings(p)]
+            if len(owners) != 1:
+                known = sorted({*own, *(s for p in recipe.phases for s in _settings(p))})
+                which = "is a setting of several phases" if owners else "is no setting of a recipe"
+                raise SpecError(f"{name!r} {which}; the settings are {', '.join(known)}")
+            changed = replace(owners[0], **{name: value})  # type: ignore[type-var]
+            phases = tuple(changed if p is owners[0] else p for p in recipe.phases)
+            recipe = replace(recipe, phases=phases)
+        return recipe
 
     @classmethod
-    def auto(cls, **overrides: Any) -> Recipe:
+    def auto(cls, **settings: Any) -> Recipe:
         """The recipe that needs no tuning: every number is read from the model and the class.
 
         Args:
-            **overrides: Fields to set by hand.
+            **settings: Settings to change, as in `with_`.
         """
         recipe = cls(
             name="auto",
             terms=(
-                WeightedTerm(ClassLogProbability(), Constant(1.0)),
-                WeightedTerm(EmbeddingSimilarity(), Constant(5.0)),
-                WeightedTerm(RelativeBudget(), Ramp(0.0, 10.0, 0.0, 0.5)),
-                WeightedTerm(Entropy(), Ramp(0.0, 2.0, 0.4, 1.0)),
+                Weighted(Certainty(), soft=1.0, discrete=200.0, guide=2.0),
+                Weighted(Wholeness(), soft=Ramp(0.0, 10.0, 0.0, 0.5), discrete=20.0, guide=3.0),
+                Weighted(Likeness(), soft=5.0, discrete=2.0, guide=10.0),
+                Weighted(Size(), discrete=0.2, guide=0.01),
+                Weighted(Entropy(), soft=Ramp(0.0, 2.0, 0.4, 1.0)),
             ),
+            phases=(Anneal(), Ascent(), LocalSearch(), IteratedSearch(), Calibrate()),
         )
-        return replace(recipe, **overrides)
+        return recipe.with_(**settings)
 
     @classmethod
-    def paper(cls, dataset: str, target: str, **overrides: Any) -> Recipe:
+    def paper(cls, dataset: str, target: str, **settings: Any) -> Recipe:
         """The paper's settings for a class of one of its data sets, to the letter.
 
         SGD with step size 1, K = 10, temperature 0.2, mu = 1 (10 for MUTAG), the weights of its
-        table and the budget warmed up over 500 iterations. It says "until convergence" and names no
-        number of iterations, candidate nodes or budget; these are arguments here.
+        table and the budget warmed up over 500 iterations; the last iterate is the result. It says
+        "until convergence" and names no number of iterations, candidate nodes or budget; these are
+        settings here.
 
         Args:
             dataset: Name of the data set.
             target: Name of the class.
-            **overrides: Fields to set by hand.
+            **settings: Settings to change, as in `with_`.
 
         Raises:
             TargetError: If the paper gives no weights for that class.
         """
-        weights = PAPER_WEIGHTS.get(dataset, {}).get(target.lower().replace("_", " "))
+        folded = dataset.strip().lower().replace("-", "_").replace(" ", "_")
+        rows = PAPER_WEIGHTS.get(folded, {})
+        weights = rows.get(target.strip().lower().replace("_", " "))
         if weights is None:
             known = "; ".join(f"{name}: {', '.join(rows)}" for name, rows in PAPER_WEIGHTS.items())
             raise TargetError(
                 f"the paper gives no weights for class {target!r} of {dataset!r}; it has {known}"
             )
         l1, l2, budget, connectivity = weights
-        candidates, edges = PAPER_SIZES[dataset]
+        candidates, edges = PAPER_SIZES[folded]
         recipe = cls(
             name="paper",
             terms=(
-                WeightedTerm(ClassScore(), Constant(1.0)),
-                WeightedTerm(EmbeddingSimilarity(), Constant(10.0 if dataset == "mutag" else 1.0)),
-                WeightedTerm(LatentNorm(1), Constant(l1)),
-                WeightedTerm(LatentNorm(2), Constant(l2)),
-                WeightedTerm(Budget(), WarmUp(budget, steps=500)),
-                WeightedTerm(Connectivity(), Constant(connectivity)),
+                Weighted(RawScore(), soft=1.0),
+                Weighted(Likeness(), soft=10.0 if folded == "mutag" else 1.0),
+                Weighted(LatentNorm(1), soft=l1),
+                Weighted(LatentNorm(2), soft=l2),
+                Weighted(Budget(), soft=WarmUp(budget, steps=500)),
+                Weighted(Connectivity(), soft=connectivity),
             ),
-            iterations=2000,
-            samples=10,
-            temperature=Constant(0.2),
-            optimizer="sgd",
-            learning_rate=1.0,
+            phases=(
+                Ascent(
+                    iterations=2000,
+                    samples=10,
+                    temperature=Constant(0.2),
+                    optimizer="sgd",
+                    learning_rate=1.0,
+                    keep="last",
+                ),
+            ),
             start="uniform",
-            stop_probability=0.9,
-            refine=False,
-            settle=False,
+            certain=0.9,
             max_nodes=candidates,
             max_edges=edges,
         )
-        return replace(recipe, **overrides)
+        return recipe.with_(**settings)
 
-    def sizes(self, spec: GraphSpec, statistics: ClassStatistics | None, target: int) -> Sizes:
-        """Return how large explanations of a class may be.
+    def limits(self, spec: GraphSpec, profile: Profile | None) -> Limits:
+        """Return how large explanations of a target may be.
 
-        The limits are the means of the class, bounded by what a picture can show.
+        The limits are the means of its real graphs, bounded by what a picture can show.
         """
         nodes, edges = self.max_nodes or spec.max_nodes, self.max_edges
-        if statistics is not None and float(statistics.count[target]) > 0:
+        if profile is not None:
             if nodes is None:
-                mean_nodes = math.ceil(float(statistics.mean_nodes[target]))
-                nodes = min(max(mean_nodes, FEWEST_NODES), MOST_NODES)
+                nodes = min(max(math.ceil(profile.mean_nodes), LEAST_CANDIDATES), MOST_NODES)
             if edges is None:
-                edges = max(float(statistics.mean_edges[target]), 3.0)
+                edges = max(profile.mean_edges, 3.0)
         nodes = DEFAULT_NODES if nodes is None else nodes
         pairs = nodes * (nodes - 1) / (1 if spec.directed else 2)
         edges = min(2.0 * nodes if edges is None else edges, pairs)
-        return Sizes(candidates=nodes, max_nodes=nodes, max_edges=edges)
+        return Limits(candidates=nodes, max_nodes=nodes, max_edges=edges)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the whole recipe as plain JSON values."""
+        plain: dict[str, Any] = to_plain(self)
+        return plain
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Recipe:
+        """Read what `to_json` wrote.
+
+        Raises:
+            SpecError: If it is none, or holds a term or phase that the library does not have.
+        """
+        recipe = from_plain(values)
+        if not isinstance(recipe, cls):
+            raise SpecError(f"this is no recipe (got {type(recipe).__name__})")
+        return recipe
+
+
+def _settings(phase: Phase) -> set[str]:
+    try:
+        return {field.name for field in fields(phase)} - {"name"}  # type: ignore[arg-type]
+    except TypeError:
+        return set()

@@ -163,6 +163,7 @@ async def _events(job: Job, studio: Studio) -> AsyncIterator[str]:
         last |= {
             "probability": str(explanation.probability),
             "reason": explanation.reason,
+            "verdict": explanation.verdict.to_json(),
             "notes": explanation.notes,
         }
         if explanation.num_edges:

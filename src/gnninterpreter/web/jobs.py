@@ -16,7 +16,7 @@ from gnninterpreter.errors import DataError, GNNInterpreterError, SpecError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.gallery import candidate_graph
-from gnninterpreter.search import Look, Recipe
+from gnninterpreter.search import Recipe, Snapshot
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.web.kept import keep
 from gnninterpreter.web.studio import Studio
@@ -68,15 +68,15 @@ class Job:
         """Whether it was asked to end."""
         return self._stop.is_set()
 
-    def look(self, look: Look) -> bool:
+    def look(self, look: Snapshot) -> bool:
         """Take in how the search stands; True ends it, whatever its phase."""
-        best = int(look.probability.nan_to_num(nan=-1.0).argmax())
+        best = int(look.score.nan_to_num(nan=-1.0).argmax())
         self.looks.append(
             {
                 "phase": look.phase,
                 "iteration": look.iteration,
                 "iterations": look.iterations,
-                "probability": [_number(p, 4) for p in look.probability.tolist()],
+                "probability": [_number(p, 4) for p in look.score.tolist()],
                 "edges": [_number(e, 2) for e in look.edges.tolist()],
                 "best": best,
                 "svg": self._picture(look, best),
@@ -84,7 +84,7 @@ class Job:
         )
         return self.stopping
 
-    def _picture(self, look: Look, best: int) -> str | None:
+    def _picture(self, look: Snapshot, best: int) -> str | None:
         """The best graph, but no more often than an eye can follow: drawing holds up the search."""
         now = time.monotonic()
         if self.stopping or now - self._drawn < PAUSE:

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from gnninterpreter.audit.truth import Oracle, ground_truth
+from gnninterpreter.audit.rule import Oracle, oracle_of
 from gnninterpreter.chem.drawing import read_molecule
 from gnninterpreter.errors import GNNInterpreterError, ModelError
 from gnninterpreter.explanation import Explanation, ExplanationSet
@@ -43,7 +43,7 @@ class Studio:
         result: The run.
         folder: Its folder, the only place that is ever written to.
         model: The model that the run explains.
-        dataset: Labelled graphs, for class statistics and the ground truth.
+        dataset: Labelled graphs, for class statistics and the rule of the data set.
         forward: How to call the model, where its signature does not say.
 
     Raises:
@@ -67,7 +67,7 @@ class Studio:
         self.model = model.model if isinstance(model, Bundle) else model
         self.spec = result.spec
         self.classifier = live_classifier(result, model, dataset, forward=forward)
-        self.oracle: Oracle | None = ground_truth(model, dataset)
+        self.oracle: Oracle | None = oracle_of(model, dataset)
         self.statistics = self._statistics(model)
         # The classifier listens to its model while it runs, so that runs must not overlap.
         self._lock = threading.Lock()
@@ -223,9 +223,7 @@ class Studio:
         """The report of the run, with what the model says besides; made once."""
         with self._lock:
             if self._report is None:
-                extras = compute_extras(
-                    self.result, self.classifier, self.dataset, oracle=self.oracle
-                )
+                extras = compute_extras(self.result, self.classifier, self.dataset)
                 self._report = render_page(self.result, extras)
             return self._report
 

@@ -37,7 +37,7 @@ const Search = ({ open, kept }) => {
     if (end.state === "failed") return say(`${job.name}: ${end.error}`, true);
     job.opened = end.opened || null;
     if (end.svg) $("forming").innerHTML = end.svg;
-    say(`${job.name}: ${end.state}, ${end.reason}, probability ${end.probability}. ${end.notes.join(". ")}`);
+    say(`${job.name}: ${end.verdict.word}; ${end.state}, ${end.reason}, probability ${end.probability}. ${[...end.verdict.reasons, ...end.notes].join(" ")}`);
     $("open").disabled = !job.opened;
     $("keep").disabled = false;
     return ($("outcome").hidden = false);

@@ -1,0 +1,231 @@
+"""Small graphs whose nodes have colors, and what message passing can see of them.
+
+`wl_colors` refines colors as Weisfeiler and Lehman do: after L rounds two nodes have the same
+color exactly where no message-passing network of depth L can tell them apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gnninterpreter.errors import SpecError
+from gnninterpreter.graphs import node_rows
+from gnninterpreter.isomorphism import LabelledGraph
+from gnninterpreter.spec import Categorical, GraphSpec
+
+__all__ = ["ColoredGraph", "colored_degrees", "rounds_alike", "wl_colors"]
+
+Edge = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class ColoredGraph:
+    """A graph with one color for each node, and maybe one for each edge.
+
+    Args:
+        colors: Color of each node, counted from 0.
+        edges: Each edge once, in increasing order; the smaller end first unless it is directed.
+        edge_colors: Color of each edge; empty where edges have none.
+        directed: Whether an edge goes from its first end to its second only.
+    """
+
+    colors: tuple[int, ...]
+    edges: tuple[Edge, ...]
+    edge_colors: tuple[int, ...] = ()
+    directed: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        colors: Sequence[int],
+        edges: Sequence[Edge],
+        edge_colors: Sequence[int] | None = None,
+        directed: bool = False,
+    ) -> ColoredGraph:
+        """Bring the edges into order; of two edges between the same ends the first stays."""
+        kinds = edge_colors or [0] * len(edges)
+        placed: dict[Edge, int] = {}
+        for (u, v), kind in zip(edges, kinds, strict=True):
+            placed.setdefault((u, v) if directed else (min(u, v), max(u, v)), kind)
+        pairs = tuple(sorted(placed))
+        own = tuple(placed[pair] for pair in pairs) if edge_colors else ()
+        return cls(tuple(colors), pairs, own, directed)
+
+    @classmethod
+    def from_data(cls, data: Data, directed: bool = False) -> ColoredGraph:
+        """Color the nodes and edges of any graph by their features: equal rows, equal colors.
+
+        Loops are left out.
+
+        Args:
+            data: The graph.
+            directed: Whether to keep the direction of its edges.
+        """
+        pairs = [(int(u), int(v)) for u, v in data.edge_index.t().tolist()]
+        nodes = _numbered(node_rows(data))
+        rows = data.get("edge_attr")
+        kinds = [0] * len(pairs) if rows is None else _numbered(rows)
+        kept = [e for e, (u, v) in enumerate(pairs) if u != v]
+        return cls.of(
+            nodes,
+            [pairs[e] for e in kept],
+            None if rows is None else [kinds[e] for e in kept],
+            directed,
+        )
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.colors)
+
+    @property
+    def kinds(self) -> tuple[int, ...]:
+        """Color of each edge, 0 where edges have none."""
+        return self.edge_colors or (0,) * len(self.edges)
+
+    def surroundings(self) -> list[list[tuple[int, int, int]]]:
+        """Of each node: its neighbors, the colors of the edges, and their directions (0 or 1)."""
+        found: list[list[tuple[int, int, int]]] = [[] for _ in self.colors]
+        for (u, v), kind in zip(self.edges, self.kinds, strict=True):
+            found[u].append((v, kind, 0))
+            found[v].append((u, kind, int(self.directed)))
+        return found
+
+    def to_networkx(self) -> Any:
+        """The same with the color as attribute ``color`` of each node and edge."""
+        graph = nx.DiGraph() if self.directed else nx.Graph()
+        graph.add_nodes_from((node, {"color": color}) for node, color in enumerate(self.colors))
+        graph.add_edges_from(
+            (u, v, {"color": kind}) for (u, v), kind in zip(self.edges, self.kinds, strict=True)
+        )
+        return graph
+
+    def connected(self) -> bool:
+        """Whether it is in one piece, directions aside."""
+        graph = nx.Graph(self.edges)
+        return len(graph) == self.num_nodes and bool(nx.is_connected(graph))
+
+    def to_data(self, spec: GraphSpec) -> Data:
+        """The same as a graph for a model whose nodes have one categorical feature.
+
+        Raises:
+            SpecError: If the spec has other features, or too few categories.
+        """
+        block = spec.nodes[0]
+        if len(spec.nodes) != 1 or spec.edges or not isinstance(block, Categorical):
+            raise SpecError("a colored graph fits only a spec with one categorical node feature")
+        if max(self.colors) >= block.size:
+            raise SpecError(f"color {max(self.colors)} is not among the {block.size} categories")
+        forth = torch.tensor(self.edges, dtype=torch.long).reshape(-1, 2).t()
+        x = torch.eye(block.size)[list(self.colors)]
+        index = forth if self.directed else torch.cat([forth, forth.flip(0)], dim=1)
+        return Data(x=x, edge_index=index)
+
+    def to_data_like(self, data: Data) -> Data:
+        """The same with the features that those colors stand for in the graph they came from.
+
+        Args:
+            data: What `from_data` was given.
+        """
+        nodes = node_rows(data)
+        first = _places(nodes)
+        forth = torch.tensor(self.edges, dtype=torch.long).reshape(-1, 2).t()
+        index = forth if self.directed else torch.cat([forth, forth.flip(0)], dim=1)
+        made = Data(
+            x=nodes[[first[color] for color in self.colors]],
+            edge_index=index,
+            num_nodes=self.num_nodes,
+        )
+        rows = data.get("edge_attr")
+        if rows is not None:
+            places = _places(rows)
+            once = rows[[places[kind] for kind in self.kinds]]
+            made.edge_attr = once if self.directed else torch.cat([once, once])
+            if data.get("edge_type") is not None:
+                made.edge_type = made.edge_attr.reshape(-1)
+        return made
+
+    def isomorphic(self, other: ColoredGraph) -> bool:
+        """Whether renumbering the nodes makes one the other, colors kept."""
+        return self.labelled.same(other.labelled)
+
+    @cached_property
+    def labelled(self) -> LabelledGraph:
+        """The same for comparing it with others."""
+        edges = dict(zip(self.edges, self.kinds, strict=True))
+        return LabelledGraph(self.colors, edges, self.directed)
+
+
+def colored_degrees(graph: ColoredGraph) -> list[tuple[int, tuple[int, ...]]]:
+    """Color of each node with the sorted colors of its neighbors."""
+    return [
+        (graph.colors[node], tuple(sorted(graph.colors[other] for other, _, _ in others)))
+        for node, others in enumerate(graph.surroundings())
+    ]
+
+
+def wl_colors(graph: ColoredGraph, rounds: int) -> list[Hashable]:
+    """Colors of the nodes after some rounds of refinement, comparable between graphs.
+
+    Args:
+        graph: The graph.
+        rounds: Number of rounds L; none gives the colors themselves.
+    """
+    around = graph.surroundings()
+    colors: list[Hashable] = list(graph.colors)
+    for _ in range(rounds):
+        # A digest stands for the tree below a node, which itself would grow with every round.
+        colors = [
+            _digest((colors[node], sorted(repr((colors[n], k, d)) for n, k, d in others)))
+            for node, others in enumerate(around)
+        ]
+    return colors
+
+
+def rounds_alike(one: ColoredGraph, other: ColoredGraph, most: int = 5) -> int | None:
+    """After how many rounds the two still have every color in the same proportion.
+
+    Proportions rather than numbers, since mean pooling sees no more.
+
+    Returns:
+        The last such number of rounds, ``most`` if they agree throughout, None if even the given
+        colors differ.
+    """
+    alike = None
+    for rounds in range(most + 1):
+        if _shares(wl_colors(one, rounds)) != _shares(wl_colors(other, rounds)):
+            break
+        alike = rounds
+    return alike
+
+
+def _numbered(rows: Tensor) -> list[int]:
+    """The same number for equal rows, in the order in which they first come."""
+    seen: dict[tuple[float, ...], int] = {}
+    return [seen.setdefault(tuple(r), len(seen)) for r in rows.reshape(len(rows), -1).tolist()]
+
+
+def _places(rows: Tensor) -> list[int]:
+    """For each number of `_numbered` the first row that has it."""
+    first: dict[int, int] = {}
+    for place, number in enumerate(_numbered(rows)):
+        first.setdefault(number, place)
+    return list(first.values())
+
+
+def _digest(value: object) -> str:
+    return hashlib.blake2b(repr(value).encode(), digest_size=12).hexdigest()
+
+
+def _shares(colors: Sequence[Hashable]) -> dict[Hashable, float]:
+    return {color: count / len(colors) for color, count in Counter(colors).items()}

@@ -1,0 +1,67 @@
+"""Certainty: how far the model says what was asked for (paper, equation 1, first term)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor
+
+from gnninterpreter.objective.base import Iterate, Proposals, Term
+
+__all__ = ["Certainty", "RawScore"]
+
+# No reward beyond this: what is left is noise, and other terms have something to say.
+ENOUGH = math.log(0.9999)
+
+
+@dataclass(frozen=True)
+class Certainty(Term):
+    r"""The log-score of the target, :math:`-\log p_c` for a class.
+
+    Differs from the paper: it maximises the raw output. The log-score saturates once the model is
+    sure, which leaves room for the other terms, and its scale does not depend on the model's.
+    """
+
+    smooth: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """Name in histories and reports."""
+        return "certainty"
+
+    def soft(self, iterate: Iterate) -> Tensor:
+        """Return [R, K]."""
+        return -iterate.aim.target.log_score(iterate.scores)
+
+    def discrete(self, proposals: Proposals) -> Tensor:
+        """What is missing to near certainty, in nats, [B]."""
+        return (ENOUGH - proposals.log_score).clamp_min(0)
+
+    def guide(self, proposals: Proposals) -> Tensor:
+        """The same on a logarithmic scale, on which a score of 1e-30 is not hopeless, [B]."""
+        return (-proposals.log_score).clamp_min(0).log1p()
+
+
+@dataclass(frozen=True)
+class RawScore(Term):
+    r"""The raw output before any softmax, :math:`-\phi_c`, as the paper has it.
+
+    It can grow without end while another class's grows faster; `Certainty` does not have that flaw.
+    """
+
+    smooth: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """Name in histories and reports."""
+        return "class score"
+
+    def soft(self, iterate: Iterate) -> Tensor:
+        """Return [R, K]."""
+        return -iterate.aim.target.raw_score(iterate.scores)
+
+    def discrete(self, proposals: Proposals) -> Tensor:
+        """Return [B]; a graph that cannot be scored has the worst."""
+        return -proposals.aim.target.raw_score(proposals.scores).nan_to_num(nan=-1e3)

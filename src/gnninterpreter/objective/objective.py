@@ -1,0 +1,142 @@
+"""The objective: how good a graph is as an answer, said once and used by everything.
+
+It is an ordered list of weighted terms: certain, then whole, then like its class, then small. The
+gradient, walks, local search, calibration, stopping, keeping and ranking all ask it. The order is
+in the weights: the least step of an earlier term outweighs all of a later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.errors import SpecError
+from gnninterpreter.objective.base import Iterate, Proposals, Term
+from gnninterpreter.objective.schedules import Constant, Schedule
+
+__all__ = ["Objective", "Weighted"]
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """A term and how much it counts.
+
+    Args:
+        term: The term.
+        soft: Weight of its soft reading at each iteration; a number is constant.
+        discrete: Weight of its discrete reading.
+        guide: Weight of its guide for walks; that of the discrete reading when omitted.
+    """
+
+    term: Term
+    soft: Schedule | float = 1.0
+    discrete: float = 1.0
+    guide: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the term and its weights."""
+        if not isinstance(self.term, Term):
+            raise SpecError(
+                "a term must be a subclass of gnninterpreter.objective.Term "
+                f"(got {type(self.term).__name__})"
+            )
+        if isinstance(self.soft, (int, float)):
+            object.__setattr__(self, "soft", Constant(float(self.soft)))
+        for name in ("discrete", "guide"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, (int, float)) and value >= 0):
+                raise SpecError(f"{name} weight of a term must be 0 or more (got {value!r})")
+
+    def soft_weight(self, iteration: int, iterations: int) -> float:
+        """Weight of the soft reading at an iteration."""
+        assert not isinstance(self.soft, float)
+        return self.soft(iteration, iterations)
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Weighted terms, the most important first.
+
+    Example:
+        >>> from gnninterpreter.objective import Certainty, Size
+        >>> objective = Objective((Weighted(Certainty(), discrete=200.0), Weighted(Size())))
+        >>> objective.slack
+        1.0
+    """
+
+    terms: tuple[Weighted, ...]
+
+    def __post_init__(self) -> None:
+        """Check that there are terms, and that no two have the same name."""
+        object.__setattr__(self, "terms", tuple(self.terms))
+        names = [weighted.term.name for weighted in self.terms]
+        if not names:
+            raise SpecError("terms is empty; an objective needs at least one, such as Certainty()")
+        if len(set(names)) != len(names):
+            raise SpecError(f"terms must have different names (got {', '.join(names)})")
+
+    @property
+    def slack(self) -> float:
+        """Cost that mere preferences may have together: below it nothing required is missing."""
+        return sum(w.discrete for w in self.terms if not w.term.required)
+
+    def losses(self, iterate: Iterate, iteration: int, iterations: int) -> dict[str, Tensor]:
+        """Weighted soft readings by name, each [R, K] or [R]."""
+        found = {}
+        for weighted in self.terms:
+            weight = weighted.soft_weight(iteration, iterations)
+            value = weighted.term.soft(iterate) if weight != 0.0 else None
+            if value is not None:
+                found[weighted.term.name] = weight * value
+        if not any(value.dim() == 2 for value in found.values()):
+            raise SpecError(
+                "no term looks at the model's scores, so the gradient has nothing to follow; "
+                "add Certainty() or RawScore()"
+            )
+        return found
+
+    def cost(self, proposals: Proposals, smooth: bool = False) -> Tensor:
+        """Weighted sum of the discrete readings, [B].
+
+        Args:
+            proposals: The graphs.
+            smooth: Only of terms that can be differentiated.
+        """
+        terms = [w for w in self.terms if w.discrete and (w.term.smooth or not smooth)]
+        return _total(proposals, [(w.discrete, w.term.discrete(proposals)) for w in terms])
+
+    def energy(self, proposals: Proposals, emphasis: Mapping[str, Tensor] | None = None) -> Tensor:
+        """Weighted sum of the guides, [B]: what walks seek to lower.
+
+        Args:
+            proposals: The graphs.
+            emphasis: Factors of some terms, by name, [B] each.
+        """
+        found = []
+        for weighted in self.terms:
+            weight = weighted.discrete if weighted.guide is None else weighted.guide
+            value = weighted.term.guide(proposals) if weight else None
+            if value is not None and emphasis and weighted.term.name in emphasis:
+                value = emphasis[weighted.term.name] * value
+            found.append((weight, value))
+        return _total(proposals, found)
+
+    def feasible(self, proposals: Proposals) -> Tensor:
+        """Which graphs every term allows, [B]."""
+        allowed = torch.ones_like(proposals.log_score, dtype=torch.bool)
+        for weighted in self.terms:
+            mask = weighted.term.feasible(proposals)
+            if mask is not None:
+                allowed = allowed & mask
+        return allowed
+
+
+def _total(proposals: Proposals, parts: list[tuple[float, Tensor | None]]) -> Tensor:
+    total = torch.zeros_like(proposals.log_score)
+    for weight, value in parts:
+        if value is not None:
+            total = total + weight * value
+    return total

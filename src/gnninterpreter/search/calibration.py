@@ -1,0 +1,159 @@
+"""Calibration: closed where a change would cost the target, open where the model does not care.
+
+The search ends with a good graph and a distribution around it. Every single change of that graph is
+evaluated, and each edge and category becomes as certain as the harm of changing it asks for, but
+not less certain than the search has learned. Samples then show whether changes that are harmless
+one by one are harmless together; where they are not, all logits grow by steps until they are. A few
+samples refuse quickly, and only what they let pass is tried with many: one bad sample in a thousand
+is no rarity among eight restarts, each tried at several steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.distribution import GraphDistribution, Streams, centred, from_graphs
+from gnninterpreter.graphs import DenseGraphs, dense_width
+from gnninterpreter.search.callbacks import Monitor
+from gnninterpreter.search.moves import MoveSpace
+from gnninterpreter.search.problem import CHUNK, Problem
+from gnninterpreter.search.state import State
+from gnninterpreter.spec import Categorical
+
+__all__ = ["Calibrate", "calibrated", "harms"]
+
+FACTORS = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0)
+# Attempts at the most: every step of the ladder, quickly and thoroughly.
+ATTEMPTS = 2 * len(FACTORS)
+# Probability that all changes together may cost.
+TOLERANCE = 1e-4
+# Samples of the quick attempt and of the thorough one, at the most; and how many pairs of nodes
+# they may have together, which bounds the time for large graphs.
+QUICK, THOROUGH = (750, 150_000), (3000, 400_000)
+FEWEST = 300
+
+
+@dataclass(frozen=True)
+class Calibrate:
+    """Make each distribution as certain as its target needs, and not more."""
+
+    name: str = "calibrate"
+
+    def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
+        """Calibrate the distributions around their graphs."""
+
+        def tell(number: int, distribution: GraphDistribution) -> bool:
+            return monitor.distributions(self.name, number, ATTEMPTS, distribution)
+
+        distribution, _ = calibrated(problem, state.distribution, state.graphs, streams, tell=tell)
+        return state.with_(distribution=distribution)
+
+
+def calibrated(
+    problem: Problem,
+    learned: GraphDistribution,
+    graphs: DenseGraphs,
+    streams: Streams,
+    samples: int | None = None,
+    tell: Callable[[int, GraphDistribution], bool] | None = None,
+) -> tuple[GraphDistribution, Tensor]:
+    """Return distributions whose modes are the given graphs and whose samples are as good as they.
+
+    Args:
+        problem: Says how good graphs are.
+        learned: What the search learned, one distribution for each graph.
+        graphs: The graph that is to be the mode of each.
+        streams: Source of randomness.
+        samples: Samples by which a mean is estimated; a few and then many when omitted, fewer for
+            larger graphs.
+        tell: Called with the number of each attempt and what it tries; True ends them.
+
+    Returns:
+        The distributions and the mean score over the samples of each, [R].
+    """
+    space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
+    limits = _least_logits(harms(problem, graphs, space), space)
+    wanted = problem.evaluate(graphs).score - 2 * TOLERANCE
+    ladder = torch.tensor(FACTORS, dtype=wanted.dtype, device=wanted.device)
+    place = torch.zeros(len(graphs), dtype=torch.long, device=wanted.device)
+    reached = torch.zeros_like(wanted)
+    for stage, count in enumerate(_sample_counts(graphs, samples)):
+        unsure = torch.arange(len(graphs), device=wanted.device)
+        for attempt in range(len(FACTORS)):
+            tried = _closed(centred(learned, graphs, ladder[place]), graphs, limits, space)
+            number = stage * len(FACTORS) + attempt
+            if tell is not None and tell(number, tried):
+                return tried, reached
+            # Only those in doubt are drawn from, by streams that do not depend on who else is.
+            mean = problem.mean_score(
+                tried.select(unsure), count, streams.fork(number).select(unsure)
+            )
+            reached[unsure] = mean
+            short = (mean < wanted[unsure]) & (place[unsure] < len(FACTORS) - 1)
+            unsure = unsure[short]
+            place[unsure] += 1
+            if not unsure.numel():
+                break
+    return _closed(centred(learned, graphs, ladder[place]), graphs, limits, space), reached
+
+
+def _sample_counts(graphs: DenseGraphs, samples: int | None) -> list[int]:
+    if samples is not None:
+        return [samples]
+    pairs = int(graphs.num_nodes.max()) ** 2
+    return [min(most, max(FEWEST, budget // pairs)) for most, budget in (QUICK, THOROUGH)]
+
+
+def harms(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor:
+    """What every single move would cost in score, [R, moves].
+
+    A move that leaves the graph infeasible costs everything, and so does one that means nothing,
+    such as an edge between two absent nodes.
+    """
+    possible = space.possible(graphs)
+    before = problem.evaluate(graphs).score
+    cost = torch.ones_like(possible, dtype=before.dtype)
+    owners, moves = possible.nonzero(as_tuple=True)
+    for start in range(0, owners.numel(), CHUNK):
+        some = slice(start, start + CHUNK)
+        seen = problem.evaluate(space.apply(graphs[owners[some]], moves[some]))
+        lost = (before[owners[some]] - seen.score).clamp_min(0)
+        cost[owners[some], moves[some]] = torch.where(seen.feasible, lost, 1.0)
+    return cost
+
+
+def _least_logits(harm: Tensor, space: MoveSpace) -> Tensor:
+    """How large the logit against each move must be for all to cost no more than allowed."""
+    each = TOLERANCE / max(space.total, 1)
+    chance = 0.5 * each / (harm + each)
+    return ((1 - chance) / chance).log()
+
+
+def _closed(
+    distribution: GraphDistribution, graphs: DenseGraphs, limits: Tensor, space: MoveSpace
+) -> GraphDistribution:
+    """The same distributions with every logit against a move at least as large as its limit."""
+    flips, node_changes, edge_changes, _ = torch.split(limits, list(space.sizes), dim=1)
+    side = from_graphs(graphs).edge_logits.sign()
+    latents = [side * torch.maximum(distribution.edge_logits * side, flips)]
+    parts = [(distribution.spec.nodes, distribution.node_logits, node_changes)]
+    parts.append((distribution.spec.edges, distribution.edge_feature_logits, edge_changes))
+    for blocks, logits, changes in parts:
+        if not blocks:
+            continue
+        least = changes.view(changes.size(0), -1, dense_width(blocks))
+        start = 0
+        for block, values in zip(blocks, logits, strict=True):
+            width = values.size(-1)
+            if isinstance(block, Categorical):
+                top, now = values.max(dim=-1, keepdim=True)
+                here = torch.zeros_like(values, dtype=torch.bool).scatter(-1, now, True)
+                bound = top - least[..., start : start + width]
+                values = torch.where(here, values, torch.minimum(values, bound))
+            latents.append(values)
+            start += width
+    return distribution.with_latents(latents)

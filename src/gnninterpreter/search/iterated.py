@@ -1,0 +1,79 @@
+"""Iterated local search: where a restart ends short of its target, walk on and try again.
+
+Some models are certain of few graphs, or only of large ones, and a local search ends before them.
+Walkers then set out from the best graph so far, led by the cost itself; where that does not help,
+afresh over graphs of any allowed size, as at the beginning of a search, where graphs stay small;
+and from the best graph once more. What they find is improved by local search, and taken if it is
+better. Restarts that have reached their target take no part, so that this costs time only where
+there is something to gain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gnninterpreter.distribution import Streams, centred
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.search.anneal import emphasis_of, random_walkers, walk
+from gnninterpreter.search.batches import repeat, replaced
+from gnninterpreter.search.callbacks import Monitor
+from gnninterpreter.search.checks import check_settings
+from gnninterpreter.search.local import improved
+from gnninterpreter.search.problem import Problem
+from gnninterpreter.search.state import State
+
+__all__ = ["IteratedSearch"]
+
+# Walkers of each restart and their steps. Few graphs are scored about as fast as one, so many
+# walkers for a short time beat few for long.
+ONWARD, AFRESH = (32, 50), (16, 150)
+# In units of the cost, of which one percent of probability are two.
+TEMPERATURES = (2.0, 0.05)
+LOCAL_STEPS = 100
+
+
+@dataclass(frozen=True)
+class IteratedSearch:
+    """Improve restarts whose graph is not certain or not feasible, by walks and local search.
+
+    Args:
+        rounds: Rounds at the most; every second one begins afresh.
+    """
+
+    rounds: int = 3
+    name: str = "iterated search"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_settings(self, rounds=1)
+
+    def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
+        """Go on where a restart is short of its target."""
+        graphs, seen = state.graphs, state.evaluation
+        for number in range(self.rounds):
+            short = ((seen.score < problem.certain) | ~seen.feasible).nonzero().squeeze(1)
+            if not short.numel() or monitor.graphs(self.name, number, self.rounds, graphs):
+                break
+            some = streams.fork(number).select(short)
+            found = _walked(problem, graphs[short], some, afresh=number % 2 == 1)
+            found = improved(problem, found, some, LOCAL_STEPS)
+            better = problem.evaluate(found).cost < seen.cost[short]
+            graphs = replaced(graphs, short[better], found[better])
+            seen = problem.evaluate(graphs)
+        if graphs is state.graphs:
+            return state
+        return state.with_(
+            distribution=centred(state.distribution, graphs), graphs=graphs, evaluation=seen
+        )
+
+
+def _walked(problem: Problem, graphs: DenseGraphs, streams: Streams, afresh: bool) -> DenseGraphs:
+    if not afresh:
+        walkers, steps = ONWARD
+        start = repeat(graphs, walkers)
+        return walk(problem, start, streams, steps, by_cost=True, temperatures=TEMPERATURES)
+    walkers, steps = AFRESH
+    start = random_walkers(
+        graphs.spec, graphs.num_candidates, walkers, streams, graphs.weight.dtype
+    )
+    return walk(problem, start, streams, steps, emphasis=emphasis_of(problem, walkers))

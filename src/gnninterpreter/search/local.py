@@ -1,0 +1,175 @@
+"""Local search on discrete graphs: change one thing, keep what is best, repeat.
+
+The gradient search finds the neighbourhood of a good graph; the last steps are discrete ones. A
+gradient at the discrete graph guesses what each move would change, the most promising are evaluated
+for real, all restarts in one batch, and the best are made, several at once where that is better
+still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.distribution import Streams, centred
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.search.batches import choose, repeat, replaced, with_varied_absent_nodes
+from gnninterpreter.search.callbacks import Monitor
+from gnninterpreter.search.checks import check_settings
+from gnninterpreter.search.moves import MoveSpace
+from gnninterpreter.search.problem import Problem
+from gnninterpreter.search.state import State
+
+__all__ = ["LocalSearch", "improved"]
+
+PROMISING = 48
+AT_RANDOM = 16
+PROGRESS = 1e-4
+JOINT = (2, 4, 8)
+ATTEMPTS = 3
+# Weight of absent edges where slopes are taken: attention takes logarithms of weights, and what
+# stands for that of 0 has no slope.
+GLIMPSE = 1e-3
+
+
+@dataclass(frozen=True)
+class LocalSearch:
+    """Improve the most probable graph of each restart until no move that is tried helps.
+
+    Args:
+        steps: Most steps.
+    """
+
+    steps: int = 100
+    name: str = "local search"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_settings(self, steps=1)
+
+    def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
+        """Improve the graphs, and bring the distributions along."""
+
+        def tell(step: int, graphs: DenseGraphs) -> bool:
+            return monitor.graphs(self.name, step, self.steps, graphs)
+
+        graphs = improved(problem, state.graphs, streams, self.steps, tell)
+        return state.with_(
+            distribution=centred(state.distribution, graphs),
+            graphs=graphs,
+            evaluation=problem.evaluate(graphs),
+        )
+
+
+def improved(
+    problem: Problem,
+    graphs: DenseGraphs,
+    streams: Streams,
+    steps: int,
+    tell: Callable[[int, DenseGraphs], bool] | None = None,
+) -> DenseGraphs:
+    """Improve R discrete graphs, each on its own; on the same candidate nodes.
+
+    Args:
+        problem: Says how good a graph is.
+        graphs: One graph for each restart.
+        streams: Source of randomness, one stream for each restart.
+        steps: Most steps.
+        tell: Called before each step with the steps done and the graphs so far; True ends the
+            search.
+    """
+    space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
+    graphs = with_varied_absent_nodes(graphs)
+    cost = problem.evaluate(graphs).cost
+    fails = torch.zeros(len(graphs), dtype=torch.long, device=cost.device)
+    for step in range(steps):
+        # A restart gives up after a few draws of other moves have not helped either, whether the
+        # others go on or not.
+        searching = (fails < ATTEMPTS).nonzero().squeeze(1)
+        if not searching.numel() or (tell is not None and tell(step, graphs)):
+            break
+        found, found_cost = _best_change(
+            problem,
+            graphs[searching],
+            cost[searching],
+            space,
+            streams.fork(step).select(searching),
+        )
+        better = found_cost < cost[searching] - PROGRESS
+        graphs = with_varied_absent_nodes(replaced(graphs, searching[better], found[better]))
+        cost[searching[better]] = found_cost[better]
+        fails[searching] = torch.where(better, 0, fails[searching] + 1)
+    return graphs
+
+
+def _best_change(
+    problem: Problem, graphs: DenseGraphs, cost: Tensor, space: MoveSpace, streams: Streams
+) -> tuple[DenseGraphs, Tensor]:
+    """The best change of each graph among those tried, one move or several together; its cost."""
+    moves = _promising(problem, graphs, space, streams)
+    tried = moves.size(1)
+    owners = torch.arange(len(graphs), device=cost.device)
+    proposals = space.apply(repeat(graphs, tried), moves.flatten())
+    found = problem.evaluate(proposals).cost
+    found = torch.where(moves < 0, torch.inf, found.view(moves.shape))
+    ranked, order = found.sort(dim=1)
+    moves = moves.gather(1, order)
+    best = space.apply(graphs, moves[:, 0])
+    joint = _together(graphs, torch.where(ranked < cost.unsqueeze(1) - PROGRESS, moves, -1), space)
+    together = problem.evaluate(joint).cost
+    lowest, which = together.view(-1, len(JOINT)).min(dim=1)
+    better = lowest < ranked[:, 0] - PROGRESS
+    best = choose(better, joint[owners * len(JOINT) + which], best)
+    return best, torch.where(better, lowest, ranked[:, 0])
+
+
+def _together(graphs: DenseGraphs, moves: Tensor, space: MoveSpace) -> DenseGraphs:
+    """Each graph with the first 2, 4 and 8 of its moves made, beside each other."""
+    together = repeat(graphs, len(JOINT))
+    count = torch.tensor(JOINT, device=moves.device).repeat(len(graphs))
+    for number in range(min(max(JOINT), moves.size(1))):
+        move = moves[:, number].repeat_interleave(len(JOINT))
+        together = space.apply(together, torch.where(count > number, move, -1))
+    return together
+
+
+def _promising(problem: Problem, graphs: DenseGraphs, space: MoveSpace, streams: Streams) -> Tensor:
+    """Moves worth a try: the best by first-order guess and some at random, [R, k]; -1 is none."""
+    chance = streams.uniform(space.total, dtype=graphs.weight.dtype)
+    possible = space.possible(graphs)
+    guess = _predicted(problem, graphs, space)
+    if guess is None:
+        ranking = torch.where(possible, chance, torch.inf)
+        count = min(PROMISING + AT_RANDOM, space.total)
+        values, moves = ranking.topk(count, dim=1, largest=False)
+        return torch.where(torch.isfinite(values), moves, -1)
+    ranking = torch.where(possible, guess, torch.inf)
+    values, best = ranking.topk(min(PROMISING, space.total), dim=1, largest=False)
+    moves = torch.where(torch.isfinite(values), best, -1)
+    # Not one of them twice: made twice together, a flip is no change.
+    chance = torch.where(possible.scatter(1, best, False), chance, torch.inf)
+    drawn, others = chance.topk(min(AT_RANDOM, space.total), dim=1, largest=False)
+    return torch.cat([moves, torch.where(torch.isfinite(drawn), others, -1)], dim=1)
+
+
+def _predicted(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor | None:
+    """First-order guess of each move's change in cost; None where the model cannot be relaxed."""
+    if problem.relaxed is None:
+        return None
+    with torch.enable_grad():
+        weight = graphs.weight.clamp_min(GLIMPSE)
+        weight.diagonal(dim1=1, dim2=2).zero_()
+        weight.requires_grad_()
+        nodes = graphs.nodes.clone().requires_grad_()
+        edges = None if graphs.edges is None else graphs.edges.clone().requires_grad_()
+        soft = problem.slope(DenseGraphs(graphs.spec, weight, nodes, edges))
+        inputs = [weight, nodes] if edges is None else [weight, nodes, edges]
+        gradients = torch.autograd.grad(soft.sum(), inputs, allow_unused=True)
+    filled = [
+        torch.zeros_like(x) if g is None else g.nan_to_num(0.0, 0.0, 0.0)
+        for x, g in zip(inputs, gradients, strict=True)
+    ]
+    return space.predicted(graphs, filled[0], filled[1], filled[2] if edges is not None else None)

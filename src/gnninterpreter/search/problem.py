@@ -1,0 +1,125 @@
+"""One search as a problem: a model, what is asked of it, and how good graphs are as answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.distribution import GraphDistribution, Streams
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.models.classifier import GraphClassifier, Scores
+from gnninterpreter.objective import Aim, Objective, Proposals
+from gnninterpreter.relax import RelaxedModel
+from gnninterpreter.search.batches import compact
+
+__all__ = ["Evaluation", "Problem"]
+
+# Graphs that are scored in one call, which bounds memory.
+CHUNK = 2048
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What was found about B discrete graphs; every field has shape [B].
+
+    Args:
+        cost: What the objective makes of each; less is better.
+        score: How far each is what was asked for, between 0 and 1.
+        similarity: Likeness of its embedding to the mean of the class.
+        edges: Number of edges.
+        nodes: Number of nodes.
+        feasible: Whether every term of the objective allows it.
+    """
+
+    cost: Tensor
+    score: Tensor
+    similarity: Tensor
+    edges: Tensor
+    nodes: Tensor
+    feasible: Tensor
+
+    def where(self, mask: Tensor, other: Evaluation) -> Evaluation:
+        """This one where the mask is set, the other one elsewhere."""
+        return Evaluation(
+            *(
+                torch.where(mask, getattr(self, field.name), getattr(other, field.name))
+                for field in fields(self)
+            )
+        )
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a search has to solve, and the one place that says how good a graph is.
+
+    Args:
+        classifier: The native model.
+        relaxed: The relaxed one where the probe has passed. On discrete graphs it says the same,
+            and is asked where that is faster: by products of matrices, or on a GPU, which would
+            wait for a native batch to be put together. None always asks the native one.
+        objective: How good graphs are.
+        aim: What is asked for, and within which limits.
+        certain: Score with which a restart is content.
+    """
+
+    classifier: GraphClassifier
+    relaxed: RelaxedModel | None
+    objective: Objective
+    aim: Aim
+    certain: float = 0.99
+
+    @cached_property
+    def asks_native(self) -> bool:
+        """Whether the native model is the faster one to ask about discrete graphs."""
+        return self.relaxed is None or (
+            self.classifier.device.type == "cpu" and not self.relaxed.products_only
+        )
+
+    def scores(self, graphs: DenseGraphs) -> Scores:
+        """What the model says of discrete graphs; NaN for one without edges."""
+        if self.relaxed is None or self.asks_native:
+            return self.classifier.score(graphs)
+        scores = self.relaxed(graphs)
+        # The native model cannot be asked about a graph without edges, so there is no score either.
+        nothing = graphs.empty.unsqueeze(1)
+        return Scores(
+            scores.logits.masked_fill(nothing, torch.nan),
+            scores.embedding.masked_fill(nothing, torch.nan),
+            scores.task,
+        )
+
+    @torch.no_grad()
+    def propose(self, graphs: DenseGraphs) -> Proposals:
+        """Score discrete graphs, on as few candidate nodes as they need."""
+        small = compact(graphs)
+        return Proposals(small, self.scores(small), self.aim)
+
+    @torch.no_grad()
+    def evaluate(self, graphs: DenseGraphs | Proposals) -> Evaluation:
+        """Evaluate B discrete graphs."""
+        found = graphs if isinstance(graphs, Proposals) else self.propose(graphs)
+        return Evaluation(
+            cost=self.objective.cost(found),
+            score=found.log_score.exp(),
+            similarity=found.similarity,
+            edges=found.edges,
+            nodes=found.nodes,
+            feasible=self.objective.feasible(found),
+        )
+
+    def slope(self, graphs: DenseGraphs) -> Tensor:
+        """The part of the cost that can be differentiated, [B], from the relaxed model."""
+        assert self.relaxed is not None
+        return self.objective.cost(Proposals(graphs, self.relaxed(graphs), self.aim), smooth=True)
+
+    def mean_score(self, distribution: GraphDistribution, samples: int, streams: Streams) -> Tensor:
+        """Mean score over discrete samples of each of R distributions, [R]."""
+        graphs = distribution.discrete(samples, streams)
+        parts = [
+            self.propose(graphs[start : start + CHUNK]).log_score.exp()
+            for start in range(0, len(graphs), CHUNK)
+        ]
+        return torch.cat(parts).view(-1, samples).mean(dim=1)
