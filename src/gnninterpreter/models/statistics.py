@@ -28,8 +28,8 @@ DECILES = 10
 TENTH = 10
 
 
-@dataclass(frozen=True)
-class Profile:
+@dataclass(frozen=True, eq=False)
+class Profile(ByValue):
     """What real graphs of one target look like.
 
     Args:
