@@ -4,6 +4,7 @@ import networkx as nx
 import pytest
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from gnninterpreter.graphs import (
     DenseGraphs,

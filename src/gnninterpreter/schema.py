@@ -32,7 +32,7 @@ SLACK = 1e-5
 def number(low: float = -math.inf, high: float = math.inf) -> Check:
     """A finite number between two bounds."""
 
-    def check(value: Any, where: str) -> int | float:
+    def check(value: Any, where: str) -> Any:
         real = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not real or not math.isfinite(value) or not low - SLACK <= value <= high + SLACK:
             raise _wrong(where, f"be a number{_between(low, high)}", value)
