@@ -4,9 +4,11 @@ import networkx as nx
 import pytest
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from gnninterpreter.graphs import (
     DenseGraphs,
+    attribute_names,
     dense_width,
     encode,
     random_graphs,
@@ -235,3 +237,33 @@ class TestNetworkx:
     def test_constants_say_nothing(self) -> None:
         graph = to_networkx(plain([(0, 1)]).to_data_list()[0], GraphSpec())
         assert graph.nodes[0] == {}
+
+    def test_no_block_hides_another_of_the_same_name(self) -> None:
+        """What is inferred from several columns of integers: blocks that are all called "type"."""
+        codes = tuple(Categorical(n, encoding="index") for n in (2, 3, 4))
+        spec = GraphSpec(codes, edges=codes[:2], class_names=("a", "b"))
+        data = Data(
+            x=torch.tensor([[1, 2, 3], [0, 1, 0]]),
+            edge_index=torch.tensor([[0, 1], [1, 0]]),
+            edge_attr=torch.tensor([[1, 2], [1, 2]]),
+        )
+        graph = to_networkx(data, spec)
+        assert graph.nodes[0] == {"type": "1", "type 2": "2", "type 3": "3"}
+        assert graph.edges[0, 1] == {"type": "1", "type 2": "2"}
+        read = nx.parse_graphml("\n".join(nx.generate_graphml(graph)), node_type=int)
+        assert read.nodes[1] == {"type": "0", "type 2": "1", "type 3": "0"}
+
+    def test_names_of_attributes(self) -> None:
+        blocks = (
+            Categorical(2, name="type 2"),
+            Categorical(2),
+            Continuous(2, names=("type", "node_for_adding")),
+            Continuous(1, 1.0, 1.0),
+        )
+        names = attribute_names(blocks)
+        assert names == [("type 2",), ("type",), ("type 3", "node_for_adding"), ()]
+        spec = GraphSpec(blocks, class_names=("a", "b"))
+        data = random_graphs(spec, 1, 3, generator()).to_data_list()[0]
+        assert set(to_networkx(data, spec).nodes[0]) == {
+            "type", "type 2", "type 3", "node_for_adding",
+        }  # fmt: skip

@@ -80,3 +80,15 @@ def test_left_out_features_are_filled_in() -> None:
     graph = graph_from_json({"nodes": [[0, None, 2], [1, [3.0], 0]], "edges": [[0, 1]]}, RICH)
     assert graph.x[:, 2].tolist() == [1.0, 3.0]
     assert graph.edge_attr[0].tolist() == [1.0, 0.0, 0.0, 1.0, 1.0]
+
+
+def test_a_graph_without_nodes_there_and_back() -> None:
+    empty = graph_from_json({"nodes": [], "edges": []}, PLAIN)
+    assert empty.num_nodes == 0
+    assert graph_to_json(empty, PLAIN) == {"nodes": [], "edges": []}
+
+
+def test_blocks_of_equal_names_stay_apart() -> None:
+    spec = GraphSpec(nodes=(Categorical(3, encoding="index"), Categorical(5, encoding="index")))
+    values = {"nodes": [[2, 4], [0, 1]], "edges": [[0, 1]]}
+    assert graph_to_json(graph_from_json(values, spec), spec) == values

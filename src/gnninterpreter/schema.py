@@ -10,7 +10,18 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Check", "anything", "listed", "number", "optional", "record", "text", "truth", "whole"]
+__all__ = [
+    "Check",
+    "anything",
+    "either",
+    "listed",
+    "number",
+    "optional",
+    "record",
+    "text",
+    "truth",
+    "whole",
+]
 
 Check = Callable[[Any, str], Any]
 LARGEST = 2**63 - 1
@@ -21,11 +32,11 @@ SLACK = 1e-5
 def number(low: float = -math.inf, high: float = math.inf) -> Check:
     """A finite number between two bounds."""
 
-    def check(value: Any, where: str) -> float:
+    def check(value: Any, where: str) -> Any:
         real = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not real or not math.isfinite(value) or not low - SLACK <= value <= high + SLACK:
             raise _wrong(where, f"be a number{_between(low, high)}", value)
-        return float(value)
+        return value
 
     return check
 
@@ -63,6 +74,18 @@ def anything(value: Any, where: str) -> Any:
 def optional(part: Check, default: Any = None) -> Check:
     """Null, which stands for the default, or something that passes another check."""
     return lambda value, where: default if value is None else part(value, where)
+
+
+def either(first: Check, second: Check) -> Check:
+    """Something that passes one check or the other."""
+
+    def check(value: Any, where: str) -> Any:
+        try:
+            return first(value, where)
+        except ValueError:
+            return second(value, where)
+
+    return check
 
 
 def listed(part: Check, length: int | None = None) -> Check:

@@ -9,10 +9,11 @@ import torch
 from torch_geometric.data import InMemoryDataset
 
 from gnninterpreter import datasets
-from gnninterpreter.datasets._storage import CACHE_VARIABLE, atomic_path, cache_folder
+from gnninterpreter.datasets._storage import CACHE_VARIABLE, cache_folder
 from gnninterpreter.datasets.base import undirected_graph
 from gnninterpreter.datasets.shape import Shape
 from gnninterpreter.errors import DataError
+from gnninterpreter.files import atomic_path
 from gnninterpreter.spec import GraphSpec
 
 

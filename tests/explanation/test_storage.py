@@ -470,6 +470,8 @@ def test_a_damaged_index(run: Path, fields: dict[str, Any]) -> None:
         ("history.0.values", [[0.5]], r"history\.probability must have 2 entries"),
         ("history.0.values.1", [0.5], r"history\.probability\[1\] must have 3 entries"),
         ("target", {"kind": "fancy"}, "no target of kind 'fancy'"),
+        ("evidence", {"checks": []}, "evidence must be a list"),
+        ("evidence", [{"name": "certain"}], r"evidence\[0\] has no field 'passed'"),
         ("sampler", None, "no sampler of kind None"),
         ("sampler.weights", [1.0], "the tensor '0' has an unexpected shape or type"),
         ("sampler.weights", [0.0, 0.0, 0.0], "weights must be at least 0, and one above it"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.findings import Severity
 from gnninterpreter.errors import DataError, GNNInterpreterError
+from gnninterpreter.files import read_json
 from gnninterpreter.interchange import graph_from_json
 from gnninterpreter.spec import GraphSpec
 
@@ -57,7 +57,7 @@ def load_graphs(
         names = ", ".join(map(str, Severity))
         raise DataError(f"severity must be one of {names} (got {severity!r})") from None
     try:
-        values = json.loads(file.read_text(encoding="utf-8"))
+        values = read_json(file)
     except OSError as error:
         raise DataError(
             f"cannot read {file} ({error.strerror}); give the folder that "

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from gnninterpreter.errors import SpecError
+from gnninterpreter.evidence.thresholds import PROBABLE
 from gnninterpreter.explanation import (
     Curve,
     DrawnSampler,
@@ -33,7 +34,6 @@ from gnninterpreter.spec import GraphSpec
 __all__ = ["Baseline", "Drawing"]
 
 KEPT = 8
-REACHED = 0.9
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Baseline(ABC):
                 similarity=alike[row],
                 feasible=bool(feasible[row]),
                 undecided=0.0,
-                reason="converged" if mean >= REACHED else "plateau",
+                reason="converged" if mean >= PROBABLE else "plateau",
                 iterations=drawing.iterations,
             )
             for row, index in enumerate(best)
@@ -176,7 +176,7 @@ class Baseline(ABC):
             seed=seed,
             seconds=time.perf_counter() - started,
             history=list(drawing.history),
-            notes=[low] if mean < REACHED else [],
+            notes=[low] if mean < PROBABLE else [],
         )
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from gnninterpreter.files import atomic_path
 
-__all__ = ["atomic_path", "cache_folder", "read_tensors", "write_tensors"]
+__all__ = ["cache_folder", "read_tensors", "write_tensors"]
 
 CACHE_VARIABLE = "GNNINTERPRETER_CACHE"
 

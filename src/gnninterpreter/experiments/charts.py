@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from gnninterpreter.datasets._storage import atomic_path
 from gnninterpreter.errors import MissingExtraError
+from gnninterpreter.files import atomic_path
 from gnninterpreter.spec import PALETTE
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gnninterpreter.datasets._storage import atomic_path
 from gnninterpreter.experiments.fingerprints import code_fingerprint, versions
+from gnninterpreter.files import atomic_path
 from gnninterpreter.parallel import map_processes
 
 __all__ = ["Computation", "Store"]

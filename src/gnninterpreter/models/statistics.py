@@ -36,8 +36,8 @@ LEAST_NODES, MOST_NODES = 5, 24
 TYPICALITY = "typicality."
 
 
-@dataclass(frozen=True)
-class Profile:
+@dataclass(frozen=True, eq=False)
+class Profile(ByValue):
     """What real graphs of one target look like.
 
     Args:

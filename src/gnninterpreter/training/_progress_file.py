@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnninterpreter.datasets._storage import atomic_path
 from gnninterpreter.errors import OutputError
+from gnninterpreter.files import atomic_path
 
 __all__ = ["TrainingState"]
 

@@ -37,6 +37,8 @@ def test_sizes():
     assert granularity(5, 20.0) == 0.75
     assert granularity(30, 20.0) == 0.0
     assert density(4, 3) == 0.5
+    # All six ordered pairs of three nodes: complete, not twice as dense as that.
+    assert density(3, 6, directed=True) == 1.0
     assert sparsity(30, 20.0) == -0.5
 
 

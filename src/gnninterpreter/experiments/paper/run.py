@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from gnninterpreter._version import __version__
-from gnninterpreter.datasets._storage import atomic_path
 from gnninterpreter.errors import MissingExtraError, OutputError
 from gnninterpreter.experiments.fingerprints import code_fingerprint, model_fingerprint, versions
 from gnninterpreter.experiments.paper.compute import CACHE, STUDIES, computations_of, compute
@@ -21,6 +20,7 @@ from gnninterpreter.experiments.paper.settings import DATASETS, Settings
 from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Table
 from gnninterpreter.experiments.store import Store
+from gnninterpreter.files import atomic_path
 
 __all__ = ["run"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.datasets._storage import atomic_path
 from gnninterpreter.errors import MissingExtraError
+from gnninterpreter.files import atomic_path
 
 if TYPE_CHECKING:
     import pandas as pd
