@@ -62,9 +62,9 @@ def attach(name: str, bases: int, seed: int) -> dict[str, Any]:
 
 
 def attached(bases: Sequence[BaseGraph], motif: ColouredGraph, seed: int) -> list[Data]:
-    """Attach a motif to randomly coloured base graphs by one edge each.
+    """Attach a motif to randomly colored base graphs by one edge each.
 
-    Colours, base node and the place on the motif depend on the seed and the base alone, so that
+    Colors, base node and the place on the motif depend on the seed and the base alone, so that
     every motif meets the same graphs.
     """
     spec = bundle("motif").spec
