@@ -92,8 +92,9 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-def test_ctrl_c_ends_every_process_and_only_the_parent_says_so(
-    tmp_path: Path, interruptible: None
+@pytest.mark.parametrize(("number", "says"), [(signal.SIGINT, 1), (signal.SIGKILL, 0)])
+def test_ctrl_c_or_a_kill_ends_every_process_and_only_the_parent_says_so(
+    tmp_path: Path, interruptible: None, number: int, says: int
 ) -> None:
     root = Path(__file__).parents[1]
     script, folder = tmp_path / "script.py", tmp_path / "begun"
@@ -109,10 +110,12 @@ def test_ctrl_c_ends_every_process_and_only_the_parent_says_so(
     )
     assert running.stdout is not None
     assert running.stdout.readline() == "0\n"
-    os.killpg(running.pid, signal.SIGINT)  # as a terminal does: all of them at once
-    _, err = running.communicate(timeout=60)
-    assert err.count("KeyboardInterrupt") == 1
-    assert not any(_alive(int(path.name)) for path in folder.iterdir())
+    # Ctrl-C on a terminal reaches all of them at once, a kill the parent alone.
+    (os.killpg if number == signal.SIGINT else os.kill)(running.pid, number)
+    _, err = running.communicate(timeout=60)  # which ends when no process holds the pipe any more
+    assert err.count("KeyboardInterrupt") == says
+    if number == signal.SIGINT:  # A parent that was killed collects no children.
+        assert not any(_alive(int(path.name)) for path in folder.iterdir())
 
 
 def test_it_is_light_to_import() -> None:

@@ -28,8 +28,9 @@ PUBLIC = [
     "models",
     "training",
 ]
+# Not pandas: torch_geometric imports it wherever it is installed.
 HEAVY = (
-    "fastapi", "grakel", "IPython", "matplotlib", "optuna", "pandas", "ray", "rdkit",
+    "fastapi", "grakel", "IPython", "matplotlib", "optuna", "ray", "rdkit",
     "rich", "safetensors", "scipy", "typer",
 )  # fmt: skip
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import TypeVar
 
 from gnninterpreter.errors import SpecError
@@ -84,14 +85,23 @@ def _elsewhere(
 
 
 def _begin() -> None:
-    """Prepare a process: Ctrl-C ends it without a word, and torch has one thread."""
+    """Prepare a process: one thread; it ends on Ctrl-C without a word, and with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
         import torch
     except ImportError:
         return
     torch.set_num_threads(1)
+
+
+def _end_with_parent() -> None:
+    """Wait for the parent, which may be killed, and end: nobody would hear of results."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _end(pool: ProcessPoolExecutor) -> None:

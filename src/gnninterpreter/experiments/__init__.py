@@ -2,3 +2,5 @@
 
 Only the command line imports this.
 """
+
+__all__: list[str] = []

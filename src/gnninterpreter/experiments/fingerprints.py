@@ -14,12 +14,10 @@ from importlib import metadata, resources
 from importlib.util import find_spec
 from pathlib import Path
 
-import gnninterpreter
-
 __all__ = ["code_fingerprint", "data_fingerprint", "model_fingerprint", "versions"]
 
 PACKAGE = "gnninterpreter"
-ROOT = Path(gnninterpreter.__file__).parent
+ROOT = Path(__file__).parents[1]
 LIBRARIES = ("torch", "torch_geometric", "numpy", "networkx", "scipy")
 LENGTH = 16
 

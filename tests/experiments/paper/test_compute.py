@@ -57,17 +57,12 @@ def test_several_processes_leave_the_same(tmp_path):
 BARE = """
 import sys
 
-class Missing:
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("matplotlib", "pandas", "joblib", "typer", "rich"):
-            raise ModuleNotFoundError(name)
-
-sys.meta_path.insert(0, Missing())
+MISSING = ("matplotlib", "pandas", "joblib", "typer", "rich")
+sys.modules.update(dict.fromkeys(MISSING))
 from pathlib import Path
 from gnninterpreter.experiments.paper.__main__ import main
 assert main(["--out", sys.argv[1], "--quick", "--only", "statistics"]) == 0
 print(len(list(Path(sys.argv[1], "cache").iterdir())))
-assert not {"matplotlib", "pandas", "typer", "rich"} & set(sys.modules), sys.modules.keys()
 """
 
 

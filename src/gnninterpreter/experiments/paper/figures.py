@@ -27,7 +27,8 @@ __all__ = ["Cell", "outlines", "sheet"]
 OUTLINE = "#f7a8bd"
 # Units of a drawing, and how many of them make an inch.
 CELL, UNITS = (190, 150), 100
-LABEL, CAPTION, TITLE = 0.95, 0.2, 0.7
+# In inches: the column of labels, a caption, the title with a line of the legend, another line.
+LABEL, CAPTION, TITLE, LINE = 0.95, 0.2, 0.7, 0.2
 POINTS = 72.0
 # Of RDKit's drawings; and the share of it below which two atoms count as one on top of the other.
 BOND_LENGTH, CROWDED = 1.5, 0.6
@@ -91,10 +92,13 @@ def sheet(title: str, rows: Sequence[tuple[str, Sequence[Cell]]]) -> Figure:
             _draw(ax, cell, drawing, handles)
             drawn.append((ax, drawing))
     if handles:
+        across = min(2 * columns, len(handles))
+        # Room for what does not fit on one line.
+        figure.set_figheight(figure.get_figheight() + LINE * ((len(handles) - 1) // across))
         figure.legend(
             handles=list(handles.values()),
             loc="outside lower center",
-            ncols=min(3 * columns, len(handles)),
+            ncols=across,
             fontsize=8,
             frameon=False,
         )

@@ -20,8 +20,8 @@ GRAPHS = 400
 
 SPECS = {
     "ba2": GraphSpec(class_names=("house", "cycle")),
-    "colours": GraphSpec(
-        nodes=(Categorical(4, ("red", "green", "blue", "grey"), name="colour"),),
+    "colors": GraphSpec(
+        nodes=(Categorical(4, ("red", "green", "blue", "grey"), name="color"),),
         class_names=("neither", "triangle", "square"),
     ),
     "levels": GraphSpec(
@@ -38,7 +38,7 @@ def draw(name: str, seed: int) -> list[Data]:
     rng = np.random.default_rng(seed)
     makers: dict[str, Callable[[np.random.Generator, int], Data]] = {
         "ba2": _house_or_cycle,
-        "colours": _coloured,
+        "colors": _colored,
         "levels": _levelled,
         "strengths": _strong,
     }
@@ -72,15 +72,15 @@ def _house_or_cycle(rng: np.random.Generator, label: int) -> Data:
     return _data(graph, label, torch.ones(graph.number_of_nodes(), 1))
 
 
-def _coloured(rng: np.random.Generator, label: int) -> Data:
-    """A tree with random colours and a red-green-blue triangle (1), a square (2) or neither."""
+def _colored(rng: np.random.Generator, label: int) -> Data:
+    """A tree with random colors and a red-green-blue triangle (1), a square (2) or neither."""
     base = _tree(rng)
-    colours = list(rng.integers(0, 4, base.number_of_nodes()))
+    colors = list(rng.integers(0, 4, base.number_of_nodes()))
     if label:
         size = 2 + label
         base = _joined(rng, base, nx.cycle_graph(size))
-        colours += list(range(size))
-    x = torch.nn.functional.one_hot(torch.tensor(colours, dtype=torch.long), 4).float()
+        colors += list(range(size))
+    x = torch.nn.functional.one_hot(torch.tensor(colors, dtype=torch.long), 4).float()
     return _data(base, label, x)
 
 

@@ -14,11 +14,11 @@ __all__ = ["computations", "study"]
 CLOSE = 0.01
 NOTES = {
     "mutag": "the same 188 molecules: only rounding could differ",
-    "cyclicity": "colours and cuts are drawn from another seed than the paper's",
+    "cyclicity": "colors and cuts are drawn from another seed than the paper's",
     "motif": "base graphs and motifs are drawn from another seed than the paper's",
     "shape": "sizes of the shapes are drawn from ranges that the paper leaves open",
     "is_acyclic": "the paper leaves sizes open; ours were chosen to meet its means",
-    "color_consistency": "which edges are recoloured is drawn from another seed than the paper's",
+    "color_consistency": "which edges are recolored is drawn from another seed than the paper's",
 }
 
 

@@ -88,7 +88,7 @@ def _motif_tables(
     if complete:
         note += (
             " The paper's motif 7 is told apart (0.0004), so it cannot be a graph in which every "
-            "node has three neighbours of the other three colours."
+            "node has three neighbours of the other three colors."
         )
     rows_mean, rows_count = [], []
     for i, one in enumerate(found):
