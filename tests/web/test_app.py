@@ -19,7 +19,7 @@ import gnninterpreter as gi
 from gnninterpreter.errors import MissingExtraError, ModelError
 from gnninterpreter.explanation import save_run
 from gnninterpreter.search import Recipe
-from gnninterpreter.web import Studio, create_app, d3
+from gnninterpreter.web import Backend, create_app, d3
 from gnninterpreter.web.app import ASSETS
 from gnninterpreter.web.d3 import d3_script
 from tests.tiny import MeanDegree
@@ -58,11 +58,11 @@ def test_the_drawing_library_comes_from_an_installed_package(client: httpx.Clien
 
 @pytest.mark.parametrize("found", [None, SimpleNamespace(submodule_search_locations=["/nowhere"])])
 def test_without_the_package_the_message_says_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch, studio: Studio, found: Any
+    monkeypatch: pytest.MonkeyPatch, backend: Backend, found: Any
 ) -> None:
     monkeypatch.setattr(d3, "find_spec", lambda _: found)
     with pytest.raises(MissingExtraError, match=r"'mpld3'.*pip install 'gnninterpreter\[web\]'"):
-        create_app(studio)
+        create_app(backend)
 
 
 def test_the_state_describes_features_and_graphs(client: httpx.Client) -> None:
@@ -82,7 +82,7 @@ def test_the_report_is_there_as_well(client: httpx.Client) -> None:
 
 def test_scores(client: httpx.Client) -> None:
     answer = client.post("/api/score", json=TRIANGLE).json()
-    assert answer["probabilities"] == [0.5, 0.5]
+    assert answer["values"] == [0.5, 0.5]
     assert (answer["nodes"], answer["edges"], answer["ignored"]) == (3, 3, 0)
 
 
@@ -92,20 +92,20 @@ def test_where_there_is_no_rule_there_is_no_truth(client: httpx.Client) -> None:
     assert refusal(client.post("/api/truth", json={"nodes": [[9]], "edges": []}), 422)
 
 
-def test_a_rule_that_fails_is_no_answer(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studio, "oracle", lambda _: 1 // 0)
-    assert studio.truth(TRIANGLE) is None
-    monkeypatch.setattr(studio, "oracle", lambda _: 0)
-    assert studio.truth(TRIANGLE) == "sparse"
+def test_a_rule_that_fails_is_no_answer(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backend, "oracle", lambda _: 1 // 0)
+    assert backend.truth(TRIANGLE) is None
+    monkeypatch.setattr(backend, "oracle", lambda _: 0)
+    assert backend.truth(TRIANGLE) == "sparse"
 
 
 def test_nodes_without_edges_do_not_count(client: httpx.Client) -> None:
     graph = {"nodes": [[0], *TRIANGLE["nodes"]], "edges": [[1, 2], [2, 3], [1, 3]]}
     answer = client.post("/api/score", json=graph).json()
-    assert answer["probabilities"] == [0.5, 0.5]
+    assert answer["values"] == [0.5, 0.5]
     assert answer["ignored"] == 1
     empty = client.post("/api/score", json={"nodes": [[0]], "edges": []}).json()
-    assert empty["probabilities"] is None
+    assert empty["values"] is None
 
 
 def test_a_bundled_model_tells_similarities_and_the_truth(tmp_path: Path) -> None:
@@ -117,12 +117,12 @@ def test_a_bundled_model_tells_similarities_and_the_truth(tmp_path: Path) -> Non
         recipe=Recipe.auto(iterations=20, walk_steps=10),
         progress=False,
     )
-    studio = Studio(run, tmp_path, bundle)
+    backend = Backend(run, tmp_path, bundle)
     ring = {"nodes": [[i % 5] for i in range(50)], "edges": [[i, (i + 1) % 50] for i in range(50)]}
-    answer = studio.score(ring)
+    answer = backend.score(ring)
     assert len(answer["similarities"]) == 5
-    assert studio.truth(ring) == "others"
-    assert studio.truth({"nodes": [[0]], "edges": []}) is None
+    assert backend.truth(ring) == "others"
+    assert backend.truth({"nodes": [[0]], "edges": []}) is None
 
 
 def test_layout(client: httpx.Client) -> None:
@@ -197,38 +197,6 @@ def test_only_json_and_not_too_much_of_it(client: httpx.Client) -> None:
     assert refusal(client.post("/api/score", content=huge, headers=headers), 413)
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "", "localhost.evil", "[::"])
-def test_foreign_hosts(client: httpx.Client, host: str) -> None:
-    assert refusal(client.get("/api/state", headers={"host": host}), 403)
-
-
-@pytest.mark.parametrize("host", ["localhost:8000", "127.0.0.1", "[::1]:8000"])
-def test_local_hosts(client: httpx.Client, host: str) -> None:
-    assert client.get("/", headers={"host": host}).status_code == 200
-
-
-def test_foreign_origins(client: httpx.Client) -> None:
-    headers = {"origin": "https://evil.example"}
-    assert refusal(client.post("/api/score", json=TRIANGLE, headers=headers), 403)
-    headers = {"origin": "http://localhost:8000"}
-    assert client.post("/api/score", json=TRIANGLE, headers=headers).status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({"host": "10.1.2.3:8000"}, 200),
-        ({"host": "10.1.2.3:8000", "origin": "http://10.1.2.3:8000"}, 200),
-        ({"host": "10.1.2.3:8000", "origin": "http://10.6.6.6"}, 403),
-        ({"host": "evil.example"}, 403),
-        ({"host": "localhost"}, 200),
-    ],
-)
-def test_a_server_for_every_address(studio: Studio, headers: dict[str, str], status: int) -> None:
-    with serving(studio, host="0.0.0.0") as address:
-        assert httpx.get(address, headers=headers, timeout=60).status_code == status
-
-
 @pytest.mark.parametrize(
     "path",
     [
@@ -237,7 +205,7 @@ def test_a_server_for_every_address(studio: Studio, headers: dict[str, str], sta
         "/assets/..%2fapp.py",
         "/assets/%2e%2e/%2e%2e/etc/passwd",
         "/run.json",
-        "/api/jobs/..%2f..%2fx/events",
+        "/api/searches/..%2f..%2fx/events",
         "/docs",
         "/openapi.json",
     ],
@@ -262,11 +230,11 @@ def test_the_run_folder_itself_tells_similarities(tmp_path: Path) -> None:
     run = gi.explain(bundle, targets=[0, 1], restarts=1, recipe=quick, progress=False)
     save_run(run, tmp_path, statistics=bundle.statistics)
     # Neither a bundle nor data: only the model and the folder.
-    alone = Studio(gi.load(tmp_path), tmp_path, bundle.model)
+    alone = Backend(gi.load(tmp_path), tmp_path, bundle.model)
     ring = {"nodes": [[None]] * 5, "edges": [[i, (i + 1) % 5] for i in range(5)]}
     assert (
         alone.score(ring)["similarities"]
-        == Studio(run, tmp_path, bundle).score(ring)["similarities"]
+        == Backend(run, tmp_path, bundle).score(ring)["similarities"]
     )
 
 
@@ -281,9 +249,9 @@ def test_statistics_of_another_embedding_are_not_used(tmp_path: Path) -> None:
             overwrite=True,
             statistics=replace(bundle.statistics, mean_embedding=mean),
         )
-        assert Studio(run, tmp_path, bundle.model).statistics is None
+        assert Backend(run, tmp_path, bundle.model).statistics is None
 
 
-def test_another_model_is_not_taken_for_the_run(studio: Studio, tmp_path: Path) -> None:
+def test_another_model_is_not_taken_for_the_run(backend: Backend, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="not the model that the run explains"):
-        Studio(studio.result, tmp_path, MeanDegree(3, slope=-4.0))
+        Backend(backend.result, tmp_path, MeanDegree(3, slope=-4.0))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gnninterpreter.web import Studio
+from gnninterpreter.web import Backend
 from tests.web.pages import (
     MARKS,
     add_nodes,
@@ -140,9 +140,9 @@ def test_a_failing_model_shows_in_the_page(browser: Any, address: str) -> None:
 
 
 def test_the_rule_follows_the_bars_and_marks_a_contradiction(
-    studio: Studio, monkeypatch: pytest.MonkeyPatch, browser: Any, address: str
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, browser: Any, address: str
 ) -> None:
-    monkeypatch.setattr(studio, "oracle", lambda graph: int(graph.num_nodes > 3))
+    monkeypatch.setattr(backend, "oracle", lambda graph: int(graph.num_nodes > 3))
     found, complaints = opened(browser, address)
     clear(found)
     add_nodes(found, [(100, 80), (260, 80), (180, 200), (300, 220)])

@@ -40,7 +40,7 @@ def test_a_served_run_answers(run: Path, environment: dict[str, str]) -> None:
         assert found is not None
         plain = {"nodes": [[None]] * 3, "edges": TRIANGLE["edges"]}
         answer = httpx.post(f"{found[0]}/api/score", json=plain, timeout=60).json()
-        assert len(answer["probabilities"]) == len(answer["similarities"]) == 2
+        assert len(answer["values"]) == len(answer["similarities"]) == 2
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
