@@ -94,7 +94,8 @@ def graph_from_json(
 
 def _rows(features: Tensor, blocks: Sequence[Block]) -> list[list[Any]]:
     """One entry for each block and row."""
-    table = features.reshape(features.size(0), -1).tolist()
+    width = sum(block.width for block in blocks)
+    table = features.reshape(-1, width).tolist() if width else [[] for _ in features]
     found = []
     for row in table:
         entries: list[Any] = []

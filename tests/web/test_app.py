@@ -18,12 +18,14 @@ import torch
 import gnninterpreter as gi
 from gnninterpreter.errors import MissingExtraError, ModelError
 from gnninterpreter.explanation import save_run
+from gnninterpreter.models.classifier import Scores
+from gnninterpreter.models.task import Task
 from gnninterpreter.search import Recipe
 from gnninterpreter.web import Backend, create_app, d3
 from gnninterpreter.web.app import ASSETS
 from gnninterpreter.web.d3 import d3_script
 from tests.tiny import MeanDegree
-from tests.web.conftest import TRIANGLE, serving
+from tests.web.conftest import TRIANGLE
 
 
 def refusal(response: Any, status: int) -> str:
@@ -212,6 +214,71 @@ def test_only_json_and_not_too_much_of_it(client: httpx.Client) -> None:
 )
 def test_paths_outside(client: httpx.Client, path: str) -> None:
     assert refusal(client.get(path), 404)
+
+
+EMPTY: dict[str, Any] = {"nodes": [], "edges": []}
+HUGE = 10**399
+FORMS = ("json", "graphml", "svg", "smi")
+PATHS = ("/api/score", "/api/truth", "/api/layout", *(f"/api/export/{form}" for form in FORMS))
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_an_empty_graph_is_answered(client: httpx.Client, path: str) -> None:
+    status = 422 if path.endswith("smi") else 200
+    assert client.post(path, json=EMPTY).status_code == status
+    if path == "/api/layout":
+        assert client.post(path, json=EMPTY).json() == {"graph": EMPTY, "positions": []}
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "graph",
+    [
+        {"nodes": [[HUGE]], "edges": []},
+        {"nodes": [[0]], "edges": [[0, HUGE]]},
+        {"nodes": [[0]], "edges": [], "y": HUGE},
+        {**TRIANGLE, "\ud800": 1},
+        {"nodes": [["\ud800"]], "edges": []},
+        {"nodes": [[[[[]]]]], "edges": [{}]},
+    ],
+)
+def test_odd_graphs_are_refused(client: httpx.Client, path: str, graph: Any) -> None:
+    sent = json.dumps(graph)
+    headers = {"content-type": "application/json"}
+    assert refusal(client.post(path, content=sent, headers=headers), 422)
+
+
+@pytest.mark.parametrize("number", [HUGE, -HUGE, 1e308, 10_000_000])
+def test_places_beyond_every_screen_are_refused(client: httpx.Client, number: float) -> None:
+    graph = {**TRIANGLE, "positions": [[0, 0], [1, number], [1, 1]]}
+    assert "between" in refusal(client.post("/api/export/svg", json=graph), 422)
+
+
+@pytest.mark.parametrize(
+    ("task", "values"),
+    [
+        (Task.MULTICLASS, [0.880797, 0.119203]),
+        (Task.MULTILABEL, [0.880797, 0.5]),
+        (Task.REGRESSION, [2.0, 0.0]),
+    ],
+)
+def test_outputs_are_read_as_the_task_says(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, task: Task, values: list[float]
+) -> None:
+    given = Scores(torch.tensor([[2.0, 0.0]]), torch.ones(1, 3), task)
+    monkeypatch.setattr(backend.classifier, "score_data", lambda _: given)
+    answer = backend.score(TRIANGLE)
+    assert answer["values"] == pytest.approx(values)
+    assert answer["task"] == task.value
+
+
+def test_a_fault_of_the_server_is_a_sentence_too(
+    client: httpx.Client, backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend, "place", lambda _: 1 // 0)
+    answer = client.post("/api/layout", json=TRIANGLE)
+    assert "ZeroDivisionError" in refusal(answer, 500)
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 
 def test_wrong_method(client: httpx.Client) -> None:

@@ -156,6 +156,23 @@ def test_the_rule_follows_the_bars_and_marks_a_contradiction(
     assert complaints == []
 
 
+def test_the_report_works_under_the_policy_of_the_page(browser: Any, address: str) -> None:
+    found = browser.new_page()
+    complaints: list[str] = []
+    found.on("console", lambda message: complaints.append(message.text))
+    found.on("pageerror", lambda error: complaints.append(str(error)))
+    found.goto(f"{address}/report")
+    # Its script has run: zooming is its work.
+    stage = found.locator("svg.graph .stage").first
+    before = str(stage.get_attribute("transform"))
+    found.locator('[data-zoom="1.25"]').first.click()
+    sync_api.expect(stage).not_to_have_attribute("transform", before)
+    with found.expect_download():
+        found.locator('[data-download="svg"]').first.click()
+    found.close()
+    assert complaints == []
+
+
 def test_phone_and_print(browser: Any, address: str) -> None:
     page, complaints = opened(browser, address, width=390)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

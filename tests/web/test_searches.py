@@ -22,6 +22,23 @@ from tests.web.test_app import refusal
 QUICK = {"target": "sparse", "restarts": 1, "iterations": 20}
 LONG = {"target": "sparse", "restarts": 2, "iterations": 5000}
 
+ODD: list[Any] = [
+    True,
+    1.0,
+    -1,
+    2,
+    10**399,
+    [],
+    {},
+    ["sparse"],
+    "",
+    "0",
+    "²",
+    "--1",
+    "Sparse",
+    "\ud800",
+]
+
 
 def events(client: httpx.Client, number: str) -> list[tuple[str, dict[str, Any]]]:
     found = []
@@ -124,6 +141,48 @@ def test_scores_are_right_while_a_search_goes_on(client: httpx.Client) -> None:
     assert events(client, number)[-1][1]["state"] == "done"
 
 
+def test_a_copy_of_the_model_carries_nothing_that_listens(backend: Backend) -> None:
+    # Scoring listens to the model while it runs; every copy made meanwhile used to keep that.
+    ended = threading.Event()
+
+    def ask() -> None:
+        while not ended.is_set():
+            backend.score(TRIANGLE)
+
+    askers = [threading.Thread(target=ask) for _ in range(3)]
+    for asker in askers:
+        asker.start()
+    copies = [backend.copy_model() for _ in range(200)]
+    ended.set()
+    for asker in askers:
+        asker.join()
+    listening = [
+        module
+        for copied in copies
+        for module in copied.modules()
+        if module._forward_hooks or module._forward_pre_hooks
+    ]
+    assert listening == []
+
+
+def test_searches_end_with_the_server(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gnninterpreter.web.searches import LiveSearches
+
+    searches = LiveSearches(backend)
+    search = searches.start(LONG)
+    assert searches.close(60)
+    assert search.state == "stopped"
+    assert search.thread is not None
+    search.thread.join(60)
+    assert not search.thread.is_alive()
+    # One that does not come to its next snapshot in time is told of.
+    waiting = threading.Event()
+    monkeypatch.setattr("gnninterpreter.web.searches.explain", lambda *_, **__: waiting.wait(60))
+    searches.start(QUICK)
+    assert not searches.close(0.01)
+    waiting.set()
+
+
 def test_two_clients_have_searches_of_their_own(client: httpx.Client) -> None:
     numbers = [client.post("/api/searches", json=QUICK).json()["id"] for _ in range(2)]
     assert len(set(numbers)) == 2
@@ -144,15 +203,20 @@ def test_not_too_many_at_once(client: httpx.Client, monkeypatch: pytest.MonkeyPa
         ([], "what to explain"),
         ({"target": "nothing"}, "there is no target"),
         ({"target": None}, "there is no target"),
+        *(({"target": odd}, "there is no target") for odd in ODD),
         ({**QUICK, "restarts": 0}, "restarts must be"),
         ({**QUICK, "restarts": 10**9}, "restarts must be"),
         ({**QUICK, "iterations": "many"}, "iterations must be"),
         ({**QUICK, "seed": True}, "seed must be"),
+        ({**QUICK, "seed": 10**399}, "seed must be"),
         ({**QUICK, "out": "/tmp"}, "unknown settings: out"),
+        ({**QUICK, "\ud800": 1}, "unknown settings: \ud800"),
     ],
 )
 def test_bad_settings(client: httpx.Client, values: Any, said: str) -> None:
-    assert said in refusal(client.post("/api/searches", json=values), 422)
+    headers = {"content-type": "application/json"}
+    sent = json.dumps(values)
+    assert said in refusal(client.post("/api/searches", content=sent, headers=headers), 422)
 
 
 def test_nothing_of_that_number(client: httpx.Client) -> None:

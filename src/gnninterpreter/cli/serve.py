@@ -40,7 +40,6 @@ def serve(
     from gnninterpreter.cli.references import load_data, load_forward, load_run_model
     from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.explanation import load_run
-
     from gnninterpreter.web import Backend, create_app, make_server
 
     use_threads(1)

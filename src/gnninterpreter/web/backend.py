@@ -24,13 +24,13 @@ from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.models.task import Task
-from gnninterpreter.objective.target import BoundaryTarget, Target, ValueTarget
 from gnninterpreter.report import compute_extras, live_classifier
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.page import render_page
 from gnninterpreter.web.appearance import describe_block, describe_legend
 from gnninterpreter.web.exports import export_graph
 from gnninterpreter.web.saved import SavedRuns
+from gnninterpreter.web.targets import askable
 
 __all__ = ["BOX", "Backend"]
 
@@ -72,7 +72,7 @@ class Backend:
         self.classifier = live_classifier(result, model, dataset, forward=forward)
         self.oracle: Oracle | None = ground_truth(model, dataset)
         self.statistics = self._statistics(model)
-        self.targets = _targets(result)
+        self.targets = askable(self.spec, [e.target for e in result.values()])
         self.saved = SavedRuns(folder, self.spec, self.opened)
         # The classifier listens to its model while it runs, so that runs must not overlap, and
         # the model must not be copied meanwhile: the copy would carry what listens.
@@ -266,21 +266,6 @@ class Backend:
     def _places(self, graph: nx.Graph) -> list[list[float]]:
         drawing = Drawing.of(graph, self.spec, BOX)
         return [[round(c, 1) for c in drawing.positions[node]] for node in graph.nodes]
-
-
-def _targets(result: ExplanationSet) -> dict[str, Any]:
-    """By name, what `explain` is asked for: every class or label, and what the run has besides."""
-    known = [explanation.target for explanation in result.values()]
-    found: dict[str, Any] = {}
-    if not any(isinstance(target, ValueTarget) for target in known):
-        found = {name: index for index, name in enumerate(result.spec.class_names)}
-    return found | {target.name: _asked(target) for target in known}
-
-
-def _asked(target: Target) -> Any:
-    if isinstance(target, ValueTarget):
-        return [target.aim]
-    return [target.names] if isinstance(target, BoundaryTarget) else target.index
 
 
 def _first(result: ExplanationSet) -> Data:

@@ -33,7 +33,7 @@ class BusyError(GNNInterpreterError):
     """As many explanations are running as may."""
 
 
-class _Abandoned(Exception):
+class _AbandonedError(Exception):
     """The server ends: whatever the search is doing, nobody waits for it."""
 
 
@@ -80,7 +80,7 @@ class LiveSearch:
     def watch(self, snapshot: Snapshot) -> bool:
         """Take in how the search stands; True ends it, whatever its phase."""
         if self._abandoned:
-            raise _Abandoned
+            raise _AbandonedError
         score = snapshot.probability
         best = int(score.nan_to_num(nan=-1.0).argmax())
         self.snapshots.append(
@@ -221,7 +221,7 @@ class LiveSearches:
             )
             search.explanation = next(iter(search.result.values()))
             search.state = "stopped" if search.stopping else "done"
-        except _Abandoned:
+        except _AbandonedError:
             search.state = "stopped"
         except Exception as error:  # whatever a user's model does
             search.error = f"{type(error).__name__}: {error}"
