@@ -116,7 +116,7 @@ def test_a_bundled_model_tells_similarities_and_the_truth(tmp_path: Path) -> Non
         bundle,
         targets="complete-5",
         restarts=1,
-        recipe=Recipe.auto(iterations=20, walk_steps=10),
+        recipe=Recipe.auto(iterations=20),
         progress=False,
     )
     backend = Backend(run, tmp_path, bundle)
@@ -293,7 +293,7 @@ def test_a_model_that_raises(client: httpx.Client) -> None:
 
 def test_the_run_folder_itself_tells_similarities(tmp_path: Path) -> None:
     bundle = gi.models.load("shape")
-    quick = Recipe.auto(iterations=20, walk_steps=10)
+    quick = Recipe.auto(iterations=20)
     run = gi.explain(bundle, targets=[0, 1], restarts=1, recipe=quick, progress=False)
     save_run(run, tmp_path, statistics=bundle.statistics)
     # Neither a bundle nor data: only the model and the folder.
@@ -307,7 +307,7 @@ def test_the_run_folder_itself_tells_similarities(tmp_path: Path) -> None:
 
 def test_statistics_of_another_embedding_are_not_used(tmp_path: Path) -> None:
     bundle = gi.models.load("shape")
-    quick = Recipe.auto(iterations=20, walk_steps=10)
+    quick = Recipe.auto(iterations=20)
     run = gi.explain(bundle, targets=0, restarts=1, recipe=quick, progress=False)
     for mean in (bundle.statistics.mean_embedding.flip(0), torch.zeros(5, 3)):
         save_run(

@@ -111,7 +111,7 @@ def test_a_stop_gives_a_result_whatever_the_phase(backend: Backend) -> None:
 
 
 def test_snapshots_hold_nothing_that_json_has_no_word_for() -> None:
-    from gnninterpreter.search import Look as Snapshot
+    from gnninterpreter.search import Snapshot
     from gnninterpreter.web.searches import LiveSearch
 
     search = LiveSearch(1, "sparse")
@@ -131,6 +131,28 @@ def test_snapshots_hold_nothing_that_json_has_no_word_for() -> None:
     # Drawn at once, and then no more often than an eye can follow.
     assert first["svg"].startswith("<svg")
     assert second["svg"] is None
+
+
+def test_what_is_shown_together_is_of_one_state(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gnninterpreter.web import searches
+
+    shown: list[tuple[int, float]] = []
+    whole = searches.LiveSearch._picture
+
+    def compare(self: Any, snapshot: Any, best: int) -> str | None:
+        drawn = snapshot.distribution.select([best]).mode()
+        shown.append((int(drawn.num_edges), float(snapshot.edges[best])))
+        return whole(self, snapshot, best)
+
+    monkeypatch.setattr(searches.LiveSearch, "_picture", compare)
+    live = searches.LiveSearches(backend)
+    search = live.start(QUICK)
+    assert search.thread is not None
+    search.thread.join(60)
+    assert shown
+    assert all(edges == told for edges, told in shown)
 
 
 def test_scores_are_right_while_a_search_goes_on(client: httpx.Client) -> None:

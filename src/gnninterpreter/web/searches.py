@@ -15,8 +15,7 @@ from gnninterpreter.errors import DataError, GNNInterpreterError, SpecError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.gallery import candidate_graph
-from gnninterpreter.search import Look as Snapshot
-from gnninterpreter.search import Recipe
+from gnninterpreter.search import Recipe, Snapshot
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.web.backend import Backend
 
@@ -81,7 +80,7 @@ class LiveSearch:
         """Take in how the search stands; True ends it, whatever its phase."""
         if self._abandoned:
             raise _AbandonedError
-        score = snapshot.probability
+        score = snapshot.score
         best = int(score.nan_to_num(nan=-1.0).argmax())
         self.snapshots.append(
             {

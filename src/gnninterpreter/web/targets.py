@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from gnninterpreter.objective.target import BoundaryTarget, Target, ValueTarget
+from gnninterpreter.objective import Target, ValueTarget
 from gnninterpreter.spec import GraphSpec
 
 __all__ = ["askable"]
 
 
-def askable(spec: GraphSpec, known: Sequence[Target]) -> dict[str, Any]:
-    """By name, what `explain` takes as ``targets``.
+def askable(spec: GraphSpec, known: Sequence[Target]) -> dict[str, Target | int]:
+    """By name, what `explain` takes as a target.
 
     Args:
         spec: Names the classes or labels, each of which can be explained.
         known: What the run has explained, values and boundaries among it.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, Target | int] = {}
+    # A regression has outputs instead of classes.
     if not any(isinstance(target, ValueTarget) for target in known):
         found = {name: index for index, name in enumerate(spec.class_names)}
-    for target in known:
-        if isinstance(target, ValueTarget):
-            found[target.name] = [target.aim]
-        elif isinstance(target, BoundaryTarget):
-            found[target.name] = [target.names]
-    return found
+    return found | {target.name: target for target in known}
