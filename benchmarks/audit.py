@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +19,9 @@ BEGIN, END = "<!-- findings: begin -->\n", "<!-- findings: end -->\n"
 
 def one(name: str) -> dict[str, Any]:
     """Audit a model and keep the findings, with the graphs that are shown."""
-    import torch
-
     import gnninterpreter as gi
     from gnninterpreter.audit import audit
 
-    torch.set_num_threads(1)
     found = audit(gi.models.load(name), seed=0, progress=False)
     values = {"name": name, **found.to_json(with_graphs=False)}
     RESULTS.mkdir(parents=True, exist_ok=True)
@@ -60,7 +54,7 @@ def figures(finding: dict[str, Any]) -> str:
     """The figures that say most about a finding, in words."""
     n = finding["numbers"]
     if finding["kind"] == "look-alike":
-        share = f"strongest {n['strongest flip rate']:.0%}, random {n['random flip rate']:.0%}"
+        share = f"on average {n['mean flip rate']:.0%}, random {n['random flip rate']:.0%}"
         return f"{n['fooling']} of {n['look-alikes']} pass; {share}"
     if finding["kind"] == "missed pattern":
         most = f", most with {n['worst variant']}" if "worst variant" in n else ""
@@ -90,14 +84,13 @@ def main() -> None:
     given = parser.parse_args()
     if not given.table:
         import gnninterpreter as gi
+        from gnninterpreter.parallel import map_processes
 
-        os.environ.setdefault("OMP_NUM_THREADS", "1")
         names = given.names or list(gi.models.bundled_names())
-        with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
-            for values in pool.map(one, names):
-                print(f"{values['name']}: {values['counts']}, {values['numbers']['seconds']} s")
-                for finding in values["findings"]:
-                    print(f"  {finding['severity']}: {finding['title']}. {finding['sentence']}")
+        for name, values in map_processes(one, names, given.jobs):
+            print(f"{name}: {values['counts']}, {values['numbers']['seconds']} s")
+            for finding in values["findings"]:
+                print(f"  {finding['severity']}: {finding['title']}. {finding['sentence']}")
     write_table()
 
 

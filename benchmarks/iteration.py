@@ -144,7 +144,7 @@ def main() -> None:
                 torch.zeros(restarts),
             )
 
-        with classifier.borrow():
+        with classifier.frozen():
             as_written = AsWritten(classifier, nodes, goal(1), recipe)
             reference = milliseconds(as_written, arguments.seconds)
         print(f"{nodes:>4} {'(a)':>9} {reference:>23.3f} {1.0:>21.1f}")

@@ -33,7 +33,7 @@ from typing import Any
 import networkx as nx
 
 import gnninterpreter as gi
-from gnninterpreter.explanation.storage import write_atomically
+from gnninterpreter.files import write_atomically
 from gnninterpreter.search import Recipe
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 

@@ -16,8 +16,10 @@ import gnninterpreter as gi
 from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError, SpecError, TargetError
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.models import Bundle
-from gnninterpreter.search import Look
+from gnninterpreter.search import Snapshot
 from tests.tiny import MeanDegree, fit, seeded, shapes, trained_shapes
+
+DISCRETE = ("anneal", "local search", "iterated search", "calibrate")
 
 QUICK = gi.Recipe.auto(iterations=15, check_every=5, start="density")
 SPEC = gi.GraphSpec(class_names=("sparse", "dense"), max_nodes=6)
@@ -159,10 +161,10 @@ def test_edge_features_that_the_model_ignores_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("gradient", ["relaxed", "score-function"])
-@pytest.mark.parametrize("start", ["anneal", "density", "uniform"])
+@pytest.mark.parametrize("start", ["density", "uniform"])
 def test_two_candidate_nodes_are_enough(gradient: str, start: str) -> None:
     small = gi.GraphSpec(class_names=("sparse", "dense"), max_nodes=2)
-    recipe = gi.Recipe.auto(iterations=3, start=start, walk_steps=5)
+    recipe = gi.Recipe.auto(iterations=3, start=start)
     found = explain(MeanDegree(), spec=small, targets=0, gradient=gradient, recipe=recipe)[0]
     assert (found.num_nodes, found.num_edges) == (2, 1)
 
@@ -246,7 +248,7 @@ def test_what_was_done_can_be_repeated_from_the_metadata() -> None:
     ],
 )
 def test_targets_by_name_or_index(targets: Any, expected: list[str]) -> None:
-    recipe = gi.Recipe.auto(iterations=1, start="density", refine=False, settle=False)
+    recipe = gi.Recipe.auto(iterations=1).without(*DISCRETE)
     assert list(explain(MeanDegree(), spec=SPEC, targets=targets, recipe=recipe)) == expected
 
 
@@ -305,12 +307,12 @@ def test_the_model_comes_back_as_it_came(gradient: str) -> None:
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-@pytest.mark.parametrize("phase", ["search", "settle"])
+@pytest.mark.parametrize("phase", ["gradient", "calibrate"])
 def test_also_after_an_error_in_the_middle(error: type[BaseException], phase: str) -> None:
     model = seeded(Kept)
     before = state(model)
 
-    def fail(look: Look) -> None:
+    def fail(look: Snapshot) -> None:
         if look.phase == phase:
             raise error("enough")
 
@@ -334,7 +336,7 @@ class Told:
     def begin_class(self, name: str) -> None:
         self.heard.append(("begin class", name))
 
-    def look(self, look: Look) -> bool | None:
+    def look(self, look: Snapshot) -> bool | None:
         self.heard.append(look.phase)
         return None
 
@@ -357,14 +359,14 @@ def test_progress_is_told_in_order() -> None:
         ("begin class", "dense"),
         ("end class", "dense"),
     ]
-    assert {"search", "refine", "settle"} <= {e for e in heard if isinstance(e, str)}
+    assert {"gradient", "local search", "calibrate"} <= {e for e in heard if isinstance(e, str)}
     assert told.heard[-1] == "end"
 
 
 def test_progress_ends_also_after_an_error() -> None:
     told = Told()
 
-    def fail(look: Look) -> None:
+    def fail(look: Snapshot) -> None:
         raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
@@ -376,8 +378,8 @@ def test_progress_ends_also_after_an_error() -> None:
 def test_a_callback_stops_the_search() -> None:
     looks: list[int] = []
 
-    def stop(look: Look) -> bool:
-        if look.phase == "search":
+    def stop(look: Snapshot) -> bool:
+        if look.phase == "gradient":
             looks.append(look.iteration)
         return True
 
@@ -502,7 +504,7 @@ BAD: dict[str, tuple[type[GNNInterpreterError], str, Callable[[], object]]] = {
     ),
     "no targets": (
         TargetError,
-        r"targets is empty; name at least one class",
+        r"targets is empty; name at least one",
         lambda: explain(MeanDegree(), spec=SPEC, targets=[]),
     ),
     "class absent from the data": (
@@ -562,7 +564,7 @@ BAD: dict[str, tuple[type[GNNInterpreterError], str, Callable[[], object]]] = {
     ),
     "spec and data disagree": (
         SpecError,
-        r"the spec has 7 node feature columns but the dataset's graphs have 1; use GraphSpec",
+        r"the spec describes 7 columns of 'x' but the data has 1; GraphSpec",
         lambda: explain(MeanDegree(7), labelled(), spec=gi.GraphSpec(nodes=(gi.Categorical(7),))),
     ),
     "neither spec nor data": (
@@ -587,7 +589,7 @@ BAD: dict[str, tuple[type[GNNInterpreterError], str, Callable[[], object]]] = {
     ),
     "a single graph": (
         DataError,
-        r"dataset must hold graphs .*\(got tuple\); put a single graph into a list",
+        r"dataset must be a data set or a list of graphs \(got Data\); put a single graph",
         lambda: explain(MeanDegree(), labelled()[0]),
     ),
     "no labels": (
@@ -673,6 +675,6 @@ def test_cuda_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_classes_that_the_data_lacks_are_left_out_unless_asked_for() -> None:
-    recipe = gi.Recipe.auto(iterations=1, start="density", refine=False, settle=False)
+    recipe = gi.Recipe.auto(iterations=1).without(*DISCRETE)
     result = explain(Three(), labelled(), spec=three_classes(), recipe=recipe)
     assert list(result) == ["sparse", "dense"]

@@ -8,11 +8,13 @@ from importlib import import_module
 import pytest
 
 MODULES = [
+    "gnninterpreter.spec.data",
     "gnninterpreter.spec.inference",
     "gnninterpreter.errors",
     "gnninterpreter.graphs",
     "gnninterpreter.spec",
-    "gnninterpreter.models.borrowing",
+    "gnninterpreter.models.final_operation",
+    "gnninterpreter.models.frozen",
     "gnninterpreter.models.calling",
     "gnninterpreter.models.classifier",
     "gnninterpreter.models.embedding",

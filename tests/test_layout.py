@@ -17,7 +17,10 @@ import gnninterpreter
 
 ROOT = Path(gnninterpreter.__file__).parent
 # Everybody may import these; they import only each other.
-LEFTMOST = ("_version", "errors", "views", "spec", "graphs", "interchange", "progress")
+LEFTMOST = (
+    "_version", "errors", "views", "files", "schema", "equality", "spec", "graphs", "interchange",
+    "isomorphism", "parallel", "progress",
+)  # fmt: skip
 FLOW = (
     "datasets", "models", "relax", "distribution", "objective", "search", "evidence",
     "explanation", "audit", "report", "web", "cli",

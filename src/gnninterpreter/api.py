@@ -11,28 +11,30 @@ import operator
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch_geometric
 from torch import Tensor, nn
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Batch
 
 from gnninterpreter._version import __version__
-from gnninterpreter.errors import DataError, ModelError, SpecError, TargetError
+from gnninterpreter.errors import ModelError, SpecError, TargetError
 from gnninterpreter.explanation import ExplanationSet, load_run
 from gnninterpreter.explanation.assembly import explanation_of
 from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models import Bundle
+from gnninterpreter.models import load as load_model
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.models.statistics import DECILES, ClassStatistics
+from gnninterpreter.models.task import Task
 from gnninterpreter.objective import Target
 from gnninterpreter.objective.asking import targets_of
+from gnninterpreter.progress import Silent
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
 from gnninterpreter.search import Callback, Recipe, search
-from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec import GraphSpec, graph_list
 from gnninterpreter.views import view
 
 __all__ = ["explain", "load"]
@@ -41,47 +43,56 @@ GRADIENTS = ("auto", "relaxed", "score-function")
 
 
 def explain(
-    model: nn.Module | Bundle,
+    model: nn.Module | Bundle | str,
     dataset: Any = None,
     *,
     spec: GraphSpec | None = None,
     targets: Any = None,
+    task: Any = "auto",
     restarts: int = 8,
     seed: int = 0,
     recipe: str | Recipe = "auto",
     forward: Callable[[nn.Module, Batch], Any] | None = None,
     embedding: str | Callable[[nn.Module, Batch], Tensor] | None = None,
+    class_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
     class_statistics: ClassStatistics | None = None,
     gradient: str = "auto",
     device: str | torch.device | None = None,
     progress: Any = True,
     callbacks: Sequence[Callback] = (),
 ) -> ExplanationSet:
-    """Learn, for each class, a distribution over graphs that the model assigns to it.
+    """Learn, for each target, a distribution over graphs that the model gives it to.
 
     Args:
-        model: The trained classifier: any `torch.nn.Module` over PyG graphs, or a bundled model.
+        model: The trained model: any `torch.nn.Module` over PyG graphs, a bundle, or the name of a
+            bundled model.
         dataset: Labelled graphs the model was trained on, for the features and class statistics.
         targets: Classes or labels to explain, by name or index; a pair of classes asks for their
             boundary; ``"max"``, ``"min"`` or a number for a regression. Everything when omitted.
-        restarts: Independent searches for each class, run as one batch.
+        restarts: Independent searches for each target, run as one batch.
         seed: The same seed gives the same explanations.
 
     Keyword Args:
         spec: The graphs the model takes, where there is no data set to infer it from.
+        task: What the model was trained to say: ``"multiclass"``, ``"binary"``, ``"multilabel"``,
+            ``"regression"`` or PyG's ``ModelConfig``; read off outputs and labels when omitted.
         recipe: ``"auto"``, ``"paper"`` (for the data sets of the paper) or a `Recipe`.
         forward: How to call the model, ``forward(model, data)``, where its signature does not say.
         embedding: Where the graph embedding is: a module name or a callable.
+        class_names: One name for each class, label or value of the model.
+        feature_names: One name for each category of the first categorical block of the nodes.
         class_statistics: Stands in for the data set where the data is not at hand.
         gradient: ``"auto"`` relaxes the model where the probe passes and uses the score-function
             gradient elsewhere; ``"relaxed"`` and ``"score-function"`` insist.
-        device: Where to run; the model's own device when omitted.
+        device: Where to run; the model's own device when omitted. Results come back to where the
+            model lives.
         progress: Whether to show progress; or an object with the methods of
-            `gnninterpreter.cli.progress.Progress`.
+            `gnninterpreter.progress.Progress`.
         callbacks: Called with a `Snapshot` as the search goes; one that returns True stops it.
 
     Returns:
-        A mapping from class, by name or index, to its `Explanation`.
+        A mapping from target, by name or index, to its `Explanation`.
 
     Raises:
         GNNInterpreterError: One of its kinds, for anything in the arguments that has to be mended.
@@ -90,8 +101,10 @@ def explain(
     seed = _whole("seed", seed, least=-(2**63))
     if gradient not in GRADIENTS:
         raise SpecError(f"gradient must be one of {', '.join(GRADIENTS)} (got {gradient!r})")
-    name = type(model).__name__
-    dataset_name = getattr(dataset, "name", None)
+    listeners = _callbacks(callbacks)
+    if isinstance(model, str):
+        model = load_model(model)
+    name, dataset_name = type(model).__name__, getattr(dataset, "name", None)
     if isinstance(model, Bundle):
         name = dataset_name = model.dataset_name
         spec, class_statistics = spec or model.spec, class_statistics or model.statistics
@@ -101,18 +114,26 @@ def explain(
             f"model must be a torch.nn.Module (got {type(model).__name__}); load the weights into "
             "the class they were trained with first"
         )
-    graphs = None if dataset is None else _graphs(dataset)
+    graphs = None if dataset is None else graph_list(dataset)
     if spec is None:
-        if dataset is None:
+        if graphs is None:
             raise SpecError(
                 "neither dataset nor spec was given, so the features of nodes and edges are "
                 "unknown; pass the training data, or spec=GraphSpec(nodes=..., class_names=...)"
             )
-        spec = GraphSpec.from_dataset(dataset)
-    elif graphs is not None:
-        _check_spec_fits(spec, graphs)
+        spec = GraphSpec.from_dataset(graphs)
+    if feature_names is not None:
+        spec = spec.with_feature_names(feature_names)
     with _on_device(model, device):
-        classifier = _connect(model, spec, forward, embedding, graphs)
+        classifier = GraphClassifier.connect(
+            model,
+            spec,
+            forward=forward,
+            embedding=embedding,
+            examples=graphs,
+            task=task,
+            class_names=class_names,
+        )
         if class_statistics is not None:
             _check_statistics_fit(class_statistics, classifier)
         elif graphs is not None:
@@ -136,7 +157,7 @@ def explain(
                         chosen,
                         restarts,
                         seed,
-                        (display.look, *callbacks),
+                        (display.look, *listeners),
                     )
                 explanation = explanation_of(
                     result, classifier, class_statistics, chosen.name, seed
@@ -147,9 +168,11 @@ def explain(
             display.end()
         recipes = [chosen for _, chosen in wanted]
         metadata = _metadata(recipes, seed, restarts, report, classifier)
-        return ExplanationSet(
+        found = ExplanationSet(
             classifier.spec, explanations, name, lines, metadata, class_statistics
         )
+    # Graphs go where the model is at home, so that it takes them as they are.
+    return found.to(next((p.device for p in model.parameters()), torch.device("cpu")))
 
 
 def load(folder: str | Path) -> ExplanationSet:
@@ -173,44 +196,14 @@ def _whole(name: str, value: Any, least: int) -> int:
     return number
 
 
-def _graphs(dataset: Any) -> list[Any]:
-    try:
-        graphs = list(dataset)
-    except TypeError:
-        raise DataError(
-            f"dataset must be a data set or a list of graphs (got {type(dataset).__name__})"
-        ) from None
-    if not graphs:
-        raise DataError("dataset is empty; give the graphs the model was trained on")
-    for graph in graphs:
-        if not isinstance(graph, Data):
-            raise DataError(
-                "dataset must hold graphs of type torch_geometric.data.Data "
-                f"(got {type(graph).__name__}); put a single graph into a list"
+def _callbacks(callbacks: Any) -> tuple[Callback, ...]:
+    listed = (callbacks,) if callable(callbacks) else tuple(callbacks or ())
+    for callback in listed:
+        if not callable(callback):
+            raise SpecError(
+                f"callbacks must be functions of a Snapshot (got {type(callback).__name__})"
             )
-    return graphs
-
-
-def _connect(
-    model: nn.Module,
-    spec: GraphSpec,
-    forward: Callable[[nn.Module, Batch], Any] | None,
-    embedding: str | Callable[[nn.Module, Batch], Tensor] | None,
-    graphs: list[Any] | None,
-) -> GraphClassifier:
-    """Wrap the model; edge features it does not look at are left out of the explanation."""
-    classifier = GraphClassifier(model, spec, forward=forward, embedding=embedding, examples=graphs)
-    if not spec.edges:
-        return classifier
-    generator = torch.Generator().manual_seed(0)
-    some = random_graphs(classifier.spec, 4, 6, generator, dtype=classifier.dtype)
-    others = random_graphs(classifier.spec, 4, 6, generator, dtype=classifier.dtype)
-    changed = replace(some, edges=others.edges)
-    one, other = classifier.score(some).logits, classifier.score(changed).logits
-    if not torch.equal(one, other):
-        return classifier
-    without = replace(spec, edges=())
-    return GraphClassifier(model, without, forward=forward, embedding=embedding, examples=graphs)
+    return listed
 
 
 def _relax(classifier: GraphClassifier, gradient: str) -> tuple[RelaxedModel | None, ProbeReport]:
@@ -259,24 +252,18 @@ def _recipe(recipe: str | Recipe, dataset_name: str | None, target: str) -> Reci
     raise SpecError(f"recipe must be 'auto', 'paper' or a Recipe (got {recipe!r})")
 
 
-def _check_spec_fits(spec: GraphSpec, graphs: list[Any]) -> None:
-    first = graphs[0]
-    for label, width, values in (
-        ("node", spec.node_width, first.get("x")),
-        ("edge", spec.edge_width, first.get("edge_attr")),
-    ):
-        found = None if values is None else (1 if values.dim() == 1 else values.size(1))
-        if found is not None and width and found != width:
-            raise SpecError(
-                f"the spec has {width} {label} feature columns but the dataset's graphs have "
-                f"{found}; use GraphSpec.from_dataset(dataset), or mend the blocks"
-            )
-
-
 def _check_statistics_fit(statistics: ClassStatistics, classifier: GraphClassifier) -> None:
     generator = torch.Generator().manual_seed(0)
     graph = random_graphs(classifier.spec, 1, 3, generator, dtype=classifier.dtype)
-    expected = (classifier.spec.num_classes, classifier.score(graph).embedding.size(1))
+    if not isinstance(statistics, ClassStatistics):
+        raise SpecError(
+            f"class_statistics must be a ClassStatistics (got {type(statistics).__name__}); "
+            "make them with ClassStatistics.from_dataset(model, dataset)"
+        )
+    rows = classifier.spec.num_classes
+    if classifier.task is Task.REGRESSION:
+        rows *= DECILES
+    expected = (rows, classifier.score(graph).embedding.size(1))
     found = tuple(statistics.mean_embedding.shape)
     if found != expected:
         raise SpecError(
@@ -294,8 +281,10 @@ def _on_device(model: nn.Module, device: str | torch.device | None) -> Iterator[
         return
     try:
         wanted = torch.device(device)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError) as error:
         raise SpecError(f"device {device!r} is not known; use 'cpu' or 'cuda'") from error
+    if wanted.type not in ("cpu", "cuda", "meta"):
+        raise SpecError(f"device {device!r} is not supported; use 'cpu' or 'cuda'")
     if wanted.type == "meta":
         raise SpecError("device 'meta' computes nothing; use 'cpu' or 'cuda'")
     if wanted.type == "cuda" and not torch.cuda.is_available():
@@ -339,8 +328,6 @@ def _block(block: Any) -> str:
 
 
 def _display(progress: Any) -> Any:
-    from gnninterpreter.progress import Silent
-
     if progress is False or progress is None:
         return Silent()
     if progress is True:

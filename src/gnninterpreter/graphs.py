@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from itertools import count as counting
 from typing import Any
 
 import networkx as nx
@@ -17,23 +18,27 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
+from gnninterpreter.equality import ByValue
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
 __all__ = [
     "DenseGraphs",
+    "attribute_names",
+    "dense_graphs",
     "dense_width",
     "encode",
     "node_rows",
     "random_graphs",
     "split_blocks",
+    "table",
     "to_networkx",
 ]
 
 TINY = 1e-20
 
 
-@dataclass(frozen=True)
-class DenseGraphs:
+@dataclass(frozen=True, eq=False)
+class DenseGraphs(ByValue):
     """B graphs on N candidate nodes.
 
     Args:
@@ -69,6 +74,17 @@ class DenseGraphs:
         """Return the graphs on another device."""
         edges = None if self.edges is None else self.edges.to(device)
         return DenseGraphs(self.spec, self.weight.to(device), self.nodes.to(device), edges)
+
+    @staticmethod
+    def cat(parts: Sequence[DenseGraphs]) -> DenseGraphs:
+        """Put batches on as many candidate nodes one after the other."""
+        edges = [part.edges for part in parts if part.edges is not None]
+        return DenseGraphs(
+            parts[0].spec,
+            torch.cat([part.weight for part in parts]),
+            torch.cat([part.nodes for part in parts]),
+            torch.cat(edges) if edges else None,
+        )
 
     @property
     def presence(self) -> Tensor:
@@ -161,6 +177,33 @@ def encode(values: Tensor, blocks: Sequence[Categorical | Continuous]) -> Tensor
     if any(isinstance(b, Categorical) and b.encoding == "index" for b in blocks):
         return torch.stack([part.argmax(dim=-1) for part in split_blocks(values, blocks)], dim=-1)
     return values
+
+
+def _decode(values: Tensor, blocks: Sequence[Categorical | Continuous], like: Tensor) -> Tensor:
+    """The inverse of `encode`: one row for each node or edge, categories always one-hot."""
+    rows = table(values.to(like.device))
+    if not any(isinstance(b, Categorical) and b.encoding == "index" for b in blocks):
+        return rows.to(like.dtype)
+    sizes = [b.size for b in blocks if isinstance(b, Categorical)]
+    hot = [torch.nn.functional.one_hot(rows[:, i].long(), size) for i, size in enumerate(sizes)]
+    return torch.cat(hot, dim=1).to(like.dtype)
+
+
+def dense_graphs(
+    graphs: Sequence[Data], spec: GraphSpec, dtype: torch.dtype = torch.float32
+) -> DenseGraphs:
+    """Put graphs on common candidate nodes; nodes without edges are absent there."""
+    n = max(2, *(int(graph.num_nodes or 0) for graph in graphs))
+    weight = torch.zeros(len(graphs), n, n, dtype=dtype)
+    nodes = weight.new_zeros(len(graphs), n, dense_width(spec.nodes))
+    edges = weight.new_zeros(len(graphs), n, n, dense_width(spec.edges)) if spec.edges else None
+    for b, graph in enumerate(graphs):
+        source, end = graph.edge_index
+        weight[b, end, source] = 1.0
+        nodes[b, : graph.num_nodes] = _decode(node_rows(graph), spec.nodes, nodes)
+        if edges is not None:
+            edges[b, end, source] = _decode(graph.edge_attr, spec.edges, edges)
+    return DenseGraphs(spec, weight, nodes, edges)
 
 
 # PyG derives a class anew for every batch it constructs; a copy does not.
@@ -259,28 +302,59 @@ def _random_features(
 def to_networkx(data: Data, spec: GraphSpec) -> nx.Graph:
     """Return a discrete graph as networkx, with the names of its categories as attributes."""
     graph: nx.Graph = nx.DiGraph() if spec.directed else nx.Graph()
-    for i, row in enumerate(data.x):
-        graph.add_node(i, **_describe(row, spec.nodes))
+    for i, row in enumerate(node_rows(data)):
+        graph.add_node(i)
+        graph.nodes[i].update(_describe(row, spec.nodes))
     rows = data.edge_attr if spec.edges else None
     for e, (i, j) in enumerate(data.edge_index.t().tolist()):
-        graph.add_edge(i, j, **({} if rows is None else _describe(rows[e], spec.edges)))
+        graph.add_edge(i, j)
+        graph.edges[i, j].update({} if rows is None else _describe(rows[e], spec.edges))
     return graph
 
 
+def attribute_names(blocks: Sequence[Categorical | Continuous]) -> list[tuple[str, ...]]:
+    """What `to_networkx` calls the features of each block: one name, or one for each number.
+
+    Blocks of equal names are counted ("type", "type 2"), so that none hides another; constants say
+    nothing and have no name.
+
+    Example:
+        >>> attribute_names((Categorical(2), Categorical(3), Continuous(1, names=("charge",))))
+        [('type',), ('type 2',), ('charge',)]
+    """
+    taken: set[str] = set()
+    found = []
+    for block in blocks:
+        constant = isinstance(block, Continuous) and block.constant
+        wanted = (block.name,) if isinstance(block, Categorical) else block.names
+        names = []
+        for name in () if constant else wanted:
+            free = (name if n == 1 else f"{name} {n}" for n in counting(1))
+            names.append(next(one for one in free if one not in taken))
+            taken.add(names[-1])
+        found.append(tuple(names))
+    return found
+
+
 def _describe(row: Tensor, blocks: Sequence[Categorical | Continuous]) -> dict[str, Any]:
-    """Name the features of one node or edge; constants say nothing and are left out."""
+    """Name the features of one node or edge."""
     described: dict[str, Any] = {}
     columns = row.reshape(-1)
     start = 0
-    for block in blocks:
+    for block, names in zip(blocks, attribute_names(blocks), strict=True):
         part = columns[start : start + block.width]
         start += block.width
         if isinstance(block, Categorical):
             index = int(part[0]) if block.encoding == "index" else int(part.argmax())
-            described[block.name] = block.names[index]
-        elif not block.constant:
-            described.update({n: float(v) for n, v in zip(block.names, part, strict=True)})
+            described[names[0]] = block.names[index]
+        elif names:
+            described.update({n: float(v) for n, v in zip(names, part, strict=True)})
     return described
+
+
+def table(values: Tensor) -> Tensor:
+    """Features with one row for each node or edge, whether they were flat or not."""
+    return values.flatten(1) if values.dim() > 1 else values.unsqueeze(1)
 
 
 def node_rows(data: Data) -> Tensor:

@@ -17,6 +17,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
+from gnninterpreter.graphs import node_rows, table
 from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
 
 __all__ = ["graph_from_json", "graph_to_json"]
@@ -26,7 +27,7 @@ MOST_NODES, MOST_EDGES = 500, 5000
 
 def graph_to_json(graph: Data, spec: GraphSpec) -> dict[str, Any]:
     """Return a graph as plain JSON values; an undirected edge is listed once."""
-    rows = _rows(graph.x, spec.nodes)
+    rows = _rows(node_rows(graph), spec.nodes)
     attributes = _rows(graph.edge_attr, spec.edges) if spec.edges else None
     edges: list[list[Any]] = []
     seen: set[tuple[int, int]] = set()
@@ -94,10 +95,8 @@ def graph_from_json(
 
 def _rows(features: Tensor, blocks: Sequence[Block]) -> list[list[Any]]:
     """One entry for each block and row."""
-    width = sum(block.width for block in blocks)
-    table = features.reshape(-1, width).tolist() if width else [[] for _ in features]
     found = []
-    for row in table:
+    for row in table(features).tolist():
         entries: list[Any] = []
         start = 0
         for block in blocks:
@@ -171,14 +170,14 @@ def _numbers(value: Any, block: Continuous, what: str) -> list[float]:
 
 def _features(rows: list[list[float]], blocks: Sequence[Block]) -> Tensor:
     columns = sum(block.width for block in blocks)
-    table = torch.tensor(rows, dtype=torch.float64).reshape(len(rows), columns)
+    values = torch.tensor(rows, dtype=torch.float64).reshape(len(rows), columns)
     coded = any(isinstance(b, Categorical) and b.encoding == "index" for b in blocks)
-    return table.long() if coded else table
+    return values.long() if coded else values
 
 
-def _shaped(table: Tensor, layout: str | None, dtype: torch.dtype) -> Tensor:
-    table = table.to(dtype) if table.is_floating_point() else table
-    return table.squeeze(-1) if layout == "flat" else table
+def _shaped(values: Tensor, layout: str | None, dtype: torch.dtype) -> Tensor:
+    values = values.to(dtype) if values.is_floating_point() else values
+    return values.squeeze(-1) if layout == "flat" else values
 
 
 def _label(value: Any, spec: GraphSpec) -> int:

@@ -37,9 +37,9 @@ def test_all_of_them_from_folder_or_file(folder: Path) -> None:
     assert len(load_graphs(str(folder / "audit.json"))) == 3
 
 
-def test_the_grave_and_the_labelled_ones(folder: Path) -> None:
+def test_the_grave_and_the_labeled_ones(folder: Path) -> None:
     assert len(load_graphs(folder, "high")) == 2
-    assert len(load_graphs(folder, labelled=True)) == 2
+    assert len(load_graphs(folder, labeled=True)) == 2
     assert [g.num_nodes for g in load_graphs(folder, "high", contrasts=True)] == [5, 700, 4]
     with pytest.raises(DataError, match="high, medium, low"):
         load_graphs(folder, "grave")

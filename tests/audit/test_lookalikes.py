@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GINConv, global_add_pool
 from torch_geometric.utils import from_networkx, to_networkx
 
-from gnninterpreter.audit.coloured import ColouredGraph, coloured_degrees, rounds_alike, wl_colours
+from gnninterpreter.audit.colored import ColoredGraph, colored_degrees, rounds_alike, wl_colors
 from gnninterpreter.audit.lookalikes import lookalikes
 from gnninterpreter.datasets.motif import MOTIFS
 from gnninterpreter.errors import SpecError
@@ -51,14 +51,14 @@ def test_one_of_the_seven_is_the_cube_and_the_others_keep_four_triangles():
 def test_covers_agree_with_their_motif_at_every_depth(motif):
     truth = lookalikes(motif, 1)[0]
     for cover in lookalikes(motif, 2):
-        assert sorted(set(coloured_degrees(cover))) == sorted(set(coloured_degrees(truth)))
+        assert sorted(set(colored_degrees(cover))) == sorted(set(colored_degrees(truth)))
         assert rounds_alike(truth, cover, most=6) == 6
 
 
 def test_a_hub_is_seen_but_the_bound_nodes_see_what_they_should():
-    truth = set(coloured_degrees(lookalikes(HOUSE_X, 1)[0]))
+    truth = set(colored_degrees(lookalikes(HOUSE_X, 1)[0]))
     for graph in lookalikes(HOUSE_X, 2, free=PURPLE, rule="hub"):
-        bound = {row for row in coloured_degrees(graph) if row[0] != PURPLE}
+        bound = {row for row in colored_degrees(graph) if row[0] != PURPLE}
         assert bound <= truth
         assert graph.colors.count(PURPLE) == 1
         assert rounds_alike(lookalikes(HOUSE_X, 1)[0], graph) is None
@@ -66,7 +66,7 @@ def test_a_hub_is_seen_but_the_bound_nodes_see_what_they_should():
 
 def test_refinement_tells_a_broken_motif_in_one_round():
     whole = lookalikes(K4, 1)[0]
-    broken = ColouredGraph.of(range(4), list(K4)[:-1])
+    broken = ColoredGraph.of(range(4), list(K4)[:-1])
     assert rounds_alike(whole, broken) == 0
 
 
@@ -93,9 +93,9 @@ def test_bad_arguments():
         lookalikes(K4, 2, free=0, directed=True)
 
 
-def test_colours_must_fit_the_spec():
-    graph = ColouredGraph.of([0, 9], [(0, 1)])
-    with pytest.raises(SpecError, match="colour 9"):
+def test_colors_must_fit_the_spec():
+    graph = ColoredGraph.of([0, 9], [(0, 1)])
+    with pytest.raises(SpecError, match="color 9"):
         graph.to_data(load("motif").spec)
     with pytest.raises(SpecError, match="one categorical"):
         graph.to_data(load("color_consistency").spec)
@@ -180,7 +180,7 @@ def test_types_of_edges_are_carried():
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_switches_keep_coloured_degrees_with_every_feature(directed):
+def test_switches_keep_colored_degrees_with_every_feature(directed):
     start = plain(nx.circular_ladder_graph(5))
     start.x = torch.tensor([[float(n % 2)] for n in range(10)])
     start.edge_attr = torch.tensor([[float((u + v) % 3)] for u, v in start.edge_index.t().tolist()])
@@ -191,7 +191,7 @@ def test_switches_keep_coloured_degrees_with_every_feature(directed):
     assert found
     for switched in found:
         assert seen(switched) == seen(start)
-        one, other = (ColouredGraph.from_data(g, directed) for g in (start, switched))
+        one, other = (ColoredGraph.from_data(g, directed) for g in (start, switched))
         assert not one.isomorphic(other)
 
 
@@ -215,21 +215,21 @@ def brute_switches(graph: nx.Graph) -> list[nx.Graph]:
     "graph", [nx.path_graph(6), nx.circular_ladder_graph(3), nx.lollipop_graph(4, 3)]
 )
 def test_all_switches_are_found(graph):
-    # With one colour, switching at depth 1 is any exchange of ends.
+    # With one color, switching at depth 1 is any exchange of ends.
     assert len(lookalikes(plain(graph), kind="switch")) == len(brute_switches(graph))
 
 
-def test_deep_switches_keep_colours_of_that_depth():
+def test_deep_switches_keep_colors_of_that_depth():
     graph = nx.Graph(nx.cycle_graph(16).edges)
     graph.add_edges_from((n, 100 + n) for n in (0, 4, 9))
     start = plain(nx.convert_node_labels_to_integers(graph))
     shallow = lookalikes(start, kind="switch", depth=1)
     for depth in (2, 3):
-        own = Counter(wl_colours(ColouredGraph.from_data(start), depth))
+        own = Counter(wl_colors(ColoredGraph.from_data(start), depth))
         found = lookalikes(start, kind="switch", depth=depth)
         assert 0 < len(found) < len(shallow)
         for made in found:
-            assert Counter(wl_colours(ColouredGraph.from_data(made), depth)) == own
+            assert Counter(wl_colors(ColoredGraph.from_data(made), depth)) == own
 
 
 def test_no_network_of_that_depth_tells_a_deep_switch_even_by_a_sum():
@@ -251,7 +251,7 @@ def test_no_network_of_that_depth_tells_a_deep_switch_even_by_a_sum():
 
 
 def test_switches_of_unlike_nodes_are_not_made():
-    # a-b and c-d have like second ends only: b would see c's colour instead of a's.
+    # a-b and c-d have like second ends only: b would see c's color instead of a's.
     path = Data(
         x=torch.eye(4)[[0, 1, 2, 3, 1]],
         edge_index=torch.tensor([[0, 1, 2, 3], [1, 2, 3, 4]]),

@@ -13,14 +13,19 @@ from torch_geometric.nn import global_mean_pool
 from torch_geometric.utils import degree
 
 from gnninterpreter.audit.changes import small_change_findings
-from gnninterpreter.audit.context import Context
+from gnninterpreter.audit.comparison import LARGEST_P
+from gnninterpreter.audit.context import Context, in_turn
 from gnninterpreter.audit.default_class import default_class, random_questions
 from gnninterpreter.audit.disagreement import disagreements
 from gnninterpreter.audit.findings import Kind, Severity
-from gnninterpreter.audit.flips import families, flip_rate, lookalike_findings
+from gnninterpreter.audit.flips import count_flips, families, lookalike_findings
 from gnninterpreter.audit.hosts import host_graphs
 from gnninterpreter.audit.patterns import Pattern
+from gnninterpreter.audit.rule import is_rule_of_thumb, rule_of
+from gnninterpreter.datasets import NAMES, dataset_class
+from gnninterpreter.datasets.mutag import MUTAG
 from gnninterpreter.errors import DataError
+from gnninterpreter.models import load
 from gnninterpreter.models.classifier import GraphClassifier
 from tests.audit.conftest import SPEC, has_triangle, plain
 from tests.report.conftest import SURE, make_explanation
@@ -55,28 +60,31 @@ def test_hosts_are_random_where_the_data_cannot_be_had(
 def test_flips_count_only_where_the_rule_disagrees(context: Context) -> None:
     cube = plain(nx.hypercube_graph(3))
     tight = plain(nx.complete_graph(6))
-    fooled = flip_rate(cube, 1, context.hosts, context)
-    right = flip_rate(tight, 1, context.hosts, context)
-    assert fooled.rate == fooled.says > 0
+    fooled = count_flips(cube, 1, context.hosts, context)
+    right = count_flips(tight, 1, context.hosts, context)
+    assert fooled.rate == fooled.says / fooled.count > 0
     assert all(int(found.y) == 0 for found in fooled.fooled)
     assert right.says > 0
     assert right.rate == 0
 
 
 def test_lookalikes_that_fool_are_a_finding(context: Context) -> None:
-    source = plain(nx.complete_graph(4))
-    found, asked, rates = lookalike_findings(source, "a clique", 1, context)
+    # No look-alike of it has a triangle, and hardly any random graph as dense has none.
+    source = plain(nx.complete_bipartite_graph(3, 3))
+    found, asked, rates = lookalike_findings(source, "a square net", 1, context)
     assert "look-alikes that pass" in asked
     finding = found[0]
     assert finding.kind is Kind.LOOKALIKE
     assert finding.target == "dense"
-    assert finding.numbers["strongest flip rate"] == rates["double covers"] > 0
+    assert finding.numbers["mean flip rate"] == rates["double covers"] > 0
+    assert finding.numbers["strongest flip rate"] >= finding.numbers["mean flip rate"]
+    assert finding.numbers["p-value"] <= LARGEST_P
     assert rates["random graphs"] == finding.numbers["random flip rate"]
     assert all(int(one.y) == 0 for one in finding.graphs)
 
 
 class Threes(nn.Module):
-    """Says "dense" where more than a third of the nodes have exactly three neighbours."""
+    """Says "dense" where more than a third of the nodes have exactly three neighbors."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -108,7 +116,29 @@ def test_what_random_graphs_do_as_often_is_no_finding(context: Context) -> None:
 
 def test_a_rule_of_thumb_proves_less(context: Context) -> None:
     assert context.gravest is Severity.HIGH
-    assert replace(context, rule_agreement=0.9).gravest is Severity.MEDIUM
+    assert context.rule == "the rule of the data set"
+    for thumb in (replace(context, rule_agreement=0.9), replace(context, rule_of_thumb=True)):
+        assert thumb.gravest is Severity.MEDIUM
+        assert thumb.rule == "a rule of thumb"
+        # What it says of a graph is nothing to learn from.
+        assert thumb.labeled(plain(nx.complete_graph(3))).get("y") is None
+        assert thumb.ruled(plain(nx.complete_graph(3))) == ", by a rule of thumb dense"
+    assert context.labeled(plain(nx.complete_graph(3))).y.tolist() == [1]
+
+
+def test_the_molecules_have_only_a_rule_of_thumb() -> None:
+    assert is_rule_of_thumb(None, MUTAG)
+    assert not any(is_rule_of_thumb(None, dataset_class(n)) for n in NAMES if n != "mutag")
+    assert is_rule_of_thumb(load("mutag"))
+    assert not is_rule_of_thumb(load("motif"))
+    assert rule_of(load("motif")) is dataset_class("motif").oracle
+    assert rule_of(load("motif"), [1, 2]) is dataset_class("motif").oracle
+    assert rule_of(nn.Linear(1, 1), [1, 2]) is None
+
+
+def test_groups_take_turns() -> None:
+    assert in_turn([[1, 2, 3], [], [4]], 3) == (1, 4, 2)
+    assert in_turn([], 3) == ()
 
 
 def test_families_from_hard_to_easy(context: Context) -> None:
@@ -127,11 +157,21 @@ def test_no_graph_of_another_class(context: Context) -> None:
 
 
 def test_classes_of_whole_graphs_are_asked_about_as_they_are(context: Context) -> None:
-    whole = Pattern("dense", "cliques", {"K4": plain(nx.complete_graph(4))}, whole=True)
+    net = plain(nx.complete_bipartite_graph(3, 3))
+    whole = Pattern("dense", "square nets", {"K3,3": net}, whole=True)
     ruled = replace(context, patterns=(whole,))
-    found, asked, _ = lookalike_findings(whole.first, "a clique", 1, ruled)
+    found, asked, _ = lookalike_findings(whole.first, "a square net", 1, ruled)
     assert "hosts" not in asked
-    assert all(graph.num_nodes == 8 for graph in found[0].graphs)
+    assert found[0].numbers["fooling"] == found[0].numbers["look-alikes"]
+    assert {graph.num_nodes for graph in found[0].graphs} <= {6, 12}
+
+
+def test_what_a_random_graph_in_twenty_does_is_no_finding(context: Context) -> None:
+    # A clique of four has one cover without a triangle, and some random graphs have none either.
+    found, asked, rates = lookalike_findings(plain(nx.complete_graph(4)), "K4", 1, context)
+    assert "look-alikes that pass" in asked
+    assert rates["double covers"] > rates["random graphs"] > 0
+    assert found == []
 
 
 def test_nothing_to_imitate_is_no_finding(context: Context) -> None:
@@ -145,7 +185,7 @@ def test_certain_and_wrong(context: Context) -> None:
     square = make_explanation(SPEC, target=1, edges=SQUARE)
     found = disagreements(square, context)[0][0]
     assert found.severity is Severity.HIGH
-    assert "where the rule says" in found.title
+    assert "where the rule of the data set says" in found.title
     assert {int(one.y) for one in found.graphs} == {0}
     right, asked = disagreements(make_explanation(SPEC, target=0, edges=SQUARE), context)
     assert right == []
@@ -213,11 +253,11 @@ def test_default_class(context: Context) -> None:
 def test_a_rule_that_fails_is_told(context: Context) -> None:
     graph = plain(nx.path_graph(3))
     with pytest.raises(DataError, match="oracle must give a class from 0 to 1"):
-        replace(context, oracle=lambda _: 7).truth(graph)
+        replace(context, oracle=lambda _: 7).class_by_rule(graph)
     with pytest.raises(DataError, match="oracle failed on a graph with 3 nodes"):
-        replace(context, oracle=lambda g: g.nothing.size()).truth(graph)
+        replace(context, oracle=lambda g: g.nothing.size()).class_by_rule(graph)
 
 
 def test_truth_is_attached_where_known(context: Context, random_data: list[Data]) -> None:
-    assert context.labelled(random_data[0], 1).y.tolist() == [1]
-    assert replace(context, oracle=None).labelled(random_data[0]).get("y") is None
+    assert context.labeled(random_data[0], 1).y.tolist() == [1]
+    assert replace(context, oracle=None).labeled(random_data[0]).get("y") is None

@@ -49,7 +49,7 @@ def test_bad_input(environment):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-def test_ctrl_c(environment, tmp_path):
+def test_ctrl_c(environment, interruptible, tmp_path):
     running = subprocess.Popen(
         [*COMMAND, "explain", "shape", "--restarts", "64", "--out", str(tmp_path / "run")],
         stdout=subprocess.PIPE,

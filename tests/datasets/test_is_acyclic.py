@@ -31,7 +31,7 @@ def test_published_means(dataset):
     assert edges == pytest.approx(30.04, rel=0.05)
 
 
-def test_every_graph_is_connected_and_labelled_right(dataset):
+def test_every_graph_is_connected_and_labeled_right(dataset):
     for graph in dataset:
         found = nx.Graph(graph.edge_index.t().tolist())
         assert len(found) == graph.num_nodes

@@ -95,7 +95,7 @@ def test_motifs_are_as_described():
 def test_motif_oracle_knows_each_motif(name):
     graph = motif_graph(name)
     assert CLASS_NAMES[Motif.oracle(graph)] == name
-    graph.x = graph.x.flip(1)  # the same shape in other colours
+    graph.x = graph.x.flip(1)  # the same shape in other colors
     assert "complete" in name or Motif.oracle(graph) == 0
 
 
@@ -123,7 +123,7 @@ def test_color_mixing_by_hand():
     assert inconsistent_edges(graph).nonzero().flatten().tolist() == [2, 6]
 
 
-def test_inconsistent_graphs_keep_an_edge_of_the_right_colour(tmp_path):
+def test_inconsistent_graphs_keep_an_edge_of_the_right_color(tmp_path):
     for graph in ColorConsistency(tmp_path, base="synthetic", num_graphs=60):
         wrong = int(inconsistent_edges(graph).sum()) // 2
         assert wrong == 0 if int(graph.y) == 0 else 1 <= wrong < graph.num_edges // 2

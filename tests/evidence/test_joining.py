@@ -63,14 +63,14 @@ def test_parts_of_a_size_are_joined_at_the_same_nodes():
 
 
 def test_flip_rate_of_a_motif_and_of_nothing_special():
-    from gnninterpreter.audit.coloured import ColouredGraph
+    from gnninterpreter.audit.colored import ColoredGraph
     from gnninterpreter.datasets.motif import MOTIFS
 
     bundle = load("motif")
     classifier = GraphClassifier(bundle.model, bundle.spec)
     target = bundle.spec.class_index("complete-5")
     graphs = random_baseline(bundle.spec, 40, 30, seed=1, kind="gabriel")
-    motif = ColouredGraph.of(range(5), MOTIFS["complete-5"]).to_data(bundle.spec)
+    motif = ColoredGraph.of(range(5), MOTIFS["complete-5"]).to_data(bundle.spec)
     control = random_baseline(bundle.spec, 1, 5, seed=2)[0]
     assert flip_rate(classifier, motif, graphs, target) > 0.9
     assert flip_rate(classifier, control, graphs, target) < 0.1

@@ -7,7 +7,8 @@ import pytest
 import torch
 from torch_geometric.utils import to_networkx
 
-from gnninterpreter.experiments.robustness import Job, do
+from gnninterpreter.experiments.robustness import Run
+from gnninterpreter.experiments.robustness.compute import explain_once
 from gnninterpreter.experiments.zoo import SPECS, ZOO, trained
 from gnninterpreter.experiments.zoo.graphs import draw
 from gnninterpreter.spec import GraphSpec
@@ -58,7 +59,7 @@ def test_a_model_trains_the_same_twice_and_is_explained() -> None:
     assert one.accuracy > 0.95
     for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True):
         assert torch.equal(a, b)
-    run = do(Job(name, "triangle", 0, restarts=2))
+    run = Run.from_json(explain_once(name, "triangle", 0, restarts=2, recipe="auto"))
     assert run.mean > 0.9
     assert run.nodes <= run.max_nodes
     assert run.oracle is None

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gnninterpreter.distribution import GraphDistribution, from_graphs
-from gnninterpreter.explanation import Curve, Explanation, ExplanationSet, Probability, Restart
+from gnninterpreter.explanation import (
+    Curve,
+    Explanation,
+    ExplanationSet,
+    LatentSampler,
+    Probability,
+    Restart,
+)
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective.target import ClassTarget
 from gnninterpreter.spec import Categorical, GraphSpec
@@ -44,7 +51,7 @@ def explanation(
     return Explanation(
         spec=distribution.spec,
         target=ClassTarget(target, distribution.spec.class_names[target]),
-        distribution=distribution,
+        sampler=LatentSampler.of(distribution, choice),
         choice=choice,
         probability=Probability(given[choice] - 0.01, 0.02, 1000),
         mode_probability=given[choice],

@@ -11,11 +11,13 @@ import torch
 from gnninterpreter.distribution import from_graphs
 from gnninterpreter.explanation.assembly import explanation_of
 from gnninterpreter.explanation.explanation import Explanation
+from gnninterpreter.explanation.sampler import REPORTING
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.search import History, Judge, Reason, SearchResult, Sizes
-from tests.tiny import degree_classifier, edges_only, goal, graph, stack
+from gnninterpreter.objective import ClassTarget
+from gnninterpreter.search import History, Limits, Problem, Reason, Recipe, SearchResult
+from tests.tiny import aim, degree_classifier, edges_only, graph, stack
 
 COMPLETE = [(i, j) for i in range(5) for j in range(i)]
 CYCLE = [(i, (i + 1) % 5) for i in range(5)]
@@ -36,23 +38,28 @@ def statistics(*quantiles: float) -> ClassStatistics:
         spread.unsqueeze(1), 101, mode="linear", align_corners=True
     )
     return ClassStatistics(
-        both, torch.ones(2, 1), both, both, both, both, levels.squeeze(1), both
+        both, torch.ones(2, 1), both, both, both, both, levels.squeeze(1),
+        torch.linspace(0, 1, 101).repeat(2, 1), both, torch.zeros(0, 101),
     )  # fmt: skip
 
 
 def result(classifier: GraphClassifier, graphs: DenseGraphs, **fields: Any) -> SearchResult:
     restarts = len(graphs)
-    judgement = Judge(classifier, None)(graphs, goal(restarts, target=1, max_edges=12.0))
+    task = Problem(classifier, None, Recipe.auto().objective, aim(1, max_edges=12.0))
+    evaluation = task.evaluate(graphs)
     found = SearchResult(
+        target=ClassTarget(1, "b"),
         distribution=from_graphs(graphs),
-        judgement=judgement,
-        mean_probability=judgement.probability,
+        evaluation=evaluation,
+        mean_score=evaluation.score,
         reasons=[Reason.CONVERGED] * restarts,
         iterations=list(range(20, 20 + restarts)),
         history=History(),
-        sizes=Sizes(6, 6, 12.0),
+        limits=Limits(6, 6, 12.0),
         gradient="relaxed",
+        certain=0.99,
         seconds=0.5,
+        phase_seconds={},
     )
     return replace(found, **fields)
 
@@ -60,7 +67,7 @@ def result(classifier: GraphClassifier, graphs: DenseGraphs, **fields: Any) -> S
 def explained(
     classifier: GraphClassifier, found: SearchResult, known: ClassStatistics | None = None
 ) -> Explanation:
-    return explanation_of(found, classifier, known, 1, "mine", 7)
+    return explanation_of(found, classifier, known, "mine", 7)
 
 
 def test_the_best_restart_is_chosen(classifier: GraphClassifier) -> None:
@@ -87,15 +94,19 @@ def test_numbers_are_those_of_the_native_model(classifier: GraphClassifier) -> N
 
 
 def test_the_probability_is_that_of_a_thousand_samples(classifier: GraphClassifier) -> None:
-    """The same ones that the explanation draws for the same seed."""
+    """Not of those that the explanation draws for the same seed: they are a second opinion."""
     of = edges_only([[3.0] * 10], 5)
     found = result(classifier, graph(5, COMPLETE), distribution=of)
     one = explained(classifier, found)
-    drawn = classifier.probability(one.sample_dense(1000, seed=7), 1)
+    drawn = classifier.probability(one.sampler.sample(1000, 7, REPORTING), 1)
     assert one.probability.n == 1000
     assert one.probability.mean == pytest.approx(float(drawn.mean()))
     assert one.probability.std == pytest.approx(float(drawn.std()))
     assert 0 < one.probability.std < 0.5
+    for seed in (0, 7):
+        fresh = classifier.probability(one.sample_dense(1000, seed), 1)
+        assert not torch.equal(fresh, drawn)
+        assert float(fresh.mean()) == pytest.approx(one.probability.mean, abs=0.05)
 
 
 def test_without_statistics_nothing_is_said_of_likeness(classifier: GraphClassifier) -> None:
@@ -161,7 +172,7 @@ def test_where_more_nodes_may_help_it_says_so(
     said: bool,
 ) -> None:
     known = replace(statistics(0.0, 1.0), mean_nodes=torch.tensor([1.0, usual]))
-    found = result(classifier, graph(6, edges), sizes=Sizes(6, limit, 12.0))
+    found = result(classifier, graph(6, edges), limits=Limits(6, limit, 12.0))
     one = explained(classifier, found, known)
     hint = "it has as many nodes as it may, 5, and graphs of the class have 9 on average: "
     assert any(note.startswith(hint) for note in one.notes) == said

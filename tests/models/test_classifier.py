@@ -49,6 +49,7 @@ class TestWhatIsFoundOut:
         assert classifier.describe() == [
             "called as forward(data)",
             "output: raw logits",
+            "task: multiclass (no labels to go by)",
             "embedding: input of `head`",
         ]
         assert classifier.batched
@@ -239,7 +240,7 @@ class TestScoring:
         classifier = GraphClassifier(tiny(), SPEC)
         batch = drawn().to_batch()
         batch.x.requires_grad_()
-        with classifier.borrow():
+        with classifier.frozen():
             scores = classifier.call(batch)
         scores.logits.sum().backward()
         assert batch.x.grad is not None

@@ -177,17 +177,13 @@ class TestNaming:
 
 
 class TestTap:
-    def test_the_first_call_is_taken_until_reset(self) -> None:
+    def test_the_first_call_is_taken(self) -> None:
         model, tap = nn.Sequential(nn.Linear(2, 2)), Tap(EmbeddingPoint("0", "input"))
         one, two = torch.rand(1, 2), torch.rand(1, 2)
         with tap.attached(model):
             model(one)
             model(two)
-            assert tap.value is one
-            tap.reset()
-            assert tap.value is None
-            model(two)
-            assert tap.value is two
+        assert tap.value is one
 
 
 @pytest.mark.parametrize(

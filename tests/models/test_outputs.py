@@ -9,6 +9,7 @@ from torch import Tensor
 
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models.outputs import OutputKind, OutputReader, find_scores
+from gnninterpreter.models.task import Task
 
 LOGITS = torch.tensor([[2.0, -1.0, 0.5], [0.0, 3.0, -2.0], [1.0, 1.0, 1.0], [-4.0, 0.0, 4.0]])
 
@@ -71,60 +72,69 @@ class TestFind:
             find_scores(output, 4)
 
 
-class TestReading:
+class TestLevels:
+    @pytest.mark.parametrize(("rows", "part"), [(9, "node"), (14, "edge")], ids=["nodes", "edges"])
+    def test_one_row_for_each_part_of_a_graph(self, rows: int, part: str) -> None:
+        message = (
+            rf"a tensor of shape \[{rows}, 3\] for 4 graphs, one row for each of their {rows} "
+            rf"{part}s: {part}-level models are not supported yet"
+        )
+        with pytest.raises(ModelError, match=message):
+            find_scores(torch.rand(rows, 3), 4, num_nodes=9, num_edges=14)
+
+
+class TestReader:
     def test_logits(self) -> None:
-        reader = OutputReader.infer(LOGITS, 4)
-        assert reader == OutputReader(OutputKind.LOGITS, binary=False)
-        assert torch.equal(reader(LOGITS, 4), LOGITS)
+        reader = OutputReader(OutputKind.LOGITS, Task.MULTICLASS, 3)
+        assert torch.equal(reader(LOGITS), LOGITS)
+        assert reader.columns == 3
         assert str(reader) == "raw logits"
 
     def test_log_probabilities(self) -> None:
-        output = LOGITS.log_softmax(1)
-        reader = OutputReader.infer(output, 4)
-        assert reader == OutputReader(OutputKind.LOG_PROBABILITIES, binary=False)
-        assert torch.allclose(reader(output, 4).softmax(1), LOGITS.softmax(1))
+        reader = OutputReader(OutputKind.LOG_PROBABILITIES, Task.MULTICLASS, 3)
+        assert torch.allclose(reader(LOGITS.log_softmax(1)).softmax(1), LOGITS.softmax(1))
         assert str(reader) == "log-probabilities"
 
     def test_probabilities(self) -> None:
-        output = LOGITS.softmax(1)
-        reader = OutputReader.infer(output, 4)
-        assert reader == OutputReader(OutputKind.PROBABILITIES, binary=False)
-        assert torch.allclose(reader(output, 4).softmax(1), output)
+        reader = OutputReader(OutputKind.PROBABILITIES, Task.MULTICLASS, 3)
+        assert torch.allclose(reader(LOGITS.softmax(1)).softmax(1), LOGITS.softmax(1))
         assert str(reader) == "probabilities"
 
     def test_one_logit(self) -> None:
         output = torch.tensor([[-3.0], [0.0], [2.0], [5.0]])
-        reader = OutputReader.infer(output, 4)
-        assert reader == OutputReader(OutputKind.LOGITS, binary=True)
-        probabilities = reader(output, 4).softmax(1)
-        assert torch.allclose(probabilities[:, 1], output.flatten().sigmoid())
+        reader = OutputReader(OutputKind.LOGITS, Task.BINARY, 1)
+        assert torch.allclose(reader(output).softmax(1)[:, 1], output.flatten().sigmoid())
+        assert reader.columns == 2
         assert str(reader) == "one logit for each graph, read as that of the second of two classes"
 
-    @pytest.mark.parametrize("flat", [False, True])
-    def test_one_probability(self, flat: bool) -> None:
+    def test_one_probability(self) -> None:
         output = torch.tensor([[0.1], [0.5], [0.999], [0.0]])
-        output = output.flatten() if flat else output
-        reader = OutputReader.infer(output, 4)
-        assert reader == OutputReader(OutputKind.PROBABILITIES, binary=True)
-        assert torch.allclose(reader(output, 4).softmax(1)[:, 1], output.flatten(), atol=1e-6)
+        reader = OutputReader(OutputKind.PROBABILITIES, Task.BINARY, 1)
+        assert torch.allclose(reader(output).softmax(1)[:, 1], output.flatten(), atol=1e-6)
         assert str(reader).startswith("one probability for each graph")
 
+    def test_labels(self) -> None:
+        reader = OutputReader(OutputKind.PROBABILITIES, Task.MULTILABEL, 3)
+        assert torch.allclose(reader(LOGITS.sigmoid()), LOGITS, atol=1e-5)
+        assert str(reader) == "probabilities, one for each label"
+
+    @pytest.mark.parametrize(
+        ("outputs", "said"), [(1, "one value for each graph"), (3, "3 values for each graph")]
+    )
+    def test_values_are_taken_as_they_are(self, outputs: int, said: str) -> None:
+        reader = OutputReader(OutputKind.PROBABILITIES, Task.REGRESSION, outputs)
+        assert reader(LOGITS) is LOGITS
+        assert str(reader) == said
+
     def test_certain_probabilities_stay_finite(self) -> None:
-        reader = OutputReader(OutputKind.PROBABILITIES, binary=False)
-        assert torch.isfinite(reader(torch.tensor([[0.0, 1.0]]), 1)).all()
-        reader = OutputReader(OutputKind.PROBABILITIES, binary=True)
-        assert torch.isfinite(reader(torch.tensor([[0.0], [1.0]]), 2)).all()
+        reader = OutputReader(OutputKind.PROBABILITIES, Task.MULTICLASS, 2)
+        assert torch.isfinite(reader(torch.tensor([[0.0, 1.0]]))).all()
+        reader = OutputReader(OutputKind.PROBABILITIES, Task.BINARY, 1)
+        assert torch.isfinite(reader(torch.tensor([[0.0], [1.0]]))).all()
 
     def test_readings_are_differentiable(self) -> None:
         output = LOGITS.softmax(1).requires_grad_()
-        reader = OutputReader.infer(output.detach(), 4)
-        reader(output, 4).log_softmax(1)[:, 0].sum().backward()
+        reader = OutputReader(OutputKind.PROBABILITIES, Task.MULTICLASS, 3)
+        reader(output).log_softmax(1)[:, 0].sum().backward()
         assert torch.isfinite(output.grad).all()
         assert output.grad.any()
-
-    @pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
-    def test_scores_that_are_not_finite(self, bad: float) -> None:
-        output = LOGITS.clone()
-        output[1, 1] = bad
-        with pytest.raises(ModelError, match="returned NaN or infinite scores on ordinary graphs"):
-            OutputReader.infer(output, 4)

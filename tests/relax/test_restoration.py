@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from threading import Barrier, Thread
+from threading import Barrier, Event, Thread
 from typing import Any
 
 import pytest
@@ -16,6 +16,7 @@ from torch_geometric.utils import softmax
 
 from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.frozen import clean_copy
 from gnninterpreter.relax import RelaxedModel, probe
 from gnninterpreter.relax.relaxation import active_relaxation
 from gnninterpreter.spec import Categorical, GraphSpec
@@ -293,3 +294,49 @@ def test_another_thread_sees_the_native_layers(model: Lively) -> None:
         thread.start()
         thread.join()
     assert torch.equal(seen[0], expected)
+
+
+def test_copies_made_meanwhile_carry_nothing_of_it(model: Lively) -> None:
+    """Scoring and explaining in two threads, while a third copies the model again and again."""
+    classifier = GraphClassifier(model, SPEC)
+    relaxed = RelaxedModel(classifier)
+    graphs = random_graphs(SPEC, 3, 5, torch.Generator().manual_seed(0))
+    before, expected = snapshot(model), classifier.score(graphs)
+    ended, troubles = Event(), []
+
+    def work(ask: Callable[[], Any]) -> None:
+        try:
+            while not ended.is_set():
+                assert torch.allclose(ask().embedding, expected.embedding, atol=1e-5)
+        except Exception as error:
+            troubles.append(error)
+            ended.set()
+
+    soft = random_graphs(SPEC, 3, 5, torch.Generator().manual_seed(0))
+    soft.weight.requires_grad_()
+    threads = [
+        Thread(target=work, args=(lambda: classifier.score(graphs),)),
+        Thread(target=work, args=(lambda: relaxed(soft),)),
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        copies = [clean_copy(model) for _ in range(60)]
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
+    assert troubles == []
+    assert snapshot(model) == before
+    for copied in copies:
+        for (name, mine), theirs in zip(model.named_modules(), copied.modules(), strict=True):
+            assert set(vars(theirs)) == set(vars(mine)), name
+            assert theirs.training is mine.training
+            assert len(theirs._forward_hooks) == len(mine._forward_hooks)
+            assert len(theirs._forward_pre_hooks) == len(mine._forward_pre_hooks)
+        assert not copied.calls
+        assert [p.requires_grad for p in copied.parameters()] == [
+            p.requires_grad for p in model.parameters()
+        ]
+    again = GraphClassifier(copies[-1], SPEC).score(graphs)
+    assert torch.equal(again.logits, expected.logits)

@@ -8,7 +8,14 @@ import pytest
 import torch
 
 from gnninterpreter.distribution import GraphDistribution
-from gnninterpreter.explanation import Curve, Explanation, ExplanationSet, Probability, Restart
+from gnninterpreter.explanation import (
+    Curve,
+    Explanation,
+    ExplanationSet,
+    LatentSampler,
+    Probability,
+    Restart,
+)
 from gnninterpreter.objective.target import ClassTarget
 from gnninterpreter.spec import Categorical, GraphSpec
 
@@ -76,7 +83,7 @@ def make_explanation(
     return Explanation(
         spec=spec,
         target=ClassTarget(target, spec.class_names[target]),
-        distribution=distribution,
+        sampler=LatentSampler.of(distribution, 1),
         choice=1,
         probability=Probability(mean, 0.01, 1000),
         mode_probability=0.99,

@@ -13,7 +13,7 @@ import gnninterpreter as gi
 from gnninterpreter.datasets.mutag import MUTAG
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.errors import MissingExtraError, ModelError, OutputError
-from gnninterpreter.explanation import Explanation, ExplanationSet
+from gnninterpreter.explanation import Explanation, ExplanationSet, LatentSampler
 from gnninterpreter.report import live_classifier
 from gnninterpreter.search import Recipe
 from gnninterpreter.spec import GraphSpec
@@ -33,15 +33,15 @@ def ethane(valid: bool = True) -> Explanation:
     """Carbon joined to carbon; or bromine with two bonds, which chemistry does not allow."""
     edges = {(0, 1): SURE, (1, 2): SURE}
     made = make_explanation(MUTAG.spec, edges=edges, candidates=4)
+    assert made.distribution is not None
     atoms = torch.full_like(made.distribution.node_logits[0], -SURE)
     atoms[..., 0 if valid else MUTAG.spec.nodes[0].names.index("Br")] = SURE
     kinds = [torch.zeros_like(made.distribution.edge_feature_logits[0])] if MUTAG.spec.edges else []
     for kind in kinds:
         kind[..., MUTAG.spec.edges[0].names.index("single")] = SURE
     latents = [made.distribution.edge_logits, atoms, *kinds]
-    made.distribution = GraphDistribution(
-        MUTAG.spec, 4, latents[0], (latents[1],), tuple(latents[2:])
-    )
+    of = GraphDistribution(MUTAG.spec, 4, latents[0], (latents[1],), tuple(latents[2:]))
+    made.sampler = LatentSampler.of(of, made.choice)
     return made
 
 

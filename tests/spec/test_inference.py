@@ -8,6 +8,7 @@ from torch import Tensor
 from torch_geometric.data import Data, HeteroData
 
 from gnninterpreter.errors import DataError
+from gnninterpreter.graphs import to_networkx
 from gnninterpreter.spec import ONES, Categorical, Continuous, GraphSpec
 from gnninterpreter.spec.inference import infer_blocks, infer_spec
 
@@ -28,7 +29,10 @@ class TestBlocks:
 
     def test_two_categories_side_by_side(self) -> None:
         values = torch.cat([torch.eye(2)[[0, 1, 0, 1]], torch.eye(3)[[2, 0, 1, 1]]], dim=1)
-        assert infer_blocks(values) == (Categorical(2), Categorical(3))
+        assert infer_blocks(values) == (
+            Categorical(2, name="feature 0"),
+            Categorical(3, name="feature 1"),
+        )
 
     def test_what_is_left_is_continuous_between_what_was_seen(self) -> None:
         values = torch.tensor([[1.0, 0.0, 3.5, 2.0], [0.0, 1.0, -1.0, 4.0]])
@@ -57,9 +61,36 @@ class TestBlocks:
     def test_integers_are_codes_one_block_a_column(self) -> None:
         values = torch.tensor([[0, 4], [2, 1]])
         assert infer_blocks(values) == (
-            Categorical(3, encoding="index"),
-            Categorical(5, encoding="index"),
+            Categorical(3, encoding="index", name="feature 0"),
+            Categorical(5, encoding="index", name="feature 1"),
         )
+
+    @pytest.mark.parametrize(
+        ("values", "categories"),
+        [
+            (torch.arange(128).view(-1, 1), 128),
+            (torch.arange(129).view(-1, 1), None),
+            (torch.arange(500).repeat(10).view(-1, 1), 500),
+            (torch.arange(1001).repeat(11).view(-1, 1), None),
+            (torch.tensor([[0], [98421]]), None),
+        ],
+        ids=["few", "few rows", "many rows", "too many", "a hundred thousand"],
+    )
+    def test_whole_numbers_are_categories_up_to_a_point(
+        self, values: Tensor, categories: int | None
+    ) -> None:
+        top = float(values.max())
+        expected = (
+            Continuous(1, 0.0, top)
+            if categories is None
+            else Categorical(categories, encoding="index")
+        )
+        assert infer_blocks(values) == (expected,)
+
+    @pytest.mark.parametrize("bad", [torch.nan, torch.inf])
+    def test_features_that_are_not_finite(self, bad: float) -> None:
+        with pytest.raises(DataError, match="features must be finite numbers"):
+            infer_blocks(torch.tensor([[bad], [1.0]]))
 
     @pytest.mark.parametrize(
         ("values", "message"),
@@ -89,6 +120,26 @@ class TestSpec:
         assert spec.class_names == ("class 0", "class 1", "class 2")
         assert not spec.directed
         assert spec.metadata == {}
+
+    def test_numbers_that_look_like_codes_are_said(self) -> None:
+        spec = infer_spec([graph(x=torch.tensor([0, 5, 98421]))])
+        assert spec.nodes == (Continuous(1, 0.0, 98421.0),)
+        assert spec.metadata["note"] == (
+            "whole numbers in 'x' go up to 98421: read as numbers, not as categories"
+        )
+
+    def test_several_columns_keep_their_own_names_in_exported_graphs(self) -> None:
+        x = torch.tensor([[0, 2], [1, 0], [1, 1]])
+        data = graph(x=x)
+        node = to_networkx(data, infer_spec([data])).nodes[0]
+        assert node == {"feature 0": "0", "feature 1": "2"}
+
+    def test_a_generator_is_read_once(self) -> None:
+        assert infer_spec(graph(y=k) for k in range(2)).num_classes == 2
+
+    @pytest.mark.parametrize("label", [10**9, -1, 0.5, 1000])
+    def test_labels_that_are_no_classes_are_not_counted(self, label: float) -> None:
+        assert infer_spec([graph(y=label)]).class_names == ()
 
     def test_without_features(self) -> None:
         assert infer_spec([graph()]) == GraphSpec((ONES,))
@@ -131,9 +182,9 @@ class TestSpec:
         ("dataset", "message"),
         [
             ([], "dataset is empty; give the graphs the model was trained on, or spec="),
-            ([1], r"must hold torch_geometric.data.Data \(got int\)"),
+            ([1], r"must hold graphs of type torch_geometric.data.Data \(got int\)"),
             ([HeteroData()], r"must hold .* \(got HeteroData\)"),
-            ([Data(x=torch.ones(2, 1))], "every graph of the dataset needs an 'edge_index'"),
+            ([Data(x=torch.ones(2, 1))], "every graph needs an 'edge_index' .graph 0 has none"),
             ([graph(x=torch.ones(3, 1)), graph()], "some graphs of the dataset have 'x'"),
             (
                 [graph(x=torch.ones(3, 1)), graph(x=torch.ones(3, 2))],

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import FrozenInstanceError, replace
 
+import numpy as np
 import pytest
 import torch
 from torch_geometric.data import Data
@@ -76,6 +77,9 @@ class TestContinuous:
             ({"dim": 2, "low": (0.0, 2.0)}, r"column 1 .* low > high \(got 2.0 > 1.0\)"),
             ({"low": float("nan")}, "column 0 of Continuous has low > high"),
             ({"dim": 2, "names": ("a",)}, "2 columns but 1 names"),
+            ({"dim": 1.5}, r"dim of Continuous must be a whole number \(got 1.5\)"),
+            ({"low": "x"}, r"'low' of Continuous must be numbers \(got 'x'\)"),
+            ({"high": float("inf")}, "column 0 of Continuous needs finite bounds"),
         ],
     )
     def test_bad_arguments(self, arguments: dict[str, object], message: str) -> None:
@@ -91,6 +95,20 @@ class TestGraphSpec:
         spec = GraphSpec()
         assert spec.nodes == (ONES,)
         assert (spec.node_width, spec.edge_width, spec.num_classes) == (1, 0, 0)
+
+    def test_blocks_that_share_a_name_get_numbers(self) -> None:
+        spec = GraphSpec((Categorical(2), Categorical(3), Categorical(2, name="type 2")))
+        assert [block.name for block in spec.nodes] == ["type", "type 2", "type 2 2"]
+        assert GraphSpec(spec.nodes).nodes == spec.nodes
+
+    def test_columns_that_share_a_name_get_numbers(self) -> None:
+        one, two = Continuous(2, names=("a", "b")), Continuous(2, names=("b", "c"))
+        first, second = GraphSpec((one, two)).nodes
+        assert first == one
+        assert (second.name, second.names) == ("value 2", ("b 2", "c"))
+
+    def test_one_block_needs_no_list(self) -> None:
+        assert GraphSpec(Categorical(3)).nodes == (Categorical(3),)  # type: ignore[arg-type]
 
     def test_sequences_are_frozen(self) -> None:
         spec = GraphSpec([Categorical(2)], [Continuous()], ["a", 1])
@@ -119,6 +137,12 @@ class TestGraphSpec:
             ({"edges": ("bond",)}, r"must be Categorical or Continuous \(got str\)"),
             ({"class_names": ("a", "b", "a")}, "class_names must differ from each other"),
             ({"max_nodes": 1}, r"max_nodes must be at least 2, .* \(got 1\)"),
+            ({"max_nodes": "x"}, r"max_nodes must be a whole number \(got 'x'\)"),
+            ({"max_nodes": 2.5}, r"max_nodes must be a whole number \(got 2.5\)"),
+            ({"max_nodes": True}, "max_nodes must be a whole number"),
+            ({"nodes": 5}, r"must be Categorical or Continuous \(got int\)"),
+            ({"class_names": "ab"}, r"class_names must be a list of names \(got 'ab'\)"),
+            ({"class_names": 5}, "class_names must be a list of names"),
             (
                 {"nodes": (Categorical(2, encoding="index"), Continuous())},
                 "node features mix index-coded categories with other columns",
@@ -146,7 +170,26 @@ class TestGraphSpec:
         assert GraphSpec(class_names=("1", "0")).class_index("1") == 0
         assert GraphSpec(class_names=("1", "0")).class_index(1) == 1
 
-    @pytest.mark.parametrize("target", ["benign", 2, -1, "2", "-1", 1.0, None])
+    @pytest.mark.parametrize("target", [np.int64(1), torch.tensor(1), np.array(1)])
+    def test_classes_by_any_whole_number(self, target: object) -> None:
+        assert MOLECULES.class_index(target) == 1
+
+    def test_an_exact_name_comes_before_a_similar_one(self) -> None:
+        spec = GraphSpec(class_names=("C-4", "c 4", "c_4"))
+        assert [spec.class_index(name) for name in spec.class_names] == [0, 1, 2]
+        with pytest.raises(TargetError, match="'C 4' may be 'C-4' and 'c 4' and 'c_4'; write"):
+            spec.class_index("C 4")
+
+    def test_many_classes_are_not_all_listed(self) -> None:
+        spec = GraphSpec(class_names=tuple(f"c{i}" for i in range(500)))
+        with pytest.raises(TargetError, match=r"19 = c19 and 480 more$"):
+            spec.class_index("none")
+
+    @pytest.mark.parametrize(
+        "target",
+        ["benign", 2, -1, "2", "-1", 1.0, None, True, "\u00b2", "9" * 5000, (0, 1), np.float64(1)],
+        ids=str,
+    )
     def test_an_unknown_class_lists_those_there_are(self, target: object) -> None:
         with pytest.raises(TargetError) as caught:
             MOLECULES.class_index(target)  # type: ignore[arg-type]

@@ -68,9 +68,9 @@ def test_batches_hold_every_graph_once():
 def test_graphs_to_train_on_need_labels():
     with pytest.raises(DataError, match="empty"):
         GraphStore([])
-    unlabelled = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]]))
+    unlabeled = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0], [1]]))
     with pytest.raises(DataError, match="needs a label y"):
-        GraphStore([unlabelled])
+        GraphStore([unlabeled])
 
 
 def test_split_is_stratified_and_complete():

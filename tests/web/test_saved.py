@@ -100,7 +100,8 @@ def test_the_page_opens_whatever_lies_there(backend: Backend, tmp_path: Path) ->
     own.saved.add(backend.result, 0, None)
     for number in range(2, 5):
         shutil.copytree(tmp_path / "saved" / "0-1", tmp_path / "saved" / f"0-{number}")
-    (tmp_path / "saved" / "0-2" / "latents.safetensors").write_bytes(b"nothing")
+    for tensors in (tmp_path / "saved" / "0-2").glob("*.safetensors"):
+        tensors.write_bytes(b"nothing")
     (tmp_path / "saved" / "0-3" / "run.json").write_bytes(b"\xff\xfe")
     os.mkfifo(tmp_path / "saved" / "pipe")
     (tmp_path / "saved" / "0-4" / "run.json").unlink()

@@ -5,7 +5,7 @@ from gnninterpreter.audit.findings import Audit, Evidence, Finding, Kind, Severi
 from gnninterpreter.audit.loading import load_graphs
 from gnninterpreter.audit.patterns import Pattern, true_patterns
 from gnninterpreter.audit.retraining import retrain
-from gnninterpreter.audit.truth import ground_truth
+from gnninterpreter.audit.rule import rule_of
 
 __all__ = [
     "Audit",
@@ -15,8 +15,8 @@ __all__ = [
     "Pattern",
     "Severity",
     "audit",
-    "ground_truth",
     "load_graphs",
     "retrain",
+    "rule_of",
     "true_patterns",
 ]

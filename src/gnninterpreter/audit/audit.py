@@ -12,7 +12,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.api import explain
 from gnninterpreter.audit.changes import small_change_findings
-from gnninterpreter.audit.coloured import ColouredGraph
+from gnninterpreter.audit.colored import ColoredGraph
 from gnninterpreter.audit.context import Context
 from gnninterpreter.audit.default_class import default_class
 from gnninterpreter.audit.disagreement import disagreements
@@ -21,7 +21,7 @@ from gnninterpreter.audit.flips import lookalike_findings
 from gnninterpreter.audit.hosts import host_graphs
 from gnninterpreter.audit.missed import contrasts, missed_findings
 from gnninterpreter.audit.patterns import Pattern, true_patterns
-from gnninterpreter.audit.truth import Oracle, ground_truth, rule_agreement
+from gnninterpreter.audit.rule import Oracle, is_rule_of_thumb, rule_agreement, rule_of
 from gnninterpreter.errors import SpecError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models import Bundle
@@ -47,18 +47,18 @@ def audit(
 ) -> Audit:
     """Look for ways in which a model is certain and wrong.
 
-    Five questions: (1) what does each class look like to the model; (2) does the ground truth
-    disagree; (3) does the model see the patterns that define classes, and do look-alikes of them
-    and of the explanations pass for them; (4) is there a default class; (5) how small a change
-    turns an explanation into another class.
+    Five questions: (1) what does each class look like to the model; (2) does the rule of the
+    data set disagree; (3) does the model see the patterns that define classes, and do look-alikes
+    of them and of the explanations pass for them; (4) is there a default class; (5) how small a
+    change turns an explanation into another class.
 
     Args:
         model: The model, as for `gnninterpreter.explain`.
-        dataset: Labelled graphs. Without them look-alikes hang on fresh graphs of the data set that
+        dataset: Labeled graphs. Without them look-alikes hang on fresh graphs of the data set that
             a bundled model was trained on, or on random ones.
         explanations: Explanations of this model, where there are some already.
-        oracle: Gives the true class of a graph; the data set's own, or that of a bundled model,
-            when omitted.
+        oracle: The rule that gives a graph its class; the data set's own, or that of a bundled
+            model, when omitted.
         hosts: How many graphs to hang look-alikes on.
         seed: The same seed gives the same findings.
 
@@ -139,7 +139,8 @@ def _context(
     examples = None if dataset is None else list(dataset)
     classifier = GraphClassifier(module, explanations.spec, forward=forward, examples=examples)
     pool, source = host_graphs(classifier, dataset, name, POOL * hosts, seed)
-    oracle = oracle or ground_truth(model, dataset)
+    thumb = oracle is None and is_rule_of_thumb(model, dataset)
+    oracle = oracle or rule_of(model, dataset)
     # What defines a class shows a mistake only where a rule says so.
     known = () if oracle is None else true_patterns(dataset, name)
     chosen = known if patterns is None else tuple(patterns)
@@ -147,7 +148,8 @@ def _context(
         classifier.spec.class_index(named)  # says which classes there are, where this is none
     context = Context(classifier, pool[:hosts], seed, oracle, patterns=chosen, pool=tuple(pool))
     if oracle is not None:
-        context = replace(context, rule_agreement=rule_agreement(context.truth, pool))
+        agreed = rule_agreement(context.class_by_rule, pool)
+        context = replace(context, rule_agreement=agreed, rule_of_thumb=thumb)
     return context, source
 
 
@@ -157,10 +159,10 @@ def _sources(explanation: Explanation, context: Context) -> Iterator[tuple[Data,
     known = []
     for pattern in context.patterns:
         if pattern.class_name == explanation.name and pattern.paste is None:
-            known.append(ColouredGraph.from_data(pattern.first, directed))
+            known.append(ColoredGraph.from_data(pattern.first, directed))
             yield pattern.first, f"the true {explanation.name}"
     if explanation.num_edges:
-        own = ColouredGraph.from_data(explanation.best, directed)
+        own = ColoredGraph.from_data(explanation.best, directed)
         if not any(own.isomorphic(other) for other in known):
             yield explanation.best, f"the explanation of {explanation.name}"
 

@@ -108,8 +108,7 @@ def small_change_findings(explanation: Explanation, context: Context) -> tuple[l
         At most one finding, and what was asked in a short sentence.
     """
     name = explanation.name
-    mode = explanation.distribution.select([explanation.choice]).mode()
-    mode = mode.to(context.classifier.device)
+    mode = explanation.best_dense.to(context.classifier.device)
     start = int(context.predict([explanation.best])[0][0]) if explanation.num_edges else -1
     if start != explanation.target.index:
         return [], f"{name}: no graph of the class to change"
@@ -121,12 +120,12 @@ def small_change_findings(explanation: Explanation, context: Context) -> tuple[l
     steps = "one change" if count == 1 else f"{count} changes"
     changed = found.graph.to_data_list()[0]
     asked = f"{name}: {steps} to \u201c{other}\u201d"
-    truth = context.truth(changed)
-    if truth == found.label:
+    ruled = context.class_by_rule(changed)
+    if ruled == found.label:
         return [], f"{asked}, and the rule agrees"
     certain = found.probability >= CERTAIN
     severity = Severity.LOW
-    if truth is not None and count <= 2:
+    if ruled is not None and count <= 2:
         severity = (Severity.HIGH if certain and count == 1 else Severity.MEDIUM).at_most(
             context.gravest
         )
@@ -136,17 +135,18 @@ def small_change_findings(explanation: Explanation, context: Context) -> tuple[l
         f"another class. After {steps} ({'; '.join(found.changes)}; {tried}) the model says "
         f"\u201c{other}\u201d with a probability of {found.probability:.3f}."
     )
-    if truth is None:
+    if ruled is None:
         sentence += (
             " There is no rule to say which it is. If so small a change should not matter in your "
             f"field, do not rely on \u201c{name}\u201d near this graph."
         )
     else:
         sentence += (
-            f" By the rule it is \u201c{context.names[truth]}\u201d, so the border is in the wrong "
-            "place here. Add the changed graph, and others like it, to the training data."
+            f" By {context.rule} it is \u201c{context.names[ruled]}\u201d, so the "
+            "border is in the wrong place here. Add the changed graph, and others like it, to the "
+            "training data."
         )
-    evidence = context.labelled(changed, truth)
+    evidence = context.labeled(changed, ruled)
     return [
         Finding(
             Kind.SMALL_CHANGE,

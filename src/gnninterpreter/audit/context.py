@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -10,13 +12,15 @@ from torch_geometric.data import Data
 
 from gnninterpreter.audit.findings import Severity
 from gnninterpreter.audit.patterns import Pattern
-from gnninterpreter.audit.truth import Oracle
+from gnninterpreter.audit.rule import Oracle
 from gnninterpreter.errors import DataError
 from gnninterpreter.models.classifier import GraphClassifier
 
-__all__ = ["Context"]
+__all__ = ["Context", "in_turn"]
 
 EXACT_RULE = 0.99
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -27,8 +31,9 @@ class Context:
         classifier: The model.
         hosts: Graphs to join things to, with their labels where they have any.
         seed: Of every draw.
-        oracle: The rule that gives a graph its true class, where there is one.
-        rule_agreement: Share of labelled graphs with which the rule agrees, where known.
+        oracle: The rule that gives a graph its class, where there is one.
+        rule_agreement: Share of labeled graphs with which the rule agrees, where known.
+        rule_of_thumb: Whether the data set says that its rule is one of thumb.
         patterns: What defines the classes, where known.
         pool: More graphs, to choose from where only those of one class will do.
     """
@@ -38,6 +43,7 @@ class Context:
     seed: int
     oracle: Oracle | None = None
     rule_agreement: float | None = None
+    rule_of_thumb: bool = False
     patterns: tuple[Pattern, ...] = ()
     pool: tuple[Data, ...] = ()
 
@@ -59,8 +65,14 @@ class Context:
 
     @property
     def exact(self) -> bool:
-        """Whether the rule agrees with nearly every label, as far as that is known."""
-        return self.rule_agreement is None or self.rule_agreement >= EXACT_RULE
+        """Whether the rule is no rule of thumb: it agrees with nearly every label, where known."""
+        contradicted = self.rule_agreement is not None and self.rule_agreement < EXACT_RULE
+        return not (self.rule_of_thumb or contradicted)
+
+    @property
+    def rule(self) -> str:
+        """What to call the rule in a sentence."""
+        return "the rule of the data set" if self.exact else "a rule of thumb"
 
     @property
     def agreement(self) -> str:
@@ -76,8 +88,8 @@ class Context:
         probabilities = self.classifier.score_data(graphs).probabilities.double().cpu()
         return probabilities.argmax(dim=1), probabilities
 
-    def truth(self, graph: Data) -> int | None:
-        """The true class by rule, or None where there is no rule.
+    def class_by_rule(self, graph: Data) -> int | None:
+        """The class by rule, or None where there is no rule.
 
         Raises:
             DataError: If the rule fails on a graph, or its answer is no class.
@@ -97,10 +109,22 @@ class Context:
             )
         return label
 
-    def labelled(self, graph: Data, label: int | None = None) -> Data:
-        """A copy that carries its true class, where that is known."""
-        known = self.truth(graph) if label is None else label
+    def ruled(self, graph: Data) -> str:
+        """The class by rule as the end of a caption; nothing where there is no rule."""
+        label = self.class_by_rule(graph)
+        return "" if label is None else f", by {self.rule} {self.names[label]}"
+
+    def labeled(self, graph: Data, label: int | None = None) -> Data:
+        """A copy with its class in ``y``, where the rule is one to learn from: none of thumb."""
+        known = self.class_by_rule(graph) if label is None else label
         copy = graph.clone().cpu()
-        if known is not None:
+        if known is not None and self.exact:
             copy.y = torch.tensor([known])
         return copy
+
+
+def in_turn(groups: Sequence[Sequence[T]], most: int) -> tuple[T, ...]:
+    """The first of each group, then the second of each, and so on, up to a number."""
+    turns = max((len(group) for group in groups), default=0)
+    found = [group[i] for i in range(turns) for group in groups if i < len(group)]
+    return tuple(found[:most])

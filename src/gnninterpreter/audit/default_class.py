@@ -32,13 +32,13 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
     graphs = random_questions(context)
     said, probabilities = context.predict(graphs)
     counts = torch.bincount(said, minlength=len(context.names)).double() / len(graphs)
-    favourite = int(counts.argmax())
-    share, name = float(counts[favourite]), context.names[favourite]
+    favorite = int(counts.argmax())
+    share, name = float(counts[favorite]), context.names[favorite]
     asked = f"random graphs: {share:.0%} of {len(graphs)} are said to be \u201c{name}\u201d"
     if share < DEFAULT_SHARE:
         return [], asked
-    mine = [graph for graph, one in zip(graphs, said.tolist(), strict=True) if one == favourite]
-    certain = float(probabilities[said == favourite, favourite].mean())
+    mine = [graph for graph, one in zip(graphs, said.tolist(), strict=True) if one == favorite]
+    certain = float(probabilities[said == favorite, favorite].mean())
     sentence = (
         f"The model was asked about {len(graphs)} random graphs of {SIZES[0]} to {SIZES[-1]} nodes "
         f"and all densities. It says \u201c{name}\u201d of {share:.0%} of them, with a mean "
@@ -51,21 +51,19 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
         "random graphs": len(graphs),
     }
     if context.oracle is not None:
-        truths = [context.truth(graph) for graph in mine]
-        wrong = [
-            context.labelled(g, t) for g, t in zip(mine, truths, strict=True) if t != favourite
-        ]
+        labels = [context.class_by_rule(graph) for graph in mine]
+        wrong = [context.labeled(g, t) for g, t in zip(mine, labels, strict=True) if t != favorite]
         rate = len(wrong) / len(mine)
         numbers["wrong by rule"] = round(rate, 4)
         if rate >= WRONG_SHARE:
             severity = Severity.MEDIUM
-            other = Counter(t for t in truths if t != favourite and t is not None).most_common(1)
+            other = Counter(t for t in labels if t != favorite and t is not None).most_common(1)
             sentence += (
-                f" By the rule {rate:.0%} of those are something else, mostly "
+                f" By {context.rule} {rate:.0%} of those are something else, mostly "
                 f"\u201c{context.names[other[0][0]]}\u201d."
             )
         else:
-            sentence += f" By the rule it is right on {1 - rate:.0%} of those."
+            sentence += f" By {context.rule} the model is right on {1 - rate:.0%} of those."
     if numbers.get("wrong by rule", 1.0) == 0:
         sentence += (
             f" So that is no mistake, but worth knowing: nearly anything is \u201c{name}\u201d, "
@@ -88,17 +86,12 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
             weight=share,
             numbers=numbers,
             evidence=tuple(
-                Evidence(graph, f"a random graph: the model says {name}{_ruled(graph, context)}")
+                Evidence(graph, f"a random graph: the model says {name}{context.ruled(graph)}")
                 for graph in (wrong or mine)[:SHOWN]
             ),
             graphs=tuple(wrong),
         )
     ], asked
-
-
-def _ruled(graph: Data, context: Context) -> str:
-    truth = context.truth(graph)
-    return "" if truth is None else f", by rule {context.names[truth]}"
 
 
 def random_questions(context: Context) -> list[Data]:

@@ -1,4 +1,4 @@
-"""Question 2: the model is certain, and the ground truth disagrees."""
+"""Question 2: the model is certain, and the rule of the data set disagrees."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ def disagreements(explanation: Explanation, context: Context) -> tuple[list[Find
         return [], f"{name}: {_graphs(len(modes))} found, and there is no rule to ask"
     wrong = []
     for mode in modes:
-        truth = context.truth(mode.graph)
-        if truth is not None and truth != explanation.target.index:
-            wrong.append((mode, truth))
+        label = context.class_by_rule(mode.graph)
+        if label is not None and label != explanation.target.index:
+            wrong.append((mode, label))
     asked = f"{name}: the rule contradicts {len(wrong)} of {_graphs(len(modes))} found for it"
     if not wrong:
         return [], asked
     percentile = explanation.similarity_percentile
     outlying = percentile is not None and percentile < OUTLYING
     severity = (Severity.MEDIUM if outlying else Severity.HIGH).at_most(context.gravest)
-    best, truth = wrong[0]
-    other = context.names[truth]
+    best, label = wrong[0]
+    other = context.names[label]
     sentence = (
         f"The search found {_graphs(len(modes))} that the model takes for \u201c{name}\u201d with "
         f"a probability of at least {CERTAIN}"
     )
     if len(modes) > 1:
         verb = "is" if len(wrong) == 1 else "are"
-        sentence += f"; by the rule {len(wrong)} of them {verb} something else"
+        sentence += f"; by {context.rule} {len(wrong)} of them {verb} something else"
     sentence += (
         f". {'The one shown first' if len(modes) > 1 else 'It'} gets {_share(best.probability)}, "
-        f"and by the rule it is \u201c{other}\u201d."
+        f"and by {context.rule} it is \u201c{other}\u201d."
     )
     if not context.exact:
-        sentence += f" The rule is one of thumb: it agrees with {context.agreement} of the labels."
+        sentence += f" That rule agrees with {context.agreement} of the labels."
     if outlying:
         sentence += (
             " It is unlike the real graphs of the class, to the model as well, so that this says "
@@ -61,14 +61,14 @@ def disagreements(explanation: Explanation, context: Context) -> tuple[list[Find
         )
     sentence += (
         f" So a high probability for \u201c{name}\u201d alone proves nothing. Add the graphs to "
-        "the training data, or check what the model says by the rule."
+        "the training data, or check what the model says."
     )
     return [
         Finding(
             Kind.DISAGREEMENT,
             severity,
             name,
-            f"Certain of \u201c{name}\u201d where the rule says \u201c{other}\u201d",
+            f"Certain of \u201c{name}\u201d where {context.rule} says \u201c{other}\u201d",
             sentence,
             weight=best.probability * len(wrong) / len(modes),
             numbers={
@@ -78,12 +78,12 @@ def disagreements(explanation: Explanation, context: Context) -> tuple[list[Find
             },
             evidence=tuple(
                 Evidence(
-                    context.labelled(mode.graph, label),
-                    f"p({name}) = {mode.probability:.3f}, by rule {context.names[label]}",
+                    context.labeled(mode.graph, label),
+                    f"p({name}) = {mode.probability:.3f}, by {context.rule} {context.names[label]}",
                 )
                 for mode, label in wrong[:SHOWN]
             ),
-            graphs=tuple(context.labelled(mode.graph, label) for mode, label in wrong),
+            graphs=tuple(context.labeled(mode.graph, label) for mode, label in wrong),
         )
     ], asked
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import permutations, product
 
-from gnninterpreter.audit.coloured import ColouredGraph
+from gnninterpreter.audit.colored import ColoredGraph
 from gnninterpreter.errors import SpecError
 
 __all__ = ["with_free_node"]
@@ -14,8 +14,8 @@ Groups = list[list[int]]
 
 
 def with_free_node(
-    lifted: ColouredGraph, motif: ColouredGraph, free: int, rule: str, folds: int
-) -> Iterator[ColouredGraph]:
+    lifted: ColoredGraph, motif: ColoredGraph, free: int, rule: str, folds: int
+) -> Iterator[ColoredGraph]:
     """Add the copies of the free node to a lift of the others, in every way that a rule allows.
 
     Args:
@@ -27,7 +27,7 @@ def with_free_node(
         folds: Number of copies.
 
     Raises:
-        SpecError: If edges have colours or directions, which a partition could not keep.
+        SpecError: If edges have colors or directions, which a partition could not keep.
     """
     if motif.edge_colors or motif.directed:
         raise SpecError("free= is only for motifs whose edges have neither features nor directions")
@@ -44,11 +44,11 @@ def with_free_node(
     for groups in groupings:
         joined = [(stub, first + g) for g, group in enumerate(groups) for stub in group]
         colors = [*lifted.colors, *([motif.colors[free]] * len(groups))]
-        yield ColouredGraph.of(colors, [*lifted.edges, *joined])
+        yield ColoredGraph.of(colors, [*lifted.edges, *joined])
 
 
 def _transversals(stubs: Sequence[int], folds: int) -> Iterator[Groups]:
-    """Group the stubs so that each group has one of each colour."""
+    """Group the stubs so that each group has one of each color."""
     columns = [stubs[start : start + folds] for start in range(0, len(stubs), folds)]
     for orders in product(list(permutations(range(folds))), repeat=len(columns) - 1):
         rest = list(zip(columns[1:], orders, strict=True))

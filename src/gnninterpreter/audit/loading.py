@@ -24,7 +24,7 @@ def load_graphs(
     path: str | Path,
     severity: Severity | str = Severity.LOW,
     *,
-    labelled: bool = False,
+    labeled: bool = False,
     contrasts: bool = False,
 ) -> list[Data]:
     """Read the graphs that prove the findings of an audit; nothing is unpickled.
@@ -34,7 +34,7 @@ def load_graphs(
         severity: Only those of findings as grave as this, or graver.
 
     Keyword Args:
-        labelled: Only those whose true class is known, which is then in ``y``: what can be trained
+        labeled: Only those whose true class is known, which is then in ``y``: what can be trained
             on.
         contrasts: Also those with the true patterns for which look-alikes pass, last. A model that
             is trained with look-alikes alone learns to see no pattern at all.
@@ -46,7 +46,7 @@ def load_graphs(
         DataError: If it is no audit, or one without its graphs.
 
     Example:
-        >>> extra = load_graphs("audit", labelled=True, contrasts=True)  # doctest: +SKIP
+        >>> extra = load_graphs("audit", labeled=True, contrasts=True)  # doctest: +SKIP
         >>> loader = DataLoader([*dataset, *extra])  # doctest: +SKIP
     """
     file = Path(path)
@@ -79,4 +79,4 @@ def load_graphs(
         ) from error
     except (TypeError, ValueError, GNNInterpreterError) as error:
         raise DataError(f"{file} is damaged ({error}); make the audit again") from error
-    return [graph for graph in graphs if not labelled or graph.get("y") is not None]
+    return [graph for graph in graphs if not labeled or graph.get("y") is not None]

@@ -1,15 +1,15 @@
 """Graphs that a message-passing network can hardly, or not at all, tell from a given motif.
 
 A *k-fold cover* has k copies of every node, joined crosswise, so that each copy sees exactly the
-coloured neighbourhood that its original sees, at every depth; mean pooling over it gives the
+colored neighborhood that its original sees, at every depth; mean pooling over it gives the
 embedding of the motif. Covers are enumerated by voltage assignments (Gross and Tucker, 1987):
 copies are joined as they stand along a spanning tree, and by every permutation along each other
 edge.
 
 A *switch* exchanges the ends of two edges, (a, b) and (c, d) for (a, d) and (c, b). Where a and c,
-and b and d, have equal Weisfeiler-Lehman colours after L - 1 rounds, every node keeps its colour
+and b and d, have equal Weisfeiler-Lehman colors after L - 1 rounds, every node keeps its color
 after L rounds (by induction over the rounds), so that no network of depth L sees the exchange, with
-whatever pooling. At L = 1 that is: the same coloured degrees.
+whatever pooling. At L = 1 that is: the same colored degrees.
 
 Both work with features of edges and with directions. Numbers as features are copied as they are: a
 cover of such a graph is one like any other, whereas a switch needs nodes with equal numbers.
@@ -25,10 +25,10 @@ import networkx as nx
 import numpy as np
 from torch_geometric.data import Data
 
-from gnninterpreter.audit.coloured import ColouredGraph, wl_colours
-from gnninterpreter.audit.distinct import distinct
+from gnninterpreter.audit.colored import ColoredGraph, wl_colors
 from gnninterpreter.audit.free_nodes import with_free_node
 from gnninterpreter.errors import SpecError
+from gnninterpreter.isomorphism import GraphNumbers
 
 __all__ = ["KINDS", "RULES", "covers", "lookalikes", "switches"]
 
@@ -42,7 +42,7 @@ MOST_NODES = 60
 
 @overload
 def lookalikes(
-    motif: Sequence[Edge] | ColouredGraph,
+    motif: Sequence[Edge] | ColoredGraph,
     folds: int = ...,
     *,
     kind: str = ...,
@@ -52,7 +52,7 @@ def lookalikes(
     limit: int | None = ...,
     seed: int = ...,
     directed: bool = ...,
-) -> list[ColouredGraph]: ...
+) -> list[ColoredGraph]: ...
 
 
 @overload
@@ -71,7 +71,7 @@ def lookalikes(
 
 
 def lookalikes(
-    motif: Sequence[Edge] | ColouredGraph | Data,
+    motif: Sequence[Edge] | ColoredGraph | Data,
     folds: int = 2,
     *,
     kind: str = "cover",
@@ -81,28 +81,28 @@ def lookalikes(
     limit: int | None = None,
     seed: int = 0,
     directed: bool = False,
-) -> list[ColouredGraph] | list[Data]:
-    """Make the connected look-alikes of a motif, one of each coloured isomorphism class.
+) -> list[ColoredGraph] | list[Data]:
+    """Make the connected look-alikes of a motif, one of each colored isomorphism class.
 
     Args:
-        motif: Edges of the motif, whose node i has colour i; or a coloured graph; or a PyG graph,
-            which is coloured by its features.
+        motif: Edges of the motif, whose node i has color i; or a colored graph; or a PyG graph,
+            which is colored by its features.
         folds: How many copies k of each node a cover has.
 
     Keyword Args:
         kind: ``"cover"``, or ``"switch"`` for graphs of the motif's own size.
-        depth: Of switches: the depth L up to which no node sees a change. 1 keeps the coloured
+        depth: Of switches: the depth L up to which no node sees a change. 1 keeps the colored
             degrees.
-        free: Of covers: a node whose own neighbourhood nothing constrains: only the others must see
+        free: Of covers: a node whose own neighborhood nothing constrains: only the others must see
             what they see in the motif. For House-X that is purple.
-        rule: How copies of the free node take their neighbours: ``"cover"``: each has what the
+        rule: How copies of the free node take their neighbors: ``"cover"``: each has what the
             original has; ``"hub"``: there is only one, joined to all; ``"any"``: every partition.
         limit: Most look-alikes; all when omitted, which takes long for a motif with many cycles.
         seed: Of the draw where there is a limit.
         directed: Whether the edges of a PyG graph or of a list have a direction.
 
     Returns:
-        Coloured graphs, those with fewest nodes first; PyG graphs with the features of the motif's
+        Colored graphs, those with fewest nodes first; PyG graphs with the features of the motif's
         nodes and edges for a PyG graph. Complete-4 has 1, 7 and 41 covers of 1, 2 and 3 folds;
         House-X with purple free has at 2 folds 15 by cover, 8 by hub and 85 by any.
 
@@ -116,12 +116,12 @@ def lookalikes(
     """
     _check(folds, kind, depth, free, rule, limit)
     if isinstance(motif, Data):
-        graph = ColouredGraph.from_data(motif, directed)
-    elif isinstance(motif, ColouredGraph):
+        graph = ColoredGraph.from_data(motif, directed)
+    elif isinstance(motif, ColoredGraph):
         graph = motif
     else:
         size = 1 + max((max(edge) for edge in motif), default=-1)
-        graph = ColouredGraph.of(range(size), motif, directed=directed)
+        graph = ColoredGraph.of(range(size), motif, directed=directed)
     if kind == "switch":
         found = switches(graph, depth, limit, seed)
     else:
@@ -130,34 +130,34 @@ def lookalikes(
 
 
 def covers(
-    graph: ColouredGraph,
+    graph: ColoredGraph,
     folds: int = 2,
     *,
     free: int | None = None,
     rule: str = "cover",
     limit: int | None = None,
     seed: int = 0,
-) -> list[ColouredGraph]:
-    """Make the connected k-fold covers of a coloured graph; see `lookalikes`."""
+) -> list[ColoredGraph]:
+    """Make the connected k-fold covers of a colored graph; see `lookalikes`."""
     if not graph.edges or (limit is not None and folds * graph.num_nodes > MOST_NODES):
         return []
     lifted = _lifts(graph, folds, free, limit, seed)
     if free is not None:
         lifted = (made for one in lifted for made in with_free_node(one, graph, free, rule, folds))
-    found = list(islice(distinct(one for one in lifted if one.connected()), limit))
+    found = list(islice(_distinct(one for one in lifted if one.connected()), limit))
     return sorted(found, key=lambda one: (one.num_nodes, one.edges))
 
 
 def switches(
-    graph: ColouredGraph, depth: int = 1, limit: int | None = None, seed: int = 0
-) -> list[ColouredGraph]:
+    graph: ColoredGraph, depth: int = 1, limit: int | None = None, seed: int = 0
+) -> list[ColoredGraph]:
     """Make the other connected graphs that one switch leads to; see `lookalikes`."""
-    alike = wl_colours(graph, depth - 1)
+    alike = wl_colors(graph, depth - 1)
     pairs = list(combinations(range(len(graph.edges)), 2))
     if limit is not None:
         np.random.default_rng(seed).shuffle(pairs)
 
-    def made() -> Iterator[ColouredGraph]:
+    def made() -> Iterator[ColoredGraph]:
         yield graph
         there = set(graph.edges)
         for first, second in pairs:
@@ -175,18 +175,18 @@ def switches(
                     continue
                 edges = list(graph.edges)
                 edges[first], edges[second] = new
-                one = ColouredGraph.of(
+                one = ColoredGraph.of(
                     graph.colors, edges, graph.edge_colors or None, graph.directed
                 )
                 if one.connected():
                     yield one
 
-    return list(islice(distinct(made()), 1, None if limit is None else limit + 1))
+    return list(islice(_distinct(made()), 1, None if limit is None else limit + 1))
 
 
 def _lifts(
-    graph: ColouredGraph, folds: int, free: int | None, limit: int | None, seed: int
-) -> Iterator[ColouredGraph]:
+    graph: ColoredGraph, folds: int, free: int | None, limit: int | None, seed: int
+) -> Iterator[ColoredGraph]:
     """Yield each lift without the free node; copy i of the j-th node has number j * folds + i."""
     bound = [node for node in range(graph.num_nodes) if node != free]
     place = {node: index for index, node in enumerate(bound)}
@@ -207,7 +207,7 @@ def _lifts(
             for i in range(folds)
         ]
         kinds = [graph.kinds[e] for e in kept for _ in range(folds)]
-        yield ColouredGraph.of(colors, edges, kinds if graph.edge_colors else None, graph.directed)
+        yield ColoredGraph.of(colors, edges, kinds if graph.edge_colors else None, graph.directed)
 
 
 def _assignments(free: int, ways: int, limit: int | None, seed: int) -> Iterable[tuple[int, ...]]:
@@ -231,3 +231,12 @@ def _check(
             raise SpecError(f"{name} must be at least 1 (got {value})")
     if rule != "cover" and free is None:
         raise SpecError(f"rule {rule!r} is about a free node; name it with free=")
+
+
+def _distinct(graphs: Iterable[ColoredGraph]) -> Iterator[ColoredGraph]:
+    """Leave out what is another one before it with its nodes renumbered."""
+    numbers = GraphNumbers()
+    for graph in graphs:
+        known = numbers.count
+        if numbers.add(graph.labelled) == known:
+            yield graph

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from torch_geometric.data import Data
 
-from gnninterpreter.audit.context import Context
+from gnninterpreter.audit.context import Context, in_turn
 from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
 from gnninterpreter.audit.patterns import Pattern
 from gnninterpreter.evidence.joining import join_each
@@ -88,10 +88,10 @@ def contrasts(pattern: Pattern, context: Context) -> list[Data]:
         graph
         for variant in pattern.variants.values()
         for graph in _pasted(variant, pattern, hosts, context)
-        if context.truth(graph) == target
+        if context.class_by_rule(graph) == target
     ]
     step = max(len(made) // KEPT, 1)
-    return [context.labelled(graph, target) for graph in made[::step][:KEPT]]
+    return [context.labeled(graph, target) for graph in made[::step][:KEPT]]
 
 
 def _finding(
@@ -105,8 +105,8 @@ def _finding(
 ) -> Finding:
     names = context.names
     answers = [answer for one in asked for answer in one.wrong]
-    truth, said = Counter((t, s) for _, t, s, _ in answers).most_common(1)[0][0]
-    own = names[truth] == pattern.class_name
+    label, said = Counter((t, s) for _, t, s, _ in answers).most_common(1)[0][0]
+    own = names[label] == pattern.class_name
     total = sum(one.total for one in asked)
     often = "most" if rate >= LIMITS[Severity.HIGH] else "some"
     if pattern.whole:
@@ -116,10 +116,11 @@ def _finding(
         )
     else:
         where = " or ".join(f"\u201c{name}\u201d" for name in pattern.hosts) or "other classes"
+        wrong = "is now wrong about" if context.exact else "now contradicts it on"
         what = (
             f"{worst.total} graphs of {where} that the model gets right were given {worst.name} "
-            f"each. By the rule most of them are {'then' if own else 'still'} "
-            f"\u201c{names[truth]}\u201d; the model is now wrong about {worst.rate:.0%}, and "
+            f"each. By {context.rule} most of them are {'then' if own else 'still'} "
+            f"\u201c{names[label]}\u201d; the model {wrong} {worst.rate:.0%}, and "
             f"mostly says \u201c{names[said]}\u201d."
         )
         if len(asked) > 1:
@@ -132,15 +133,16 @@ def _finding(
         title = f"Misses {pattern.what} in {often} graphs"
         if pattern.whole:
             title = f"Wrong about {often} {pattern.what}"
-        why = f" So where it does not say \u201c{names[truth]}\u201d, it may be that all the same."
+        why = f" So where it does not say \u201c{names[label]}\u201d, it may be that all the same."
     else:
         title = f"{_capital(pattern.what)} make it say \u201c{names[said]}\u201d wrongly"
-        why = f" So it goes by something else than what defines \u201c{names[truth]}\u201d."
+        why = f" So it goes by something else than what defines \u201c{names[label]}\u201d."
     advice = " Train with such graphs (they come with the audit), or do not use it on them."
     shown = sorted(worst.wrong, key=lambda one: -one[3])[:2]
     evidence = [] if pattern.whole else [Evidence(worst.graph, worst.name)]
     evidence += [
-        Evidence(g, f"by rule {names[t]}; the model: {names[s]} ({p:.3f})") for g, t, s, p in shown
+        Evidence(g, f"the model says {names[s]} ({p:.3f}), by {context.rule} {names[t]}")
+        for g, t, s, p in shown
     ]
     return Finding(
         Kind.MISSED,
@@ -157,7 +159,7 @@ def _finding(
             **({} if pattern.whole else {"hosts": hosts, "worst variant": worst.name}),
         },
         evidence=tuple(evidence),
-        graphs=tuple(_spread(asked)),
+        graphs=in_turn([[graph for graph, *_ in one.wrong] for one in asked], KEPT),
     )
 
 
@@ -165,9 +167,9 @@ def _ask(name: str, graph: Data, graphs: list[Data], context: Context) -> Asked:
     said, probabilities = context.predict(graphs)
     wrong = []
     for made, answer, row in zip(graphs, said.tolist(), probabilities, strict=True):
-        truth = context.truth(made)
-        if truth is not None and truth != answer:
-            wrong.append((context.labelled(made, truth), truth, answer, float(row[answer])))
+        label = context.class_by_rule(made)
+        if label is not None and label != answer:
+            wrong.append((context.labeled(made, label), label, answer, float(row[answer])))
     return Asked(name, graph, len(graphs), tuple(wrong))
 
 
@@ -186,16 +188,9 @@ def _hosts(pattern: Pattern, context: Context) -> list[Data]:
     found = [
         host
         for host, answer in zip(pool, said, strict=True)
-        if context.names[answer] in allowed and answer == context.truth(host)
+        if context.names[answer] in allowed and answer == context.class_by_rule(host)
     ]
     return found[: len(context.hosts)]
-
-
-def _spread(asked: list[Asked]) -> list[Data]:
-    """The graphs that were answered wrongly, as many as are kept, all variants in turn."""
-    turns = max(len(one.wrong) for one in asked)
-    found = [one.wrong[i][0] for i in range(turns) for one in asked if i < len(one.wrong)]
-    return found[:KEPT]
 
 
 def _capital(text: str) -> str:

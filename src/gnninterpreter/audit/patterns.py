@@ -83,7 +83,7 @@ def _cyclicity() -> tuple[Pattern, ...]:
             f"a {color} cycle of {n}": _plain(cycle(n), edge=torch.eye(2)[number])
             for n in (5, 3, 4, 6, 8, 12)
         }
-        # A graph with cycles of both colours is of neither class, so it cannot be a host.
+        # A graph with cycles of both colors is of neither class, so it cannot be a host.
         found.append(Pattern(f"{color} cyclic", f"{color} cycles", rings, ("acyclic",)))
     return tuple(found)
 
@@ -144,16 +144,16 @@ def _color_consistency() -> tuple[Pattern, ...]:
         x=torch.eye(len(NODE_COLORS))[[red, red]],
         edge=torch.eye(len(EDGE_COLORS))[blue],
     )
-    spoiled = {_counted(n, "edge") + " of a wrong colour": _beside(pair, n) for n in (1, 2, 3)}
+    spoiled = {_counted(n, "edge") + " of a wrong color": _beside(pair, n) for n in (1, 2, 3)}
     return (
         Pattern(
-            "inconsistent", "edges of a wrong colour", spoiled, ("consistent",), paste=_spoil_edges
+            "inconsistent", "edges of a wrong color", spoiled, ("consistent",), paste=_spoil_edges
         ),
     )
 
 
 def _on_carbons(host: Data, part: Data, rng: np.random.Generator) -> Data:
-    """Bond each nitrogen of the part to a carbon of its own, one with few neighbours."""
+    """Bond each nitrogen of the part to a carbon of its own, one with few neighbors."""
     carbons = np.flatnonzero(host.x.argmax(1).numpy() == ATOMS.index("C"))
     degree = torch.bincount(host.edge_index[0], minlength=int(host.num_nodes or 0)).numpy()
     carbons = rng.permutation(carbons)
@@ -167,7 +167,7 @@ def _on_carbons(host: Data, part: Data, rng: np.random.Generator) -> Data:
 
 
 def _spoil_edges(host: Data, part: Data, rng: np.random.Generator) -> Data:
-    """Give as many edges of the host another colour as the part has edges."""
+    """Give as many edges of the host another color as the part has edges."""
     colors = host.edge_attr.argmax(1)
     pairs: dict[frozenset[int], list[int]] = {}
     for e, ends in enumerate(host.edge_index.t().tolist()):

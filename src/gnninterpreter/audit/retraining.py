@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +13,8 @@ from torch_geometric.data import Data
 from gnninterpreter.audit.findings import Audit
 from gnninterpreter.errors import DataError
 from gnninterpreter.models import Bundle
-from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.training.splits import Split, stratified_split
+from gnninterpreter.training.statistics import training_statistics
 from gnninterpreter.training.trainer import EpochReport, TrainingConfig, train
 
 __all__ = ["retrain"]
@@ -48,8 +46,7 @@ def retrain(
         epochs: Passes over the data instead of what the config says.
         repeats: How often each of them is in the training data.
         folder: Where to keep the state after every epoch, so that a run that was killed goes on
-            where it was when it is started again. The file is named after all that the training
-            depends on, and removed at the end.
+            where it was when it is started again. The file is removed at the end.
         callback: Called after each epoch.
 
     Returns:
@@ -73,9 +70,8 @@ def retrain(
     split = stratified_split(labels, config.seed)
     added = torch.arange(len(graphs), len(graphs) + len(extra))
     whole = Split(torch.cat([split.train, added]), split.validation, split.test)
-    state = None
-    if folder is not None:
-        state = Path(folder) / f"{_identity(graphs, extra, config)}.safetensors"
+    name = f"{bundle.name or bundle.dataset_name}-retrained"
+    state = None if folder is None else Path(folder) / f"{name}.training"
     result = train([*graphs, *extra], config, checkpoint=state, split=whole, callback=callback)
     training = {
         **bundle.training,
@@ -89,10 +85,10 @@ def retrain(
     return Bundle(
         model=result.model,
         spec=bundle.spec,
-        statistics=ClassStatistics.from_dataset(result.model, graphs, bundle.spec),
+        statistics=training_statistics(result.model, graphs, bundle.spec, split),
         scores=scores,
         dataset_name=bundle.dataset_name,
-        name=f"{bundle.name or bundle.dataset_name}-retrained",
+        name=name,
         training=training,
     )
 
@@ -105,16 +101,6 @@ def _settings(bundle: Bundle) -> TrainingConfig:
             "the model does not say how it was trained; pass config=TrainingConfig(...)"
         )
     return TrainingConfig(**stored)
-
-
-def _identity(graphs: list[Data], extra: list[Data], config: TrainingConfig) -> str:
-    """A name for what a training depends on: the graphs and the settings."""
-    digest = hashlib.sha256(json.dumps(config.to_json(), sort_keys=True).encode())
-    for graph in (*graphs, *extra):
-        for key in FIELDS:
-            if key in graph:
-                digest.update(graph[key].contiguous().numpy().tobytes())
-    return digest.hexdigest()[:20]
 
 
 def _plain(graph: Data) -> Data:

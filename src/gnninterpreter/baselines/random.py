@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
-from torch import nn
-
-from gnninterpreter.baselines.connecting import connect
-from gnninterpreter.baselines.sampled import SampledExplanation, explanation_from, to_dense
+from gnninterpreter.baselines.baseline import Baseline, Drawing
 from gnninterpreter.errors import SpecError
 from gnninterpreter.evidence.random_graphs import KINDS, random_baseline
-from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.models import Bundle
+from gnninterpreter.graphs import dense_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.spec import GraphSpec
+from gnninterpreter.objective.target import Target
 
 __all__ = ["Random"]
 
 
 @dataclass(frozen=True)
-class Random:
+class Random(Baseline):
     """Explain a class by graphs drawn without looking at the model.
 
     Args:
@@ -30,8 +25,8 @@ class Random:
 
     Example:
         >>> import gnninterpreter as gi
-        >>> explanation = Random().explain(gi.models.load("shape"), target="wheel")
-        >>> explanation.probability.mean < 0.5
+        >>> result = Random().explain(gi.models.load("shape"), targets="wheel")
+        >>> result["wheel"].probability.mean < 0.5
         True
     """
 
@@ -45,46 +40,28 @@ class Random:
         if self.kind not in KINDS:
             raise SpecError(f"kind must be one of {', '.join(KINDS)} (got {self.kind!r})")
 
-    def explain(
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        """What it is called in reports."""
+        return f"random {self.kind}"
+
+    def prepare(
         self,
-        model: nn.Module | Bundle | GraphClassifier,
-        spec: GraphSpec | None = None,
-        target: str | int = 0,
-        *,
-        seed: int = 0,
-        class_statistics: ClassStatistics | None = None,
-    ) -> SampledExplanation:
-        """Draw graphs and see what the model makes of them.
-
-        Args:
-            model: The trained classifier.
-            spec: The graphs it takes; a bundle knows its own.
-            target: The class.
-            seed: The same seed gives the same graphs, whatever the class.
-            class_statistics: For the mean number of nodes, where ``num_nodes`` is not given.
-
-        Raises:
-            SpecError: If the number of nodes is not known.
-        """
-        classifier, statistics = connect(model, spec, class_statistics)
+        classifier: GraphClassifier,
+        target: Target,
+        statistics: ClassStatistics | None,
+        seed: int,
+    ) -> Drawing:
+        """Find out the number of nodes; the graphs are the same whatever the target."""
         nodes = self.num_nodes
         if nodes is None:
             if statistics is None:
                 raise SpecError("num_nodes is needed where no class statistics give the mean size")
             share = statistics.count / statistics.count.sum()
             nodes = max(2, round(float((share * statistics.mean_nodes).sum())))
-        started = time.perf_counter()
-
-        def draw(n: int, seed: int) -> DenseGraphs:
-            graphs = random_baseline(classifier.spec, n, nodes, seed, self.kind)
-            return to_dense(graphs, classifier)
-
-        return explanation_from(
-            classifier,
-            classifier.spec.class_index(target),
-            draw,
-            method=f"random {self.kind}",
-            seed=seed,
-            seconds=time.perf_counter() - started,
-            statistics=statistics,
+        spec, dtype = classifier.spec, classifier.dtype
+        return Drawing(
+            lambda n, seed: dense_graphs(
+                random_baseline(spec, n, nodes, seed % 2**63, self.kind), spec, dtype
+            )
         )

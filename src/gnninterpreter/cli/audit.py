@@ -86,9 +86,10 @@ def audit(
 ) -> None:
     """Look for ways in which a model is certain and wrong.
 
-    Explains every class, asks the ground truth about it where there is one, joins the patterns that
-    define classes and look-alikes of them to graphs of other classes, looks for a default class and
-    for the smallest change that leads to another class. With `--fail-on` it can gate a pipeline.
+    Explains every class, asks the rule of the data set about it where there is one, joins the
+    patterns that define classes and look-alikes of them to graphs of other classes, looks for a
+    default class and for the smallest change that leads to another class. With `--fail-on` it can
+    gate a pipeline.
 
     For example:
 
@@ -105,7 +106,7 @@ def audit(
         from gnninterpreter.audit import audit as run_audit
         from gnninterpreter.cli.progress import LiveProgress
         from gnninterpreter.cli.references import load_forward, load_subject
-        from gnninterpreter.explanation.storage import write_atomically
+        from gnninterpreter.files import write_atomically
         from gnninterpreter.models import Bundle
         from gnninterpreter.search import Recipe
 

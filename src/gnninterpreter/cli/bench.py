@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from gnninterpreter.cli.failing import plainly
 
 if TYPE_CHECKING:
-    from gnninterpreter.experiments.robustness import Run, Summary
+    import pandas as pd
+
+    from gnninterpreter.experiments.robustness import Run
 
 __all__ = ["bench"]
 
@@ -20,7 +23,7 @@ bench = typer.Typer(name="bench", help="Measure how well explaining works.", no_
 @bench.command(name="robustness")
 @plainly
 def robustness(
-    out: Annotated[Path, typer.Option("--out", help="JSON file of runs; an existing one goes on.")],
+    out: Annotated[Path, typer.Option("--out", help="JSON file of runs.")],
     seeds: Annotated[int, typer.Option("--seeds", help="Seeds 0 to this, less one.")] = 20,
     restarts: Annotated[int, typer.Option("--restarts", help="Restarts of each run.")] = 8,
     models: Annotated[
@@ -32,8 +35,11 @@ def robustness(
     recipe: Annotated[str, typer.Option("--recipe", help="`auto` or `paper`.")] = "auto",
     jobs: Annotated[int, typer.Option("--jobs", help="Runs at a time, one process each.")] = 1,
     plot: Annotated[
-        Path | None, typer.Option("--plot", help="SVG file for the spread over seeds.")
+        Path | None, typer.Option("--plot", help="SVG or PNG file with a mark for every run.")
     ] = None,
+    table: Annotated[
+        bool, typer.Option("--table", help="Only sum up and draw the runs that the file holds.")
+    ] = False,
     larger: Annotated[
         Path | None,
         typer.Option(
@@ -43,7 +49,9 @@ def robustness(
 ) -> None:
     """Explain every class of every model from many seeds, and say from which it did not work.
 
-    Can be interrupted and called again: runs that the file holds are not repeated.
+    Can be interrupted and called again: runs that are stored in `cache` beside the file are not
+    repeated, unless something they depend on has changed, code included. The file holds the runs
+    that were asked for.
 
     Some models are never sure of a class. What such a model allows is shown by a larger search
     (this command again with 20 times the seeds or restarts, and another `--out`), whose file goes
@@ -51,109 +59,74 @@ def robustness(
     0.99.
     """
     from gnninterpreter.cli.threads import use_threads
-    from gnninterpreter.experiments.robustness import Job, read_runs, robustness, summarise
-    from gnninterpreter.experiments.spread import spread_svg
+    from gnninterpreter.experiments.robustness import configs_of, read_runs, robustness, summarize
 
     use_threads(1)
     searched = [] if larger is None else read_runs(larger)
-    wanted = [
-        Job(name, target, seed, restarts, recipe)
-        for name in _names(models)
-        for target in _targets(name, recipe)
-        for seed in range(seeds)
-    ]
-    done = 0
-
-    def tell(run: Run) -> None:
-        nonlocal done
-        done += 1
-        mark = "lost" if run.lost else "ok"
-        job = run.job
-        typer.echo(
-            f"{job.model} / {job.target} / seed {job.seed}: {run.mean:.4f} {mark} "
-            f"({run.nodes} nodes, {run.edges} edges, {run.seconds:.1f} s)",
-            err=True,
-        )
-
-    chosen = set(wanted)
-    runs = [run for run in robustness(wanted, out, jobs, tell) if run.job in chosen]
-    runs.sort(key=lambda run: wanted.index(run.job))
-    summaries = summarise(runs, searched)
-    _echo_table(summaries)
+    if table:
+        runs = read_runs(out)
+    else:
+        runs = robustness(configs_of(models, seeds, restarts, recipe), out, jobs, _tell)
+    _echo_table(summarize(runs, searched))
     if plot is not None:
-        from gnninterpreter.explanation.storage import write_atomically
+        from gnninterpreter.experiments.charts import save, seed_chart
 
-        values: dict[tuple[str, str], list[float]] = {(s.model, s.target): [] for s in summaries}
+        values: dict[tuple[str, str], list[float]] = {}
         for run in runs:
-            values[run.job.model, run.job.target].append(run.mean)
-        write_atomically(plot, spread_svg(values).encode())
+            values.setdefault((run.config.model, run.config.target), []).append(run.mean)
+        save(seed_chart(values), plot)
         typer.echo(f"plot: {plot}")
 
 
-def _names(models: str) -> list[str]:
-    from gnninterpreter.experiments.zoo import ZOO
-    from gnninterpreter.models import bundled_names
-
-    names: list[str] = []
-    for part in models.split(","):
-        names += {"bundled": list(bundled_names()), "zoo": list(ZOO)}.get(part, [part])
-    return list(dict.fromkeys(names))
-
-
-def _targets(name: str, recipe: str) -> tuple[str, ...]:
-    from gnninterpreter.experiments.zoo import SPECS, ZOO
-    from gnninterpreter.models import load
-    from gnninterpreter.search.paper_settings import PAPER_WEIGHTS
-
-    if name in ZOO:
-        return SPECS[ZOO[name].data].class_names
-    bundle = load(name)
-    known = PAPER_WEIGHTS.get(bundle.dataset_name, {})
-    return tuple(
-        c for c in bundle.spec.class_names if recipe != "paper" or c.replace("_", " ") in known
+def _tell(run: Run) -> None:
+    config = run.config
+    typer.echo(
+        f"{config.model} / {config.target} / seed {config.seed}: {run.mean:.4f} "
+        f"{'missed' if run.missed else 'ok'} ({run.nodes} nodes, {run.edges} edges, "
+        f"{run.seconds:.1f} s)",
+        err=True,
     )
 
 
-def _echo_table(summaries: list[Summary]) -> None:
+def _echo_table(summary: pd.DataFrame) -> None:
     from rich.console import Console
     from rich.table import Table
 
     from gnninterpreter.experiments.robustness import NEAR, TIMES
 
+    limited = bool(summary.best.notna().any())
+    columns = ["model", "target", "runs", "missed", "lowest", "mean", "size", "oracle", "s"]
+    if limited:
+        columns.insert(4, "best")
     # Without lines between columns it fits on 80.
     table = Table(
         title="Robustness over seeds", title_justify="left", box=None, padding=(0, 1, 0, 0)
     )
-    for name in ("model", "class"):
-        table.add_column(name, no_wrap=True)
-    columns = ["runs", "lost", "lowest", "mean", "size", "oracle", "s"]
-    limited = [s for s in summaries if s.best is not None]
-    if limited:
-        columns.insert(2, "best")
     for name in columns:
-        table.add_column(name, justify="right", no_wrap=True)
-    for s in summaries:
-        best = [""] if s.best is None else [f"{s.best:.4f}"]
-        table.add_row(
-            s.model,
-            s.target,
-            str(s.runs),
-            str(s.lost),
-            *(best if limited else []),
-            f"{s.lowest:.4f}",
-            f"{s.mean:.4f}",
-            f"{s.nodes:g}/{s.edges:g}",
-            "" if s.oracle_agrees is None else f"{100 * s.oracle_agrees:.0f}%",
-            f"{s.seconds:.1f}",
-        )
+        side: Literal["left", "right"] = "left" if name in ("model", "target") else "right"
+        table.add_column("class" if name == "target" else name, justify=side, no_wrap=True)
+    shown = summary.assign(
+        best=[_cell("{:.4f}", value) for value in summary.best],
+        lowest=[_cell("{:.4f}", value) for value in summary.lowest],
+        mean=[_cell("{:.4f}", value) for value in summary["mean"]],
+        size=[f"{n:g}/{m:g}" for n, m in zip(summary.nodes, summary.edges, strict=True)],
+        oracle=[_cell("{:.0%}", value) for value in summary.oracle_agrees],
+        s=[_cell("{:.1f}", value) for value in summary.seconds],
+    )
+    for row in shown[columns].astype(str).to_numpy().tolist():
+        table.add_row(*row)
     table.caption = "size: median nodes/edges; oracle: how often it agrees; s: median seconds"
     if limited:
         table.caption += "\nbest: found by a larger search, where the model allows no 0.99"
     Console().print(table)
-    lost, runs = sum(s.lost for s in summaries), sum(s.runs for s in summaries)
-    typer.echo(f"{runs - lost} of {runs} runs reached 0.99 with a sound graph")
+    runs, missed = int(summary.runs.sum()), int(summary.missed.sum())
+    typer.echo(f"{runs - missed} of {runs} runs reached 0.99 with a feasible graph")
     if limited:
         typer.echo(
-            f"{sum(s.near for s in limited)} more, of classes where the model allows no 0.99, came "
+            f"{int(summary.near.sum())} more, of classes where the model allows no 0.99, came "
             f"within {NEAR:g} of the best that a search {TIMES} times as large has found"
         )
+
+
+def _cell(form: str, value: float) -> str:
+    return "" if math.isnan(value) else form.format(value)

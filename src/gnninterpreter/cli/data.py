@@ -22,11 +22,11 @@ def stats(
     seed: Annotated[int, typer.Option("--seed", help="Seed of the generator.")] = 0,
     oracle: Annotated[
         int | None,
-        typer.Option("--oracle", help="Graphs to ask the ground truth about; all when omitted."),
+        typer.Option("--oracle", help="Graphs to ask the rule about; all when omitted."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
 ) -> None:
-    """Count the graphs, nodes, edges and classes of a data set, and ask its ground truth.
+    """Count the graphs, nodes, edges and classes of a data set, and ask its rule.
 
     A data set that is not there yet is generated first, which takes up to half a minute.
     """
@@ -67,7 +67,7 @@ def _echo_table(rows: list[dict[str, Any]]) -> None:
             f"{row['mean_nodes']:.2f}",
             "" if agreement is None else f"{100 * agreement:.1f}%",
         )
-    table.caption = "edges and nodes are means; oracle: how often the ground truth agrees"
+    table.caption = "edges and nodes are means; oracle: how often the rule agrees with the label"
     Console().print(table)
 
 

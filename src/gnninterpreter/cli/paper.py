@@ -44,46 +44,55 @@ def paper(
         bool, typer.Option("--fresh", help="Draw again what is already there.")
     ] = False,
     jobs: Annotated[int, typer.Option(help="Processes that compute, one thread each.")] = 1,
-    list_units: Annotated[
-        bool, typer.Option("--units", help="List what there is to compute, and stop.")
+    any_version: Annotated[
+        bool,
+        typer.Option(
+            "--any-version", help="Also use values computed with other versions of torch and such."
+        ),
+    ] = False,
+    list_only: Annotated[
+        bool, typer.Option("--list", help="List what there is to compute, and stop.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Repeat the evaluation of the paper, with its figures beside ours.
 
-    Every table comes as CSV, JSON and Markdown, every figure as SVG, and as PNG where matplotlib is
-    installed. Work is done in small units, whose values are kept in `DIR/cache`: a run that was
-    interrupted goes on where it was, and what is there with the same inputs is not done again.
+    Every table comes as CSV, JSON and Markdown, every figure as SVG. Work is done in small pieces,
+    whose values are kept in `DIR/cache`: a run that was interrupted goes on where it was, and what
+    is there is not done again, unless something it depends on has changed, code included.
 
     For example:
 
     - `gnninterpreter paper all --quick --jobs 2 --out results`
-    - `gnninterpreter paper all --units`
+    - `gnninterpreter paper all --list`
     - `gnninterpreter paper verification --out results`
     """
     from gnninterpreter.cli.threads import use_threads
-    from gnninterpreter.experiments.paper import STUDIES, Settings, run, units_of
-    from gnninterpreter.experiments.paper.units import Store
+    from gnninterpreter.experiments.paper import STUDIES, Settings, run
+    from gnninterpreter.experiments.paper.compute import CACHE, list_computations
+    from gnninterpreter.experiments.store import Store
 
     use_threads(1)
     wanted = STUDIES if study is Study.ALL else (study.value,)
-    if list_units:
-        works = units_of(wanted, Settings(quick, seed))
-        missing = set(Store(out / "cache").missing(works))
-        for work in works:
-            there = "" if work in missing else "  (there)"
-            typer.echo(f"{work.cost:7.1f} s  {work.name}{there}")
-        cost = sum(work.cost for work in missing) / 60
-        typer.echo(
-            f"{len(missing)} of {len(works)} units to compute: about {cost:.0f} minutes of CPU"
-        )
+    if list_only:
+        store = Store(out / CACHE, any_version)
+        typer.echo("\n".join(list_computations(wanted, Settings(quick, seed), store)))
         return
 
     def say(line: str) -> None:
         if not quiet:
             typer.echo(line, err=True)
 
-    tables = run(wanted, out, quick=quick, seed=seed, fresh=fresh, jobs=jobs, say=say)
+    tables = run(
+        wanted,
+        out,
+        quick=quick,
+        seed=seed,
+        fresh=fresh,
+        jobs=jobs,
+        any_version=any_version,
+        say=say,
+    )
     for table in tables:
         typer.echo(table.to_markdown())
     typer.echo(f"results: {out.resolve()}")

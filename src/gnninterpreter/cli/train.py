@@ -16,7 +16,11 @@ __all__ = ["train"]
 
 def train(
     name: Annotated[
-        str, typer.Argument(help="Which classifier; `gnninterpreter models` lists them.")
+        str,
+        typer.Argument(
+            help="Which classifier; `gnninterpreter models` lists them. With --statistics-only "
+            "`all` means all in the folder."
+        ),
     ],
     seed: Annotated[
         int | None,
@@ -30,6 +34,13 @@ def train(
     threads: Annotated[
         int, typer.Option("--threads", help="CPU threads; with one, runs repeat exactly.")
     ] = 1,
+    statistics_only: Annotated[
+        bool,
+        typer.Option(
+            "--statistics-only",
+            help="Do not train: compute the class statistics of the checkpoint in --out anew.",
+        ),
+    ] = False,
     jobs: Annotated[
         int, typer.Option("--jobs", help="Models of a cross-validation trained at a time.")
     ] = 1,
@@ -47,6 +58,9 @@ def train(
     from gnninterpreter.training.recipes import train_bundle, training_recipe
 
     use_threads(threads)
+    if statistics_only:
+        _refresh(out, name, root)
+        return
     training_recipe(name)
     check_output(out, overwrite=True)
     console = Console(file=sys.stderr)
@@ -86,3 +100,12 @@ def train(
         )
         typer.echo(f"{part}: accuracy {scores.accuracy:.4f}, F1 {f1}")
     typer.echo(f"checkpoint: {path}")
+
+
+def _refresh(folder: Path, name: str, root: Path | None) -> None:
+    """Compute statistics anew, of one checkpoint or of all in a folder."""
+    from gnninterpreter.training.statistics import refresh_statistics
+
+    paths = sorted(folder.glob("*.json")) if name == "all" else [folder / f"{name}.json"]
+    for path in paths:
+        typer.echo(f"statistics: {refresh_statistics(path, root)}")

@@ -1,4 +1,4 @@
-"""The data sets the method is judged on, each with its ground truth: the start of the flow.
+"""The data sets the method is judged on, each with a rule for its classes: the first link.
 
 >>> dataset = load("shape", seed=0)  # doctest: +SKIP
 >>> dataset.class_names  # doctest: +SKIP

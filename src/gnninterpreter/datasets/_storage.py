@@ -1,20 +1,16 @@
-"""Where data sets and checkpoints lie on disk, and how they get there whole or not at all.
-
-A file is written beside its final place and renamed when complete, so that a run killed in the
-middle never leaves something that looks finished.
-"""
+"""Where data sets and checkpoints lie on disk, and tensors with a header as one file."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
+
+from gnninterpreter.files import atomic_path
 
 __all__ = ["atomic_path", "cache_folder", "read_tensors", "write_tensors"]
 
@@ -28,29 +24,6 @@ def cache_folder() -> Path:
         return Path(named).expanduser()
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "gnninterpreter"
-
-
-@contextlib.contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path in the same folder that becomes ``path`` when the block succeeds.
-
-    Args:
-        path: The final place; its folder is created.
-
-    Yields:
-        The path to write to. It is removed when the block raises.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        # mkstemp makes files that only their owner reads; a cache may be shared.
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> None:

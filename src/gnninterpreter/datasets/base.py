@@ -1,7 +1,7 @@
-"""The first link of the flow: labelled graphs, cached, reproducible, with a rule that checks them.
+"""The first link of the flow: labeled graphs, cached, reproducible, with a rule that checks them.
 
 Every data set of the package is an `ExplainableDataset`: a PyG `InMemoryDataset` that knows its
-`GraphSpec`, draws its graphs from a seed, and can tell the true class of any graph by rule.
+`GraphSpec`, draws its graphs from a seed, and can tell the class of any graph by rule.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FIELDS = ("x", "edge_index", "edge_attr", "y")
 
 
 class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
-    """Labelled graphs with a spec, a seed and a ground-truth oracle.
+    """Labeled graphs with a spec, a seed and a rule that tells the class.
 
     The cache file is named after everything the graphs depend on (data set, generator version,
     seed, parameters), repeats it in its header, and is renamed into place when complete: neither a
@@ -44,11 +44,14 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
     Attributes:
         spec: Feature blocks and class names.
         metadata: What the graphs were made from, as plain JSON values.
+        rule_of_thumb: Whether `oracle` only agrees with most of the labels, rather than define the
+            classes; what contradicts it is then no proof of a mistake.
     """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
     spec: ClassVar[GraphSpec]
+    rule_of_thumb: ClassVar[bool] = False
     _tensors: dict[str, Tensor] | None = None
 
     def __init__(
@@ -84,7 +87,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
     @staticmethod
     @abstractmethod
     def oracle(graph: Data) -> int:
-        """Return the true class of a graph, by rule and not by model."""
+        """Return the class of a graph by rule and not by model; see ``rule_of_thumb``."""
 
     def parameters(self) -> Mapping[str, Any]:
         """Return what the graphs depend on besides the seed, as plain JSON values."""

@@ -1,4 +1,4 @@
-"""Cyclicity: is there a cycle whose edges all have one colour, and which (paper, Algorithm 2)."""
+"""Cyclicity: is there a cycle whose edges all have one color, and which (paper, Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ RED_CYCLIC, GREEN_CYCLIC, ACYCLIC = 0, 1, 2
 class Cyclicity(RomeDataset):
     """Graphs with one cycle at most, whose edges are red or green.
 
-    Edges are taken from random cycles until one cycle is left. It gets one colour, and then a
-    random one of its edges gets a random colour: the graph is red cyclic or green cyclic if the
-    cycle is still of one colour, acyclic otherwise (also where there was no cycle to begin with).
-    The other edges have random colours.
+    Edges are taken from random cycles until one cycle is left. It gets one color, and then a
+    random one of its edges gets a random color: the graph is red cyclic or green cyclic if the
+    cycle is still of one color, acyclic otherwise (also where there was no cycle to begin with).
+    The other edges have random colors.
     """
 
     name = "cyclicity"
     spec = GraphSpec(
-        edges=(Categorical(2, ("red", "green"), ("#D62728", "#2CA02C"), name="colour"),),
+        edges=(Categorical(2, ("red", "green"), ("#D62728", "#2CA02C"), name="color"),),
         class_names=("red cyclic", "green cyclic", "acyclic"),
     )
 
     def decorate(self, base: BaseGraph, rng: np.random.Generator) -> Data:
-        """Cut the graph down to one cycle, and colour it."""
+        """Cut the graph down to one cycle, and color it."""
         edges, cycle = _leave_one_cycle(base, rng)
         colors = {edge: int(rng.integers(2)) for edge in edges}
         label = ACYCLIC
@@ -52,10 +52,10 @@ class Cyclicity(RomeDataset):
 
     @staticmethod
     def oracle(graph: Data) -> int:
-        """Return the colour in which some cycle lies whole, or acyclic if there is none.
+        """Return the color in which some cycle lies whole, or acyclic if there is none.
 
-        A graph with cycles of both colours belongs to neither class of the paper; it counts as the
-        colour of which it has more independent cycles, as red where they are equal.
+        A graph with cycles of both colors belongs to neither class of the paper; it counts as the
+        color of which it has more independent cycles, as red where they are equal.
         """
         colors = graph.edge_attr.argmax(1).tolist() if graph.edge_attr is not None else []
         pairs = [(min(i, j), max(i, j)) for i, j in graph.edge_index.t().tolist()]
@@ -90,10 +90,10 @@ def _leave_one_cycle(base: BaseGraph, rng: np.random.Generator) -> tuple[list[Ed
 
 def _spanning_forest(base: BaseGraph, root: int) -> tuple[dict[int, set[int]], list[Edge]]:
     """Return a breadth-first forest, starting at ``root``, and the edges outside it."""
-    neighbours: dict[int, list[int]] = {node: [] for node in range(base.num_nodes)}
+    neighbors: dict[int, list[int]] = {node: [] for node in range(base.num_nodes)}
     for i, j in base.edges:
-        neighbours[i].append(j)
-        neighbours[j].append(i)
+        neighbors[i].append(j)
+        neighbors[j].append(i)
     tree: dict[int, set[int]] = {node: set() for node in range(base.num_nodes)}
     seen: set[int] = set()
     for start in (root, *range(base.num_nodes)):
@@ -102,7 +102,7 @@ def _spanning_forest(base: BaseGraph, root: int) -> tuple[dict[int, set[int]], l
         seen.add(start)
         queue = [start]
         for node in queue:
-            for other in neighbours[node]:
+            for other in neighbors[node]:
                 if other not in seen:
                     seen.add(other)
                     queue.append(other)

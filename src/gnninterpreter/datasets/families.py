@@ -1,4 +1,4 @@
-"""Ground truth of Shape: the family whose largest member inside a graph leaves least unexplained.
+"""The rule of Shape: the family whose largest member inside a graph leaves least unexplained.
 
 Noise only adds edges, so a noisy member still holds the member itself. For each family the largest
 member that can be found inside the graph is measured by the edges it leaves over, as a share of its
@@ -16,7 +16,7 @@ from torch_geometric.data import Data
 
 __all__ = ["FamilyMatch", "adjacency", "nearest_family"]
 
-Neighbours = Mapping[int, set[int]]
+Neighbors = Mapping[int, set[int]]
 
 # A little over the generator's 0.2, for members that are found only in part.
 LARGEST_NOISE = 0.25
@@ -46,13 +46,13 @@ def nearest_family(graph: Data) -> FamilyMatch:
     Args:
         graph: An undirected graph; directions, loops and repeated edges do not matter.
     """
-    neighbours = adjacency(graph)
-    edges = sum(len(others) for others in neighbours.values()) // 2
+    neighbors = adjacency(graph)
+    edges = sum(len(others) for others in neighbors.values()) // 2
     largest = {
-        "lollipop": _lollipop_edges(neighbours, edges),
-        "wheel": _wheel_edges(neighbours),
-        "grid": _grid_edges(neighbours, edges),
-        "star": _star_edges(neighbours),
+        "lollipop": _lollipop_edges(neighbors, edges),
+        "wheel": _wheel_edges(neighbors),
+        "grid": _grid_edges(neighbors, edges),
+        "star": _star_edges(neighbors),
     }
     distances = {
         name: (edges - found) / found if found else float("inf") for name, found in largest.items()
@@ -63,29 +63,27 @@ def nearest_family(graph: Data) -> FamilyMatch:
 
 
 def adjacency(graph: Data) -> dict[int, set[int]]:
-    """Return the neighbours of each node of a graph, whatever the direction of its edges."""
-    neighbours: dict[int, set[int]] = {node: set() for node in range(int(graph.num_nodes or 0))}
+    """Return the neighbors of each node of a graph, whatever the direction of its edges."""
+    neighbors: dict[int, set[int]] = {node: set() for node in range(int(graph.num_nodes or 0))}
     pairs = graph.edge_index if graph.edge_index is not None else torch.empty(2, 0)
     for i, j in pairs.t().tolist():
         if i != j:
-            neighbours[i].add(j)
-            neighbours[j].add(i)
-    return neighbours
+            neighbors[i].add(j)
+            neighbors[j].add(i)
+    return neighbors
 
 
-def _star_edges(neighbours: Neighbours) -> int:
-    leaves = max((len(others) for others in neighbours.values()), default=0)
+def _star_edges(neighbors: Neighbors) -> int:
+    leaves = max((len(others) for others in neighbors.values()), default=0)
     return leaves if leaves >= SMALLEST["star"] else 0
 
 
-def _wheel_edges(neighbours: Neighbours) -> int:
-    """Take a hub, and for its rim the largest 2-connected-looking part of its neighbourhood."""
+def _wheel_edges(neighbors: Neighbors) -> int:
+    """Take a hub, and for its rim the largest 2-connected-looking part of its neighborhood."""
     best = 0
-    for hub in sorted(neighbours, key=lambda node: -len(neighbours[node]))[:4]:
+    for hub in sorted(neighbors, key=lambda node: -len(neighbors[node]))[:4]:
         around = nx.Graph()
-        around.add_edges_from(
-            (i, j) for i in neighbours[hub] for j in neighbours[i] & neighbours[hub]
-        )
+        around.add_edges_from((i, j) for i in neighbors[hub] for j in neighbors[i] & neighbors[hub])
         # Pendants of the rim that also touch the hub drop out with the 2-core.
         rims = nx.connected_components(nx.k_core(around, 2)) if around else ()
         rim = max((len(part) for part in rims), default=0)
@@ -94,79 +92,79 @@ def _wheel_edges(neighbours: Neighbours) -> int:
     return best
 
 
-def _lollipop_edges(neighbours: Neighbours, edges: int) -> int:
+def _lollipop_edges(neighbors: Neighbors, edges: int) -> int:
     """Take the largest clique that greedy growth finds, and the longest path leaving it."""
-    head = max((_grow_clique(neighbours, start) for start in neighbours), key=len, default=set())
+    head = max((_grow_clique(neighbors, start) for start in neighbors), key=len, default=set())
     in_head = len(head) * (len(head) - 1) // 2
     if len(head) < SMALLEST["lollipop head"]:
         return 0
-    most = in_head + len(neighbours) - len(head)
+    most = in_head + len(neighbors) - len(head)
     if edges - most > 2 * LARGEST_NOISE * most:
         return 0  # too dense for any tail, and the search would take long
-    tail = _longest_tail(neighbours, head)
+    tail = _longest_tail(neighbors, head)
     return in_head + tail if tail >= SMALLEST["lollipop tail"] else 0
 
 
-def _grow_clique(neighbours: Neighbours, start: int) -> set[int]:
-    clique, candidates = {start}, set(neighbours[start])
+def _grow_clique(neighbors: Neighbors, start: int) -> set[int]:
+    clique, candidates = {start}, set(neighbors[start])
     while candidates:
-        chosen = max(candidates, key=lambda node: (len(candidates & neighbours[node]), -node))
+        chosen = max(candidates, key=lambda node: (len(candidates & neighbors[node]), -node))
         clique.add(chosen)
-        candidates &= neighbours[chosen]
+        candidates &= neighbors[chosen]
     return clique
 
 
-def _longest_tail(neighbours: Neighbours, head: set[int]) -> int:
+def _longest_tail(neighbors: Neighbors, head: set[int]) -> int:
     """Search depth first for the longest path that starts in the head and stays outside it."""
     longest, steps = 0, 0
-    outside = set(neighbours) - head
-    for first in sorted({j for i in head for j in neighbours[i] & outside}):
+    outside = set(neighbors) - head
+    for first in sorted({j for i in head for j in neighbors[i] & outside}):
         stack: list[tuple[int, frozenset[int]]] = [(first, frozenset([first]))]
         while stack and steps < SEARCH_STEPS:
             node, path = stack.pop()
             steps += 1
             longest = max(longest, len(path))
-            stack.extend((j, path | {j}) for j in neighbours[node] & outside if j not in path)
+            stack.extend((j, path | {j}) for j in neighbors[node] & outside if j not in path)
     return longest
 
 
-def _grid_edges(neighbours: Neighbours, edges: int) -> int:
+def _grid_edges(neighbors: Neighbors, edges: int) -> int:
     """Grow a rectangle from every square, a whole line of new nodes at a time."""
-    nodes = len(neighbours)
+    nodes = len(neighbors)
     most = 2 * nodes
     if edges - most > LARGEST_NOISE * most:
         return 0
     best = 0
-    for square in _squares(neighbours):
+    for square in _squares(neighbors):
         for turned in (False, True):
             rows = [list(row) for row in (zip(*square, strict=True) if turned else square)]
-            height, width = _grow_rectangle(neighbours, rows)
+            height, width = _grow_rectangle(neighbors, rows)
             best = max(best, height * (width - 1) + width * (height - 1))
         if edges - best <= best * 0.02:
             break  # nothing left to explain
     return best
 
 
-def _squares(neighbours: Neighbours) -> Iterator[list[list[int]]]:
+def _squares(neighbors: Neighbors) -> Iterator[list[list[int]]]:
     """Yield the 4-cycles, each once, as two rows of two."""
-    for a in neighbours:
-        for d in neighbours:
+    for a in neighbors:
+        for d in neighbors:
             if d <= a:
                 continue
-            common = sorted(neighbours[a] & neighbours[d])
+            common = sorted(neighbors[a] & neighbors[d])
             for index, b in enumerate(common):
                 for c in common[index + 1 :]:
                     if a < b:
                         yield [[a, b], [c, d]]
 
 
-def _grow_rectangle(neighbours: Neighbours, rows: list[list[int]]) -> tuple[int, int]:
+def _grow_rectangle(neighbors: Neighbors, rows: list[list[int]]) -> tuple[int, int]:
     used = {node for row in rows for node in row}
     grown = True
     while grown:
         grown = False
         for _ in range(4):  # down, then each other side by turning the rectangle
-            line = _next_line(neighbours, rows[-1], used)
+            line = _next_line(neighbors, rows[-1], used)
             if line:
                 rows.append(line)
                 used.update(line)
@@ -175,13 +173,13 @@ def _grow_rectangle(neighbours: Neighbours, rows: list[list[int]]) -> tuple[int,
     return len(rows), len(rows[0])
 
 
-def _next_line(neighbours: Neighbours, border: list[int], used: set[int]) -> list[int]:
+def _next_line(neighbors: Neighbors, border: list[int], used: set[int]) -> list[int]:
     """Find unused nodes, each joined to one of the border and to the one before it."""
-    stack: list[list[int]] = [[node] for node in sorted(neighbours[border[0]] - used)]
+    stack: list[list[int]] = [[node] for node in sorted(neighbors[border[0]] - used)]
     while stack:
         line = stack.pop()
         if len(line) == len(border):
             return line
-        fitting = neighbours[border[len(line)]] & neighbours[line[-1]]
+        fitting = neighbors[border[len(line)]] & neighbors[line[-1]]
         stack.extend([*line, node] for node in sorted(fitting) if node not in used | set(line))
     return []

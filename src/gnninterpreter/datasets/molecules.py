@@ -1,4 +1,4 @@
-"""Ground truth of MUTAG: nitro groups, rings, and whether a graph is a molecule at all.
+"""The rule of thumb of MUTAG: nitro groups, rings, and whether a graph is a molecule at all.
 
 Only the last of these needs RDKit (extra ``chem``).
 """
@@ -18,7 +18,7 @@ NITROGEN, OXYGEN = 1, 2
 
 
 def nitro_groups(graph: Data) -> int:
-    """Count the NO2 groups: a nitrogen with two oxygens that have no other neighbour.
+    """Count the NO2 groups: a nitrogen with two oxygens that have no other neighbor.
 
     Args:
         graph: A molecule whose ``x`` is one-hot in the atoms of `gnninterpreter.datasets.mutag`.
@@ -46,7 +46,7 @@ def looks_mutagenic(graph: Data) -> bool:
 
 
 def to_rdkit(graph: Data) -> Any:
-    """Return a graph as an RDKit molecule, not yet sanitised.
+    """Return a graph as an RDKit molecule, not yet sanitized.
 
     Args:
         graph: A molecule; its bonds are single where it has no ``edge_attr``.
@@ -110,10 +110,10 @@ def is_valid_molecule(graph: Data) -> bool:
 
 def _nitro(graph: Data) -> dict[int, tuple[int, int]]:
     """Return the nitrogen of each nitro group with its two oxygens."""
-    neighbours = adjacency(graph)
+    neighbors = adjacency(graph)
     atoms = graph.x.argmax(1).tolist()
-    ends = {i for i, others in neighbours.items() if atoms[i] == OXYGEN and len(others) == 1}
-    found = {i: sorted(others & ends) for i, others in neighbours.items() if atoms[i] == NITROGEN}
+    ends = {i for i, others in neighbors.items() if atoms[i] == OXYGEN and len(others) == 1}
+    found = {i: sorted(others & ends) for i, others in neighbors.items() if atoms[i] == NITROGEN}
     return {i: (pair[0], pair[1]) for i, pair in found.items() if len(pair) == 2}
 
 

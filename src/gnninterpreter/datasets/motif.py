@@ -1,4 +1,4 @@
-"""Motif: which of four coloured motifs hangs on a randomly coloured graph (paper, Algorithm 3)."""
+"""Motif: which of four colored motifs hangs on a randomly colored graph (paper, Algorithm 3)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOTIFS: dict[str, tuple[Edge, ...]] = {
     "complete-4": tuple((i, j) for i in range(4) for j in range(i + 1, 4)),
     "complete-5": tuple((i, j) for i in range(5) for j in range(i + 1, 5)),
 }
-"""Edges of each motif, whose node i has colour i."""
+"""Edges of each motif, whose node i has color i."""
 
 CLASS_NAMES = ("others", *MOTIFS)
 # House-X and Complete-5 hold Complete-4, so the larger of two motifs decides.
@@ -35,7 +35,7 @@ _PRECEDENCE = ("complete-5", "house-x", "complete-4", "house")
 
 
 class Motif(RomeDataset):
-    """Rome graphs with random colours, joined by one edge to a motif, or to a broken one.
+    """Rome graphs with random colors, joined by one edge to a motif, or to a broken one.
 
     Differs from the paper: where the draw leaves another motif than the label says, it is drawn
     again. A motif short of one edge can still hold a smaller one (Complete-5 without an edge at
@@ -47,14 +47,14 @@ class Motif(RomeDataset):
     spec = GraphSpec(
         nodes=(
             Categorical(
-                5, COLORS, ("#D62728", "#FF7F0E", "#2CA02C", "#1F77B4", "#9467BD"), name="colour"
+                5, COLORS, ("#D62728", "#FF7F0E", "#2CA02C", "#1F77B4", "#9467BD"), name="color"
             ),
         ),
         class_names=CLASS_NAMES,
     )
 
     def decorate(self, base: BaseGraph, rng: np.random.Generator) -> Data:
-        """Colour the graph and join a motif to it."""
+        """Color the graph and join a motif to it."""
         label = int(rng.integers(len(CLASS_NAMES)))
         while True:
             graph = _join(base, label, rng)
@@ -71,21 +71,21 @@ class Motif(RomeDataset):
 def find_motifs(graph: Data) -> list[str]:
     """Name the motifs a graph holds, larger ones first.
 
-    A motif is held if some nodes of its colours have exactly its edges between them (an induced
+    A motif is held if some nodes of its colors have exactly its edges between them (an induced
     subgraph).
 
     Args:
-        graph: A graph whose ``x`` is one-hot in the five colours.
+        graph: A graph whose ``x`` is one-hot in the five colors.
     """
-    neighbours = adjacency(graph)
+    neighbors = adjacency(graph)
     by_color: list[set[int]] = [set() for _ in COLORS]
     for node, color in enumerate(graph.x.argmax(1).tolist()):
         by_color[color].add(node)
-    return [name for name in _PRECEDENCE if _holds(neighbours, by_color, MOTIFS[name])]
+    return [name for name in _PRECEDENCE if _holds(neighbors, by_color, MOTIFS[name])]
 
 
 def _holds(
-    neighbours: dict[int, set[int]], by_color: Sequence[set[int]], motif: Sequence[Edge]
+    neighbors: dict[int, set[int]], by_color: Sequence[set[int]], motif: Sequence[Edge]
 ) -> bool:
     """Search for an induced copy, one motif node after the other."""
     size = 1 + max(j for _, j in motif)
@@ -99,9 +99,9 @@ def _holds(
             return True
         fitting = set(by_color[k])
         for i in joined[k]:
-            fitting &= neighbours[chosen[i]]
+            fitting &= neighbors[chosen[i]]
         for i in apart[k]:
-            fitting -= neighbours[chosen[i]]
+            fitting -= neighbors[chosen[i]]
         stack.extend((*chosen, node) for node in fitting)
     return False
 

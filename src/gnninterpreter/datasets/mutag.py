@@ -44,6 +44,7 @@ class MUTAG(ExplainableDataset):
     """
 
     name = "mutag"
+    rule_of_thumb = True
     spec = GraphSpec(nodes=(_ATOM_BLOCK,), class_names=("nonmutagen", "mutagen"))
 
     def __init__(

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from gnninterpreter.datasets._storage import atomic_path
 from gnninterpreter.errors import DataError
+from gnninterpreter.files import atomic_path
 
 __all__ = [
     "BaseGraph",

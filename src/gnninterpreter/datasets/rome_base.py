@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 class RomeDataset(ExplainableDataset):
-    """A data set made from base graphs, each decorated and labelled on its own.
+    """A data set made from base graphs, each decorated and labeled on its own.
 
     Args:
         root: Folder for the cache, also looked in for the Rome archive.
@@ -73,7 +73,7 @@ class RomeDataset(ExplainableDataset):
 
     @abstractmethod
     def decorate(self, base: BaseGraph, rng: np.random.Generator) -> Data:
-        """Return a labelled graph made from a base graph."""
+        """Return a labeled graph made from a base graph."""
 
     def parameters(self) -> Mapping[str, Any]:
         """Return which base graphs were used, and how many."""

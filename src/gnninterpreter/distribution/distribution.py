@@ -23,6 +23,7 @@ from gnninterpreter.distribution.features import (
 )
 from gnninterpreter.distribution.pairs import pair_ends
 from gnninterpreter.distribution.streams import Streams
+from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.spec import Block, Categorical, GraphSpec
@@ -30,8 +31,8 @@ from gnninterpreter.spec import Block, Categorical, GraphSpec
 __all__ = ["GraphDistribution"]
 
 
-@dataclass
-class GraphDistribution:
+@dataclass(eq=False)
+class GraphDistribution(ByValue):
     """R distributions over graphs on the same N candidate nodes.
 
     Args:

@@ -1,16 +1,22 @@
 """What comes out: explanations, sets of them, and how they are stored."""
 
+from gnninterpreter.explanation.explainer import Explainer
 from gnninterpreter.explanation.explanation import Curve, Explanation, Mode, Probability, Restart
 from gnninterpreter.explanation.explanation_set import ExplanationSet
+from gnninterpreter.explanation.sampler import DrawnSampler, LatentSampler, Sampler
 from gnninterpreter.explanation.storage import load_run, save_run
 
 __all__ = [
     "Curve",
+    "DrawnSampler",
+    "Explainer",
     "Explanation",
     "ExplanationSet",
+    "LatentSampler",
     "Mode",
     "Probability",
     "Restart",
+    "Sampler",
     "load_run",
     "save_run",
 ]

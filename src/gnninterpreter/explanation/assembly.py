@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
-from gnninterpreter.distribution import Streams
-from gnninterpreter.explanation.explanation import (
-    SAMPLE_PURPOSE,
-    Curve,
-    Explanation,
-    Probability,
-    Restart,
-)
+from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
+from gnninterpreter.explanation.sampler import REPORTING, LatentSampler
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics, Profile
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective import Aim, Proposals, violation
 from gnninterpreter.search import History, SearchResult
 
-__all__ = ["explanation_of"]
+__all__ = ["explanation_of", "similarities"]
 
 SAMPLES = 1000
 PROBABLE, WANTED = 0.9, 0.99
@@ -35,9 +30,8 @@ def explanation_of(
     """Score the restarts with the native model and choose the best."""
     target, choice = result.target, result.ranking()[0]
     profile = target.profile(statistics)
-    chosen = result.distribution.select(torch.tensor([choice]))
-    streams = Streams(seed, 1, purpose=SAMPLE_PURPOSE, device=classifier.device)
-    sampled = target.score(classifier.score(chosen.discrete(SAMPLES, streams)))
+    sampler = LatentSampler.of(result.distribution.detach(), choice)
+    sampled = target.score(classifier.score(sampler.sample(SAMPLES, seed, REPORTING)))
     sampled = sampled.nan_to_num(nan=0.0).double()
     probability = Probability(float(sampled.mean()), float(sampled.std()), SAMPLES)
     modes = result.distribution.mode()
@@ -45,13 +39,10 @@ def explanation_of(
     given = target.score(scores).nan_to_num(nan=0.0)
     outputs = scores.logits if classifier.task is Task.REGRESSION else scores.probabilities
     outputs = outputs.nan_to_num(nan=0.0)
-    similarities: list[float | None] = [None] * result.distribution.restarts
+    alike = similarities(scores.embedding, profile)
     percentile = None
-    if profile is not None and profile.mean_embedding is not None:
-        mean = profile.mean_embedding.to(scores.embedding)
-        cosine = torch.cosine_similarity(scores.embedding, mean.unsqueeze(0)).nan_to_num(nan=-1.0)
-        similarities = [float(value) for value in cosine]
-        percentile = profile.similarity_percentile(float(cosine[choice]))
+    if profile is not None and (found := alike[choice]) is not None:
+        percentile = profile.similarity_percentile(found)
     undecided = result.distribution.undecided()
     aim = Aim(target, result.limits.max_nodes, result.limits.max_edges)
     whole = violation(Proposals(modes, scores, aim)) <= 0
@@ -61,7 +52,7 @@ def explanation_of(
             mean_probability=float(result.mean_score[r]),
             nodes=int(modes.num_nodes[r]),
             edges=int(modes.num_edges[r]),
-            similarity=similarities[r],
+            similarity=alike[r],
             feasible=bool(whole[r]),
             undecided=float(undecided[r]),
             reason=str(result.reasons[r]),
@@ -72,13 +63,13 @@ def explanation_of(
     explanation = Explanation(
         spec=classifier.spec,
         target=target,
-        distribution=result.distribution.detach(),
+        sampler=sampler,
         choice=choice,
         probability=probability,
         mode_probability=restarts[choice].probability,
         class_probabilities=[float(p) for p in outputs[choice]],
         restarts=restarts,
-        similarity=similarities[choice],
+        similarity=alike[choice],
         similarity_percentile=percentile,
         max_nodes=result.limits.max_nodes,
         max_edges=result.limits.max_edges,
@@ -90,6 +81,14 @@ def explanation_of(
     )
     explanation.notes.extend(_notes(explanation, profile))
     return explanation
+
+
+def similarities(embedding: Tensor, profile: Profile | None) -> list[float | None]:
+    """Cosine similarity of each embedding, [B, D], to the class mean; None where there is none."""
+    if profile is None or profile.mean_embedding is None:
+        return [None] * len(embedding)
+    mean = profile.mean_embedding.to(embedding).unsqueeze(0)
+    return [float(v) for v in torch.cosine_similarity(embedding, mean).nan_to_num(nan=-1.0)]
 
 
 def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:

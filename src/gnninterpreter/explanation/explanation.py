@@ -1,9 +1,8 @@
-"""The explanation of one class: the learned distribution, its graphs, and how far to trust them."""
+"""The explanation of one target: where its graphs come from, and how far to trust them."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +10,17 @@ import networkx as nx
 import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.distribution import GraphDistribution, Streams
+from gnninterpreter.distribution import GraphDistribution
+from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import SpecError
+from gnninterpreter.explanation.sampler import LatentSampler, Sampler
 from gnninterpreter.graphs import DenseGraphs, to_networkx
+from gnninterpreter.isomorphism import distinct
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.views import view
 
 __all__ = ["Curve", "Explanation", "Mode", "Probability", "Restart"]
-
-# Far from the purposes of a search, which are ten for each class.
-SAMPLE_PURPOSE = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -82,16 +81,16 @@ class Mode:
     share: float
 
 
-@dataclass
-class Explanation:
-    """What the model believes in for one class.
+@dataclass(eq=False, repr=False)
+class Explanation(ByValue):
+    """What the model believes in for one target.
 
     Args:
         spec: What the features mean.
         target: What was asked of the model.
-        distribution: The distributions of all restarts.
+        sampler: Where its graphs come from.
         choice: The restart that was chosen.
-        probability: Class probability over discrete samples of the chosen one.
+        probability: Class probability over discrete samples, which `sample` does not draw again.
         mode_probability: Class probability of its most probable graph.
         class_probabilities: Probabilities of all classes for that graph.
         restarts: What each restart came to.
@@ -109,7 +108,7 @@ class Explanation:
 
     spec: GraphSpec
     target: Target
-    distribution: GraphDistribution
+    sampler: Sampler
     choice: int
     probability: Probability
     mode_probability: float
@@ -132,9 +131,19 @@ class Explanation:
         return self.target.name
 
     @property
+    def distribution(self) -> GraphDistribution | None:
+        """The learned distributions of all restarts; None where a method has none."""
+        return self.sampler.distribution if isinstance(self.sampler, LatentSampler) else None
+
+    @property
     def best(self) -> Data:
         """The most probable explanation graph, which the native model takes as it is."""
-        return self._chosen().mode().to_data_list()[0]
+        return self.best_dense.to_data_list()[0]
+
+    @property
+    def best_dense(self) -> DenseGraphs:
+        """The same on its candidate nodes, as a batch of one."""
+        return self.sampler.modes()[self.choice]
 
     @property
     def graph(self) -> nx.Graph:
@@ -167,11 +176,12 @@ class Explanation:
         return self.restarts[self.choice].undecided
 
     def sample(self, n: int, seed: int = 0) -> list[Data]:
-        """Draw fresh discrete graphs from the learned distribution.
+        """Draw discrete graphs afresh, on the device that the explanation is on.
 
         Args:
             n: How many.
-            seed: The same seed gives the same graphs.
+            seed: The same seed gives the same graphs. Those behind `probability` are never among
+                them by design: they have a stream of their own.
 
         Raises:
             SpecError: If ``n`` is below 1.
@@ -182,40 +192,39 @@ class Explanation:
         """The same as one batch on the candidate nodes."""
         if n < 1:
             raise SpecError(f"n must be at least 1 (got {n})")
-        device = self.distribution.edge_logits.device
-        streams = Streams(seed, 1, purpose=SAMPLE_PURPOSE, device=device)
-        return self._chosen().discrete(n, streams)
+        return self.sampler.sample(n, seed)
+
+    def to(self, device: torch.device | str) -> Explanation:
+        """Return the explanation with its graphs on another device."""
+        return replace(self, sampler=self.sampler.to(device))
 
     def modes(self, least_probability: float = 0.5) -> list[Mode]:
         """The distinct explanation graphs that the restarts found, most frequent first.
 
-        Two graphs are the same if they are isomorphic with their features.
+        Two graphs are the same if renumbering the nodes of one makes it the other, features kept.
 
         Args:
             least_probability: Graphs that the model gives less than this are left out.
         """
-        graphs = self.distribution.mode().to_data_list()
-        found: list[tuple[nx.Graph, str, list[int]]] = []
-        for r, data in enumerate(graphs):
-            if self.restarts[r].probability < least_probability or data.num_edges == 0:
-                continue
-            drawn = to_networkx(data, self.spec)
-            key = _fingerprint(drawn)
-            for other, other_key, members in found:
-                if key == other_key and _isomorphic(drawn, other):
-                    members.append(r)
-                    break
-            else:
-                found.append((drawn, key, [r]))
-        found.sort(key=lambda entry: (-len(entry[2]), self.restarts[entry[2][0]].edges))
+        graphs = self.sampler.modes().to_data_list()
+        kept = [
+            r
+            for r, data in enumerate(graphs)
+            if self.restarts[r].probability >= least_probability and data.num_edges
+        ]
+        groups = [
+            tuple(kept[i] for i in group)
+            for group in distinct((graphs[r] for r in kept), self.spec)
+        ]
+        groups.sort(key=lambda members: (-len(members), self.restarts[members[0]].edges))
         return [
             Mode(
                 graphs[members[0]],
                 self.restarts[members[0]].probability,
-                tuple(members),
+                members,
                 len(members) / len(self.restarts),
             )
-            for _, _, members in found
+            for members in groups
         ]
 
     def export(self, path: str | Path) -> Path:
@@ -287,34 +296,3 @@ class Explanation:
             f"Explanation({self.name!r}: probability {self.probability}, "
             f"{self.num_nodes} nodes, {self.num_edges} edges, {self.reason})"
         )
-
-    def _chosen(self) -> GraphDistribution:
-        return self.distribution.select(torch.tensor([self.choice]))
-
-
-def _fingerprint(graph: nx.Graph) -> str:
-    """Weisfeiler-Lehman hash with features of nodes and edges: equal for isomorphic graphs."""
-    labelled = graph.copy()
-    for _, attributes in labelled.nodes(data=True):
-        attributes["label"] = _label(attributes)
-    for _, _, attributes in labelled.edges(data=True):
-        attributes["label"] = _label(attributes)
-    with warnings.catch_warnings():
-        # Said of every directed graph: that its hash was another one before networkx 3.5.
-        warnings.filterwarnings("ignore", "The hashes produced for", UserWarning)
-        hashed: str = nx.weisfeiler_lehman_graph_hash(
-            labelled, node_attr="label", edge_attr="label", iterations=4
-        )
-    return hashed
-
-
-def _label(attributes: dict[str, Any]) -> str:
-    values = {k: round(v, 2) if isinstance(v, float) else v for k, v in attributes.items()}
-    return repr(sorted(values.items()))
-
-
-def _isomorphic(one: nx.Graph, other: nx.Graph) -> bool:
-    def same(a: dict[str, Any], b: dict[str, Any]) -> bool:
-        return _label(a) == _label(b)
-
-    return bool(nx.is_isomorphic(one, other, node_match=same, edge_match=same))

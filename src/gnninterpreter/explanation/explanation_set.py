@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import torch
 
 from gnninterpreter.errors import TargetError
 from gnninterpreter.explanation.explanation import Explanation
@@ -61,6 +63,11 @@ class ExplanationSet(Mapping[str, Explanation]):
     def converged(self) -> bool:
         """Whether every class was explained as wanted."""
         return all(explanation.converged for explanation in self.values())
+
+    def to(self, device: torch.device | str) -> ExplanationSet:
+        """Return the explanations with their graphs on another device."""
+        moved = {name: one.to(device) for name, one in self.explanations.items()}
+        return replace(self, explanations=moved)
 
     def summary(self) -> dict[str, Any]:
         """The numbers of all explanations as plain JSON values."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from gnninterpreter.errors import MissingExtraError, OutputError
-from gnninterpreter.explanation.storage import write_atomically
+from gnninterpreter.files import write_atomically
 from gnninterpreter.views import view
 
 if TYPE_CHECKING:

@@ -1,63 +1,95 @@
 """Run folders: numbers in JSON, tensors in safetensors, never a pickle.
 
-Every file is written beside its place and then renamed, the index last, so that a folder can be
-read while it is written and a killed run leaves no half file behind.
+The index names its tensors by what is in them. Both are written under new names and the index is
+renamed last, so that a folder holds the old run or the new one, whole, whenever the writer is
+killed, and can be read while it is written.
 """
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import math
 import os
-import tempfile
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
-from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.errors import CheckpointError, OutputError
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.explanation.explanation_set import ExplanationSet
+from gnninterpreter.explanation.sampler import DrawnSampler, read_sampler
+from gnninterpreter.files import read_file, read_json, write_atomically
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.target import target_from_json
+from gnninterpreter.schema import (
+    Check,
+    anything,
+    listed,
+    number,
+    optional,
+    record,
+    text,
+    truth,
+    whole,
+)
 from gnninterpreter.spec import GraphSpec
 
-__all__ = [
-    "SCHEMA",
-    "check_folder",
-    "load_run",
-    "load_statistics",
-    "save_run",
-    "write_atomically",
-]
+__all__ = ["SCHEMA", "check_folder", "load_run", "load_statistics", "save_run"]
 
-SCHEMA = 1
-"""Raised only when an older reader would misread a run. What a reader can do without, such as the
-class statistics, is added under names that older versions pass over."""
+SCHEMA = 2
+"""Raised when an older reader would misread a run. Fields that a reader does not know are passed
+over."""
+KIND = "gnninterpreter run"
 INDEX = "run.json"
-TENSORS = "latents.safetensors"
 STATISTICS = "statistics."
+# Names of versions before this one, and of writers that were killed.
+LEFTOVERS = ("tensors-*.safetensors", "latents.safetensors", ".tensors-*.tmp", f".{INDEX}.*.tmp")
+COLUMNS = whole(1, 100_000)
+LOADED = "its samples are drawn from the stored graphs, since the method itself is not stored"
 
-
-def write_atomically(path: Path, content: bytes) -> Path:
-    """Write a file so that it is there whole or not at all."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.chmod(name, 0o644)
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {path}: {error.strerror or error}; choose another place"
-        ) from error
-    return path
+share = number(0.0, 1.0)
+# Every field of an explanation but the spec, the target and the sampler, which read themselves.
+FIELDS: dict[str, Check] = {
+    "choice": whole(),
+    "probability": record(Probability, mean=share, std=share, n=whole(1)),
+    "mode_probability": share,
+    "class_probabilities": listed(number()),
+    "restarts": listed(
+        record(
+            Restart,
+            probability=share,
+            mean_probability=share,
+            nodes=whole(),
+            edges=whole(),
+            similarity=optional(number(-1.0, 1.0)),
+            feasible=truth,
+            undecided=number(0.0),
+            reason=text,
+            iterations=whole(),
+        )
+    ),
+    "similarity": optional(number(-1.0, 1.0)),
+    "similarity_percentile": optional(number(0.0, 100.0)),
+    "max_nodes": whole(1),
+    "max_edges": optional(number(0.0), math.inf),
+    "gradient": text,
+    "recipe": text,
+    "seed": whole(-(2**63)),
+    "seconds": number(0.0),
+    "history": listed(
+        record(
+            Curve,
+            name=text,
+            iterations=listed(whole()),
+            values=listed(listed(optional(number(), math.nan))),
+        )
+    ),
+    "notes": listed(text),
+}
 
 
 def check_folder(folder: Path, overwrite: bool) -> None:
@@ -103,29 +135,27 @@ def save_run(
     tensors: dict[str, Tensor] = {}
     if statistics is not None:
         tensors |= {STATISTICS + name: part for name, part in statistics.tensors().items()}
-    classes: list[dict[str, Any]] = []
-    for explanation in result.values():
-        for i, latent in enumerate(explanation.distribution.latents()):
-            tensors[f"{explanation.name}.{i}"] = latent.cpu().contiguous()
-        classes.append(
-            {
-                **explanation.summary(),
-                "candidates": explanation.distribution.num_candidates,
-                "history": [vars(curve) for curve in explanation.history],
-            }
-        )
+    for i, explanation in enumerate(result.values()):
+        tensors |= {f"{i}.{name}": part for name, part in explanation.sampler.tensors().items()}
+    content = save(tensors)
+    digest = hashlib.sha256(content).hexdigest()
     index = {
         "schema": SCHEMA,
-        "kind": "gnninterpreter run",
+        "kind": KIND,
+        "tensors": digest,
         "model": result.model_name,
         "spec": result.spec.to_json(),
-        "classes": classes,
+        "classes": [_entry(explanation) for explanation in result.values()],
         "inferred": result.inferred,
         "metadata": result.metadata,
     }
-    write_atomically(folder / TENSORS, save(tensors))
-    text = json.dumps(_without_nan(index), indent=1, allow_nan=False)
-    write_atomically(folder / INDEX, text.encode())
+    written = write_atomically(folder / _tensors_name(digest), content)
+    lines = json.dumps(_plain(index), indent=1, allow_nan=False)
+    write_atomically(folder / INDEX, lines.encode())
+    for pattern in LEFTOVERS:
+        for left in set(folder.glob(pattern)) - {written}:
+            with contextlib.suppress(OSError):
+                left.unlink()
     return folder
 
 
@@ -133,99 +163,151 @@ def load_run(folder: Path) -> ExplanationSet:
     """Read a run folder.
 
     Raises:
-        CheckpointError: If it is not one, is damaged, or was written by a newer version.
+        CheckpointError: If it is not one, is damaged, or was written by another version.
     """
-    if not (folder / INDEX).is_file():
-        raise CheckpointError(f"{folder} holds no run: there is no {INDEX} in it")
+    index, tensors = _read(folder)
     try:
-        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"the run in {folder} cannot be read: {error}") from error
-    if not isinstance(index, dict) or index.get("kind") != "gnninterpreter run":
-        raise CheckpointError(f"{folder / INDEX} was not written by gnninterpreter")
-    if index.get("schema") != SCHEMA:
-        raise CheckpointError(
-            f"the run in {folder} has schema {index.get('schema')}, this version reads {SCHEMA}; "
-            "use the version that wrote it"
-        )
-    tensors = _tensors(folder)
-    try:
-        spec = GraphSpec.from_json(index["spec"])
-        explanations = [_explanation(entry, spec, tensors) for entry in index["classes"]]
-        return ExplanationSet(
-            spec,
-            {explanation.name: explanation for explanation in explanations},
-            index["model"],
-            index["inferred"],
-            index["metadata"],
-            load_statistics(folder),
-        )
+        described = record(
+            dict, spec=anything, classes=listed(anything), model=text, inferred=listed(text),
+            metadata=record(dict),
+        )(index, "the index")  # fmt: skip
+        spec = _spec(described["spec"])
+        explanations = [
+            _explanation(entry, spec, _part(tensors, f"{i}."), f"classes[{i}]")
+            for i, entry in enumerate(described["classes"])
+        ]
+        statistics = _statistics(tensors)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        cause = f"{type(error).__name__}: {error}"
-        raise CheckpointError(f"the run in {folder} is damaged ({cause}); make it again") from error
+        cause = str(error).replace("\n", " ")
+        raise CheckpointError(f"the run in {folder} is damaged: {cause}; make it again") from error
+    return ExplanationSet(
+        spec,
+        {explanation.name: explanation for explanation in explanations},
+        described["model"],
+        described["inferred"],
+        index["metadata"],
+        statistics,
+    )
 
 
 def load_statistics(folder: Path) -> ClassStatistics | None:
-    """Read the class statistics of a run folder; None where the run was made without any.
+    """Read the class statistics of a run folder; None where there are none, or there is no run.
 
     Raises:
         CheckpointError: If the folder is damaged.
     """
-    if not (folder / TENSORS).is_file():
-        return None
-    parts = {
-        name.removeprefix(STATISTICS): tensor
-        for name, tensor in _tensors(folder).items()
-        if name.startswith(STATISTICS)
+    return _statistics(_read(folder)[1]) if (folder / INDEX).is_file() else None
+
+
+def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """The index of a run and the tensors that belong to it, both in memory."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    digest = None
+    while True:
+        index = _read_index(folder)
+        known, digest = digest, index["tensors"]
+        try:
+            content = read_file(folder / _tensors_name(digest))
+            if hashlib.sha256(content).hexdigest() != digest:
+                raise ValueError("its tensors are not those that were written")
+            return index, load(content)
+        except FileNotFoundError as error:
+            # Replaced by another run between the two readings.
+            if known == digest:
+                raise CheckpointError(
+                    f"the run in {folder} cannot be read: {_tensors_name(digest)} is missing; "
+                    "make it again"
+                ) from error
+        except (OSError, ValueError, SafetensorError) as error:
+            raise CheckpointError(
+                f"the run in {folder} cannot be read: {error}; make it again"
+            ) from error
+
+
+def _read_index(folder: Path) -> dict[str, Any]:
+    try:
+        index = read_json(folder / INDEX)
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{folder} holds no run: there is no {INDEX} in it") from error
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"the run in {folder} cannot be read: {error}") from error
+    if not isinstance(index, dict) or index.get("kind") != KIND:
+        raise CheckpointError(f"{folder / INDEX} was not written by gnninterpreter")
+    if index.get("schema") != SCHEMA:
+        raise CheckpointError(
+            f"the run in {folder} has schema {index.get('schema')!r:.20}, this version reads "
+            f"{SCHEMA}; use the version that wrote it, or make it again"
+        )
+    digest = index.get("tensors")
+    if not isinstance(digest, str) or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+        raise CheckpointError(f"the run in {folder} is damaged: it names no tensors; make it again")
+    return index
+
+
+def _tensors_name(digest: str) -> str:
+    return f"tensors-{digest[:16]}.safetensors"
+
+
+def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {
+        name.removeprefix(prefix): part for name, part in tensors.items() if name.startswith(prefix)
     }
+
+
+def _statistics(tensors: dict[str, Tensor]) -> ClassStatistics | None:
+    parts = _part(tensors, STATISTICS)
+    if len({part.shape[:1] for part in parts.values()}) > 1:
+        raise CheckpointError("class statistics are about different numbers of classes")
     return ClassStatistics.from_tensors(parts) if parts else None
 
 
-def _tensors(folder: Path) -> dict[str, Tensor]:
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        return dict(load_file(folder / TENSORS))
-    except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"the run in {folder} cannot be read: {error}") from error
-
-
-def _explanation(entry: dict[str, Any], spec: GraphSpec, tensors: dict[str, Tensor]) -> Explanation:
-    target = target_from_json(entry["target"])
-    count = 1 + len(spec.nodes) + len(spec.edges)
-    latents = [tensors[f"{target.name}.{i}"] for i in range(count)]
-    shape = GraphDistribution(spec, entry["candidates"], latents[0], tuple(latents[1:2]))
-    return Explanation(
-        spec=spec,
-        target=target,
-        distribution=shape.with_latents(latents),
-        choice=entry["choice"],
-        probability=Probability(**entry["probability"]),
-        mode_probability=entry["mode_probability"],
-        class_probabilities=entry["class_probabilities"],
-        restarts=[Restart(**restart) for restart in entry["restarts"]],
-        similarity=entry["similarity"],
-        similarity_percentile=entry["similarity_percentile"],
-        max_nodes=entry["max_nodes"],
-        max_edges=entry["max_edges"],
-        gradient=entry["gradient"],
-        recipe=entry["recipe"],
-        seed=entry["seed"],
-        seconds=entry["seconds"],
-        history=[_curve(**curve) for curve in entry["history"]],
-        notes=entry["notes"],
-    )
+def _spec(values: Any) -> GraphSpec:
+    """A spec, whose sizes are looked at before anything of that size is made."""
+    block = {"categorical": record(dict, size=COLUMNS), "continuous": record(dict, dim=COLUMNS)}
+    blocks = listed(record(dict, kind=text))
+    record(dict, nodes=blocks, edges=blocks, class_names=listed(text))(values, "spec")
+    for kind in ("nodes", "edges"):
+        for i, one in enumerate(values[kind]):
+            block.get(one["kind"], anything)(one, f"spec.{kind}[{i}]")
+    return GraphSpec.from_json(values)
 
 
-def _curve(name: str, iterations: list[int], values: list[list[float | None]]) -> Curve:
-    return Curve(name, iterations, [[math.nan if v is None else v for v in row] for row in values])
+def _entry(explanation: Explanation) -> dict[str, Any]:
+    """An explanation as values for the index: its summary, and what the reader needs."""
+    own = {name: getattr(explanation, name) for name in FIELDS}
+    return {**explanation.summary(), **own, "sampler": explanation.sampler.to_json()}
 
 
-def _without_nan(value: Any) -> Any:
+def _explanation(
+    entry: Any, spec: GraphSpec, tensors: dict[str, Tensor], where: str
+) -> Explanation:
+    known = record(dict, **FIELDS, target=record(dict), sampler=anything)(entry, where)
+    known["target"] = target_from_json(entry["target"])
+    known["sampler"] = read_sampler(known["sampler"], tensors, spec)
+    found = Explanation(spec=spec, **known)
+    restarts = len(found.sampler.modes())
+    listed(anything, restarts)(found.restarts, f"{where}.restarts")
+    output = number() if found.target.kind == "value" else share
+    listed(output, spec.num_classes)(found.class_probabilities, f"{where}.class_probabilities")
+    whole(0, restarts - 1)(found.choice, f"{where}.choice")
+    for curve in found.history:
+        # Another method may have one curve where ours has one for each restart.
+        single = all(len(row) == 1 for row in curve.values)
+        rows = listed(listed(anything, 1 if single else restarts), len(curve.iterations))
+        rows(curve.values, f"{where}.history.{curve.name}")
+    if isinstance(found.sampler, DrawnSampler) and LOADED not in found.notes:
+        found.notes.append(LOADED)
+    return found
+
+
+def _plain(value: Any) -> Any:
     """Plain values with None for what is not finite, which JSON has no word for."""
+    if is_dataclass(value):
+        value = vars(value)
     if isinstance(value, dict):
-        return {key: _without_nan(part) for key, part in value.items()}
+        return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_without_nan(part) for part in value]
+        return [_plain(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

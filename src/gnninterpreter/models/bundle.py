@@ -16,8 +16,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnninterpreter.datasets._storage import atomic_path, read_tensors, write_tensors
+from gnninterpreter.datasets._storage import read_tensors, write_tensors
 from gnninterpreter.errors import CheckpointError, GNNInterpreterError, OutputError
+from gnninterpreter.files import atomic_path, read_json
 from gnninterpreter.models.architectures import build
 from gnninterpreter.models.scores import ClassificationScores
 from gnninterpreter.models.statistics import ClassStatistics
@@ -171,7 +172,7 @@ def load_bundle(path: str | Path) -> Bundle:
 
 def _read_description(path: Path) -> dict[str, Any]:
     try:
-        description = json.loads(path.read_text(encoding="utf-8"))
+        description = read_json(path)
     except OSError as error:
         raise CheckpointError(f"cannot read the model {path} ({error.strerror})") from error
     except ValueError as error:

@@ -13,11 +13,14 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 from torch_geometric.data import Batch
 
 from gnninterpreter.errors import ModelError
 
-__all__ = ["Convention", "infer_convention"]
+__all__ = ["Convention", "infer_convention", "native_module"]
+
+LAZY = (UninitializedParameter, UninitializedBuffer)
 
 # What people call the parts of a graph in a forward method.
 ALIASES = {
@@ -27,11 +30,44 @@ ALIASES = {
     "edge_idx": "edge_index",
     "edge_attr": "edge_attr", "edge_feat": "edge_attr", "edge_features": "edge_attr",
     "e": "edge_attr",
+    "adj_t": "adj_t",
     "edge_weight": "edge_weight", "edge_weights": "edge_weight",
     "edge_type": "edge_type", "edge_types": "edge_type",
     "batch": "batch", "batch_index": "batch", "batch_idx": "batch", "graph_ids": "batch",
     "batch_size": "num_graphs", "num_graphs": "num_graphs", "size": "num_graphs",
 }  # fmt: skip
+
+
+def native_module(model: nn.Module) -> nn.Module:
+    """Return the module as it was written, out of what `torch.compile` or parallel training made.
+
+    Raises:
+        ModelError: If there is none: another object, a TorchScript model, or one without weights.
+    """
+    if not isinstance(model, nn.Module):
+        raise ModelError(
+            f"model must be a torch.nn.Module (got {type(model).__name__}); "
+            "load the weights into the class they were trained with first"
+        )
+    while True:
+        compiled = type(model).__name__ == "OptimizedModule"
+        inner = getattr(model, "_orig_mod", None) if compiled else None
+        if isinstance(model, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
+            inner = model.module
+        if inner is None:
+            break
+        model = inner
+    if any(isinstance(module, torch.jit.ScriptModule) for module in model.modules()):
+        raise ModelError(
+            "a TorchScript model cannot be looked into; pass the Python model it was made from"
+        )
+    tensors = (*model.parameters(), *model.buffers())
+    if any(isinstance(t, LAZY) or t.is_meta for t in tensors):
+        raise ModelError(
+            f"{type(model).__name__} has layers without weights (lazy, or on the device 'meta'); "
+            "load its weights, or call it once on a graph"
+        )
+    return model
 
 
 @dataclass(frozen=True)
@@ -91,7 +127,7 @@ def infer_convention(
         if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
     required = [p for p in parameters if p.default is p.empty]
-    if not any(ALIASES.get(p.name) == "edge_index" for p in parameters):
+    if not any(ALIASES.get(p.name) in ("edge_index", "adj_t") for p in parameters):
         if len(required) == 1 or (not required and parameters):
             return Convention()
         raise ModelError(
@@ -119,6 +155,8 @@ def _field(data: Batch, source: str) -> Tensor | int:
     if source == "num_graphs":
         return int(data.num_graphs)
     value: Tensor | None = data.get(source)
+    if value is None and source == "adj_t":
+        return _transposed_adjacency(data)
     if value is None and source == "edge_weight":
         # A present edge of an unweighted graph has weight one; how far a soft edge counts is the
         # relaxation's business, which weighs every reduction over edges.
@@ -130,3 +168,13 @@ def _field(data: Batch, source: str) -> Tensor | int:
             "describe it in the spec (GraphSpec(edges=...)) or pass forward="
         )
     return value
+
+
+def _transposed_adjacency(data: Batch) -> Tensor:
+    """The matrix that PyG keeps as ``adj_t``: a row for each target, a column for each source."""
+    size = int(data.num_nodes)
+    source, target = data.edge_index[:, (data.edge_index[1] * size + data.edge_index[0]).argsort()]
+    rows = torch.nn.functional.pad(target.bincount(minlength=size).cumsum(0), (1, 0))
+    dtype = data.x.dtype if data.x.is_floating_point() else torch.get_default_dtype()
+    ones = torch.ones_like(source, dtype=dtype)
+    return torch.sparse_csr_tensor(rows, source, ones, (size, size), check_invariants=False)

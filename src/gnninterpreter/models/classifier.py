@@ -7,9 +7,10 @@ discrete (the native model) or soft (the relaxation runs the same call).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -18,47 +19,22 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs
-from gnninterpreter.models.borrowing import borrowed
-from gnninterpreter.models.calling import Convention, infer_convention
+from gnninterpreter.models.calling import Convention, infer_convention, native_module
 from gnninterpreter.models.embedding import EmbeddingPoint, Tap, check_embedding, find_embedding
+from gnninterpreter.models.examples import COUNT, choose, prepare, varied
+from gnninterpreter.models.final_operation import OperationRecorder
+from gnninterpreter.models.frozen import frozen
 from gnninterpreter.models.outputs import OutputReader, find_scores
-from gnninterpreter.models.task import Task
-from gnninterpreter.spec import GraphSpec
+from gnninterpreter.models.reading import parse_task, read_outputs
+from gnninterpreter.models.side_effects import written_by
+from gnninterpreter.models.task import Scores, Task
+from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec, read_labels
 
 __all__ = ["GraphClassifier", "Scores"]
 
-EXAMPLES = 12
-
-
-@dataclass(frozen=True)
-class Scores:
-    """What the model says of B graphs.
-
-    Args:
-        logits: Its outputs, [B, C]: logits of classes or labels, or the values of a regression.
-        embedding: Embeddings, [B, D].
-        task: How a row of outputs is read.
-    """
-
-    logits: Tensor
-    embedding: Tensor
-    task: Task = Task.MULTICLASS
-
-    @property
-    def log_probabilities(self) -> Tensor:
-        """Log-probabilities of the classes or labels, [B, C]; of a regression there are none."""
-        if self.task is Task.MULTILABEL:
-            return torch.nn.functional.logsigmoid(self.logits)
-        return self.logits.log_softmax(dim=-1)
-
-    @property
-    def probabilities(self) -> Tensor:
-        """Probabilities of the classes or labels, [B, C]."""
-        return self.log_probabilities.exp()
-
 
 class GraphClassifier:
-    """Any graph classifier, with what was found out about it.
+    """Any graph-level model, with what was found out about it.
 
     Args:
         model: The trained model.
@@ -66,7 +42,15 @@ class GraphClassifier:
         forward: How to call it, ``forward(model, data)``; inferred from its signature when omitted.
         embedding: Where the embedding is: a module name, or a callable ``embedding(model, data)``
             returning one row for each graph; what the readout produced when omitted.
-        examples: Graphs to try it on; random ones when omitted.
+        examples: Graphs to try it on, with labels to tell its task by; random ones when omitted.
+        task: What it was trained to say: ``"multiclass"``, ``"binary"``, ``"multilabel"``,
+            ``"regression"``, or PyG's ``ModelConfig``; told from outputs and labels when omitted.
+        class_names: One name for each class, label or value; those of the spec when omitted.
+
+    Attributes:
+        task: What it was trained to say.
+        reader: How its outputs are read, and why.
+        spec: The graphs it takes, with a name for each column of its outputs.
 
     Raises:
         ModelError: If the model cannot be called or its output cannot be read.
@@ -80,48 +64,90 @@ class GraphClassifier:
         *,
         forward: Callable[[nn.Module, Batch], Any] | None = None,
         embedding: str | Callable[[nn.Module, Batch], Tensor] | None = None,
-        examples: list[Data] | None = None,
+        examples: Sequence[Data] | None = None,
+        task: Any = "auto",
+        class_names: Sequence[str] | None = None,
     ) -> None:
         """Try the model and find out what it is."""
-        if not isinstance(model, nn.Module):
-            raise ModelError(
-                f"model must be a torch.nn.Module (got {type(model).__name__}); "
-                "load the weights into the class they were trained with first"
-            )
-        self.model = model
-        self.dtype, self.device = _dtype_and_device(model)
-        self.convention: Convention = infer_convention(
-            model, forward, bool(spec.edges), spec.has_edge_types
-        )
+        self.model = model = native_module(model)
+        if not isinstance(spec, GraphSpec):
+            raise SpecError(f"spec must be a GraphSpec (got {type(spec).__name__})")
         if not (embedding is None or isinstance(embedding, str) or callable(embedding)):
             raise ModelError(
                 "embedding must be the name of a module or a callable embedding(model, data) "
                 f"(got {type(embedding).__name__})"
             )
+        parse_task(task)
+        self.spec = spec if class_names is None else spec.with_classes(class_names)
+        self.dtype, self.device = _dtype_and_device(model)
+        self.convention: Convention = infer_convention(
+            model, forward, bool(spec.edges), spec.has_edge_types
+        )
         self._embedding_call = embedding if callable(embedding) else None
-        batch = self._examples(spec, examples)
-        with self.borrow(), torch.no_grad():
-            output = self._try(batch, spec)
-            self.reader = OutputReader.infer(output, batch.num_graphs)
-            self.task = Task.BINARY if self.reader.binary else Task.MULTICLASS
-            logits = self.reader(output, batch.num_graphs)
-            self.spec = _with_class_names(spec, logits.size(1))
+        self._written: tuple[str, ...] = ()
+        graphs = examples or ()
+        count = COUNT if self.convention.takes_batch else 1
+        batch = choose(graphs, spec, self.dtype, self.device, count)
+        with self.frozen(), self._explaining_errors(), torch.no_grad():
+            with OperationRecorder() as recorder:
+                found, self._written = written_by(model, batch, self._raw)
+            self._check_rows(found.size(1), batch)
+            self.reader: OutputReader = read_outputs(
+                found,
+                recorder.kind(found),
+                read_labels(graphs),
+                spec.metadata.get("task", "auto") if task == "auto" else task,
+                lambda: self._more(graphs),
+            )
+            logits = self.reader(found.to(self.dtype))
+            self.spec = _named_columns(self.spec, self.reader, class_names is not None)
+            if task != "auto" or not self.task.exclusive:
+                # What labels or the user said is known wherever the spec goes without them.
+                reading = {"task": f"{self.task}, {self.reader.kind.value}"}
+                self.spec = replace(self.spec, metadata={**self.spec.metadata, **reading})
             self.point = EmbeddingPoint("")
             if self._embedding_call is None:
                 self.point = find_embedding(
                     model,
-                    lambda: self.convention(model, batch),
+                    lambda: self._raw(batch),
                     batch.num_graphs,
                     embedding if isinstance(embedding, str) else None,
                 )
             else:
-                check_embedding("embedding=", self._embedding_call(model, batch), batch.num_graphs)
+                value = self._embedding_call(model, self._guarded(batch))
+                check_embedding("embedding=", value, batch.num_graphs)
             self.batched = self._independent_of_batch(batch, logits)
 
+    @classmethod
+    def connect(cls, model: nn.Module, spec: GraphSpec, **options: Any) -> GraphClassifier:
+        """Wrap a model; edge features that it does not look at are left out of the spec.
+
+        Where it insists on being given some all the same, they become constants.
+
+        Args:
+            model: The trained model.
+            spec: The graphs it takes.
+            **options: As for `GraphClassifier`.
+        """
+        classifier = cls(model, spec, **options)
+        if not spec.edges or classifier._reads_edges():
+            return classifier
+        for edges in ((), tuple(_constant(block) for block in spec.edges)):
+            with suppress(GNNInterpreterError):
+                other = cls(model, replace(spec, edges=edges), **options)
+                other.score(other._drawn(1))
+                return other
+        return classifier
+
+    @property
+    def task(self) -> Task:
+        """What the model was trained to say."""
+        return self.reader.task
+
     @contextmanager
-    def borrow(self) -> Iterator[nn.Module]:
+    def frozen(self) -> Iterator[nn.Module]:
         """Use the model in evaluation mode with frozen parameters; it comes back as it came."""
-        with borrowed(self.model) as model:
+        with frozen(self.model) as model:
             yield model
 
     def describe(self) -> list[str]:
@@ -130,8 +156,12 @@ class GraphClassifier:
         lines = [
             f"called as {self.convention}",
             f"output: {self.reader}",
+            f"task: {self.task} ({self.reader.reason})",
             f"embedding: {embedding}",
+            *self.reader.notes,
         ]
+        if "note" in self.spec.metadata:
+            lines.append(self.spec.metadata["note"])
         if not self.convention.takes_batch:
             lines.append("takes no batch vector: graphs are scored one by one (slower)")
         elif not self.batched:
@@ -139,14 +169,17 @@ class GraphClassifier:
         return lines
 
     def call(self, data: Batch) -> Scores:
-        """Run the model on a batch as it is, keeping gradients; the model must be borrowed."""
+        """Run the model on a batch as it is, keeping gradients; the model must be frozen."""
         if self._embedding_call is not None:
-            logits = self.reader(self.convention(self.model, data), data.num_graphs)
-            return Scores(logits, self._embedding_call(self.model, data))
-        tap = Tap(self.point)
-        with tap.attached(self.model):
-            logits = self.reader(self.convention(self.model, data), data.num_graphs)
-        return Scores(logits, logits if tap.value is None else tap.value)
+            logits = self.reader(self._raw(data).to(self.dtype))
+            embedding = self._embedding_call(self.model, self._guarded(data))
+        else:
+            tap = Tap(self.point)
+            with tap.attached(self.model):
+                logits = self.reader(self._raw(data).to(self.dtype))
+            embedding = logits if tap.value is None else tap.value
+        # Some models compute their last step in another precision than their weights.
+        return Scores(logits, embedding.to(self.dtype), self.task)
 
     @torch.no_grad()
     def score(self, graphs: DenseGraphs, chunk: int = 512) -> Scores:
@@ -154,11 +187,14 @@ class GraphClassifier:
 
         A graph without edges has no nodes and cannot be asked about; its logits and embedding are
         NaN, and `probability` counts it as 0.
+
+        Raises:
+            ModelError: If the model fails on one of them.
         """
         asked = (~graphs.empty).nonzero().flatten()
         parts = []
         step = chunk if self.batched else 1
-        with self.borrow():
+        with self.frozen(), self._explaining_errors():
             for start in range(0, asked.numel(), step):
                 batch = graphs[asked[start : start + step]].to_batch()
                 parts.append(self.call(batch.to(self.device)))
@@ -166,65 +202,94 @@ class GraphClassifier:
         logits = torch.full((len(graphs), self.spec.num_classes), torch.nan, dtype=self.dtype)
         embedding = torch.full((len(graphs), width), torch.nan, dtype=self.dtype)
         if parts:
-            where = asked.cpu()
-            logits[where] = torch.cat([part.logits for part in parts]).cpu().to(self.dtype)
-            embedding[where] = torch.cat([part.embedding for part in parts]).cpu().to(self.dtype)
-        return Scores(logits.to(self.device), embedding.to(self.device))
+            scores, where = Scores.cat(parts), asked.cpu()
+            logits[where], embedding[where] = scores.logits.cpu(), scores.embedding.cpu()
+        return Scores(logits.to(self.device), embedding.to(self.device), self.task)
 
     def probability(self, graphs: DenseGraphs, target: int) -> Tensor:
         """Native class probability of each discrete graph, [B]; 0 where a graph is empty."""
         return self.score(graphs).probabilities[:, target].nan_to_num(nan=0.0)
 
-    def score_data(self, graphs: list[Data], chunk: int = 512) -> Scores:
-        """Score PyG graphs with the native model."""
+    @torch.no_grad()
+    def score_data(self, graphs: Sequence[Data], chunk: int = 512) -> Scores:
+        """Score PyG graphs with the native model.
+
+        Raises:
+            ModelError: If the model fails on one of them.
+        """
         step = chunk if self.batched else 1
-        with self.borrow(), torch.no_grad():
-            parts = [
-                self.call(self._prepare(graphs[start : start + step]))
-                for start in range(0, len(graphs), step)
-            ]
-        return Scores(
-            torch.cat([part.logits for part in parts]),
-            torch.cat([part.embedding for part in parts]),
-        )
+        with self.frozen(), self._explaining_errors():
+            return Scores.cat(
+                [
+                    self.call(
+                        prepare(graphs[start : start + step], self.spec, self.dtype, self.device)
+                    )
+                    for start in range(0, len(graphs), step)
+                ]
+            )
 
-    def _prepare(self, graphs: list[Data]) -> Batch:
-        batch = Batch.from_data_list([_bare(graph) for graph in graphs]).to(self.device)
-        for key in ("x", "edge_attr", "edge_weight", "pos"):
-            value = batch.get(key)
-            if value is not None and value.is_floating_point():
-                batch[key] = value.to(self.dtype)
-        attr = batch.get("edge_attr")
-        if attr is not None and not attr.is_floating_point() and attr.numel() == attr.size(0):
-            # One integer for each edge is its type, by whichever name the data has it.
-            batch.edge_type = attr.view(-1)
-        return batch
+    def _raw(self, data: Batch) -> Tensor:
+        """What the model returns for each graph, [B, outputs], as it is."""
+        nodes, edges = int(data.num_nodes), int(data.edge_index.size(1))
+        output = self.convention(self.model, self._guarded(data))
+        return find_scores(output, int(data.num_graphs), nodes, edges)
 
-    def _examples(self, spec: GraphSpec, examples: list[Data] | None) -> Batch:
-        count = EXAMPLES if self.convention.takes_batch else 1
-        given = [graph for graph in examples or () if graph.num_nodes][:count]
-        if given:
-            batch = self._prepare(given)
-            _check_columns(batch, spec)
-            return batch
+    def _guarded(self, data: Batch) -> Batch:
+        """Give the model something to write to, where it writes to what it is given."""
+        if not self._written:
+            return data
+        data = copy(data)
+        for key in self._written:
+            data[key] = data[key].clone()
+        return data
+
+    def _more(self, graphs: Sequence[Data]) -> Tensor:
+        """Outputs on many graphs; those on which the model fails say nothing here."""
+        rows = []
+        single = not self.convention.takes_batch
+        for batch in varied(graphs, self.spec, self.dtype, self.device, single):
+            with suppress(Exception):
+                rows.append(self._raw(batch))
+        return torch.cat(rows)
+
+    def _check_rows(self, width: int, batch: Batch) -> None:
+        """Tell scores of one graph from one number for each of its nodes."""
+        if self.convention.takes_batch:
+            return
         generator = torch.Generator().manual_seed(0)
-        drawn: Batch = random_graphs(spec, count, 6, generator, dtype=self.dtype).to_batch()
-        return drawn.to(self.device)
+        size = 6 if batch.num_nodes == 5 else 5
+        other = random_graphs(self.spec, 1, size, generator, 1.0, self.dtype).to_batch()
+        if self._raw(other.to(self.device)).size(1) != width:
+            raise ModelError(
+                f"the model returned {width} numbers for a graph of {int(batch.num_nodes)} nodes "
+                "and other numbers of them for other sizes: node-level models are not supported "
+                "yet; explain a graph-level one, or pass forward= with a readout"
+            )
 
-    def _try(self, batch: Batch, spec: GraphSpec) -> Any:
+    def _drawn(self, seed: int) -> DenseGraphs:
+        generator = torch.Generator().manual_seed(seed)
+        return random_graphs(self.spec, 4, 6, generator, dtype=self.dtype).to(self.device)
+
+    def _reads_edges(self) -> bool:
+        """Whether scores change with the edge features."""
+        some, others = self._drawn(0), self._drawn(1)
+        changed = replace(some, edges=others.edges)
+        return not torch.equal(self.score(some).logits, self.score(changed).logits)
+
+    @contextmanager
+    def _explaining_errors(self) -> Iterator[None]:
+        """Say what the model was given when it fails."""
         try:
-            output = self.convention(self.model, batch)
+            yield
         except GNNInterpreterError:
             raise
         except Exception as error:
             raise ModelError(
-                f"the model failed on graphs with {spec.node_width} node and {spec.edge_width} "
-                f"edge feature columns, called as {self.convention}: "
+                f"the model failed on graphs with {self.spec.node_width} node and "
+                f"{self.spec.edge_width} edge feature columns, called as {self.convention}: "
                 f"{type(error).__name__}: {error}. "
                 "Check that the spec describes the data the model was trained on, or pass forward="
             ) from error
-        find_scores(output, batch.num_graphs)
-        return output
 
     def _independent_of_batch(self, batch: Batch, logits: Tensor) -> bool:
         """Whether a graph's scores are the same alone and in company."""
@@ -246,35 +311,9 @@ class GraphClassifier:
         alone.batch = torch.zeros(int(last.sum()), dtype=torch.long, device=self.device)
         alone.ptr = torch.tensor([0, int(last.sum())], device=self.device)
         alone._num_graphs = 1
-        single = self.reader(self.convention(self.model, alone), 1)
+        single = self.reader(self._raw(alone).to(self.dtype))
         scale = logits.abs().max().clamp_min(1.0)
         return bool((single[0] - logits[-1]).abs().max() / scale < 1e-3)
-
-
-def _bare(graph: Data) -> Data:
-    """Keep what a model reads; labels and other fields may differ in shape between graphs."""
-    keys = ("x", "edge_index", "edge_attr", "edge_type", "edge_weight", "pos")
-    fields = {key: graph[key] for key in keys if graph.get(key) is not None}
-    if "x" not in fields:
-        fields["x"] = torch.ones(int(graph.num_nodes or 0), 1)
-    return Data(**fields, num_nodes=graph.num_nodes)
-
-
-def _check_columns(batch: Batch, spec: GraphSpec) -> None:
-    """Compare the columns of the data with those of the spec."""
-    attr = batch.get("edge_attr")
-    attr = batch.get("edge_type") if attr is None else attr
-    for field, value, width in (
-        ("x", batch.x, spec.node_width),
-        ("edge_attr", attr, spec.edge_width),
-    ):
-        columns = 0 if value is None else 1 if value.dim() == 1 else value.size(1)
-        # Edge features that the spec leaves out are ones the model does not read.
-        if columns != width and not (field == "edge_attr" and width == 0):
-            raise SpecError(
-                f"the spec describes {width} columns of '{field}' but the data has {columns}; "
-                "GraphSpec.from_dataset(dataset) reads them off the data"
-            )
 
 
 def _dtype_and_device(model: nn.Module) -> tuple[torch.dtype, torch.device]:
@@ -294,14 +333,26 @@ def _dtype_and_device(model: nn.Module) -> tuple[torch.dtype, torch.device]:
     return dtype, floats[0].device if floats else torch.device("cpu")
 
 
-def _with_class_names(spec: GraphSpec, num_classes: int) -> GraphSpec:
-    numbered = tuple(f"class {i}" for i in range(num_classes))
+def _constant(block: Block) -> Block:
+    """A block of the same columns that says the same of every edge."""
+    if isinstance(block, Categorical) and block.encoding == "index":
+        return replace(block, size=1, names=block.names[:1], colors=block.colors[:1])
+    if isinstance(block, Categorical):
+        values = tuple(float(i == 0) for i in range(block.size))
+        return Continuous(block.size, values, values, block.names, block.name)
+    return replace(block, high=block.low)
+
+
+def _named_columns(spec: GraphSpec, reader: OutputReader, given: bool) -> GraphSpec:
+    """Give each column of the outputs a name."""
+    task, count = reader.task, reader.columns
+    counted = Task.MULTICLASS.names(spec.num_classes)
     # Names that were only counted off the labels end where the data does; the model knows of more.
-    if spec.class_names == numbered[: spec.num_classes]:
-        return replace(spec, class_names=numbered)
-    if spec.num_classes != num_classes:
+    if not given and spec.class_names == counted and (count >= len(counted) or not task.exclusive):
+        return replace(spec, class_names=task.names(count))
+    if spec.num_classes != count:
         raise ModelError(
-            f"the model returns scores for {num_classes} classes but the spec names "
+            f"the model returns scores for {count} {task.noun} but the spec names "
             f"{spec.num_classes} ({', '.join(spec.class_names)}); give one name for each output"
         )
     return spec

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from torch_geometric.nn import MessagePassing
 from torch_geometric.nn.aggr import Aggregation
 
 from gnninterpreter.errors import ModelError
+from gnninterpreter.models.frozen import Hook, hooked
 
 __all__ = ["EmbeddingPoint", "Tap", "check_embedding", "find_embedding"]
 
@@ -50,33 +52,20 @@ class Tap:
         self.value: Tensor | None = None
         self._calls = 0
 
-    def reset(self) -> None:
-        """Forget what was collected; call before each run."""
-        self.value, self._calls = None, 0
-
     @contextmanager
     def attached(self, model: nn.Module) -> Iterator[Tap]:
         """Listen to a model while the context lasts."""
         if not self.point.module:
             yield self
             return
-        module = model.get_submodule(self.point.module)
 
-        def collect(_: nn.Module, args: tuple[Any, ...], output: Any = None) -> None:
+        def collect(args: tuple[Any, ...], output: Any = None) -> None:
             if self._calls == self.point.call:
-                value = output if self.point.side == "output" else args[0] if args else None
-                self.value = value
+                self.value = output if self.point.side == "output" else args[0] if args else None
             self._calls += 1
 
-        handle = (
-            module.register_forward_pre_hook(collect)
-            if self.point.side == "input"
-            else module.register_forward_hook(collect)
-        )
-        try:
+        with hooked([(model.get_submodule(self.point.module), self.point.side, collect)]):
             yield self
-        finally:
-            handle.remove()
 
 
 def find_embedding(
@@ -98,32 +87,23 @@ def find_embedding(
     received: list[EmbeddingPoint] = []
     produced: list[EmbeddingPoint] = []
     calls: dict[str, int] = {}
-    handles = []
+    hooks: list[Hook] = []
 
-    def watch(name: str) -> Callable[..., None]:
-        def hook(_: nn.Module, args: tuple[Any, ...]) -> None:
-            call = calls[name] = calls.get(name, -1) + 1
-            if args and _graph_level(args[0], num_graphs):
-                received.append(EmbeddingPoint(name, "input", call))
+    def watch(name: str, args: tuple[Any, ...]) -> None:
+        call = calls[name] = calls.get(name, -1) + 1
+        if args and _graph_level(args[0], num_graphs):
+            received.append(EmbeddingPoint(name, "input", call))
 
-        return hook
-
-    def watch_output(name: str) -> Callable[..., None]:
-        def hook(_: nn.Module, __: tuple[Any, ...], output: Any) -> None:
-            if _graph_level(output, num_graphs):
-                produced.append(EmbeddingPoint(name, "output", calls[name]))
-
-        return hook
+    def watch_output(name: str, args: tuple[Any, ...], output: Any) -> None:
+        if _graph_level(output, num_graphs):
+            produced.append(EmbeddingPoint(name, "output", calls[name]))
 
     for name, module in model.named_modules():
         if name and not _inside_a_layer(model, name):
-            handles.append(module.register_forward_pre_hook(watch(name)))
-            handles.append(module.register_forward_hook(watch_output(name)))
-    try:
+            hooks.append((module, "input", partial(watch, name)))
+            hooks.append((module, "output", partial(watch_output, name)))
+    with hooked(hooks):
         run()
-    finally:
-        for handle in handles:
-            handle.remove()
     found = received or produced
     return found[0] if found else EmbeddingPoint("")
 

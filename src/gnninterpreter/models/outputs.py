@@ -1,12 +1,9 @@
-"""What a model's output means: logits, log-probabilities or probabilities, of two classes or more.
-
-Everything downstream reads class scores as logits of shape [B, C]; this is where they become that.
-"""
+"""From what a model returns to the logits or values that everything downstream reads."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -14,11 +11,11 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.errors import ModelError
+from gnninterpreter.models.task import Task
 
 __all__ = ["OutputKind", "OutputReader", "find_scores"]
 
 KEYS = ("logits", "logit", "out", "output", "scores", "pred", "prediction", "y_hat", "y", "probs")
-TOLERANCE = 1e-3
 
 
 class OutputKind(str, Enum):
@@ -31,59 +28,60 @@ class OutputKind(str, Enum):
 
 @dataclass(frozen=True)
 class OutputReader:
-    """Turns what the model returned into logits of shape [B, C].
+    """Turns the numbers of a model into one row for each graph: logits, or values.
 
     Args:
-        kind: How the numbers are to be read.
-        binary: Whether there is one number for each graph, the score of the second of two classes.
+        kind: How the numbers are to be read; those of a regression are taken as they are.
+        task: What the model was trained to say.
+        outputs: How many numbers it returns for each graph.
+        reason: Why they are read like this, in one clause.
+        notes: What may be otherwise, each in one sentence.
     """
 
     kind: OutputKind
-    binary: bool
+    task: Task
+    outputs: int
+    reason: str = field(default="", compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
-    @classmethod
-    def infer(cls, output: Any, num_graphs: int) -> OutputReader:
-        """Infer the reading from the model's output on some graphs.
+    @property
+    def columns(self) -> int:
+        """Number of columns that come out: two for a binary model with one output."""
+        return 2 if self._one_of_two else self.outputs
 
-        Raises:
-            ModelError: If the output holds no scores for each graph, or they are not finite.
-        """
-        scores = find_scores(output, num_graphs)
-        if not torch.isfinite(scores).all():
-            raise ModelError(
-                "the model returned NaN or infinite scores on ordinary graphs; check its weights, "
-                "and that it was trained on features like those of the spec"
-            )
-        binary = scores.size(1) == 1
-        within = bool((scores >= 0).all() and (scores <= 1).all())
-        if binary:
-            return cls(OutputKind.PROBABILITIES if within else OutputKind.LOGITS, True)
-        if within and bool((scores.sum(1) - 1).abs().max() < TOLERANCE):
-            return cls(OutputKind.PROBABILITIES, False)
-        if bool((scores.exp().sum(1) - 1).abs().max() < TOLERANCE):
-            return cls(OutputKind.LOG_PROBABILITIES, False)
-        return cls(OutputKind.LOGITS, False)
+    @property
+    def _one_of_two(self) -> bool:
+        return self.task is Task.BINARY and self.outputs == 1
 
-    def __call__(self, output: Any, num_graphs: int) -> Tensor:
-        """Return logits of shape [B, C]; C is 2 for a model with one number for each graph."""
-        scores = find_scores(output, num_graphs)
-        if self.kind is OutputKind.PROBABILITIES:
+    def __call__(self, scores: Tensor) -> Tensor:
+        """Return logits or values, [B, C], of what `find_scores` found."""
+        if self.kind is OutputKind.PROBABILITIES and self.task is not Task.REGRESSION:
             tiny = torch.finfo(scores.dtype).tiny
             logs = scores.clamp_min(tiny).log()
-            if self.binary:
+            if self._one_of_two or self.task is Task.MULTILABEL:
                 logs = logs - (1 - scores).clamp_min(tiny).log()
             scores = logs
-        return torch.cat([torch.zeros_like(scores), scores], dim=1) if self.binary else scores
+        return torch.cat([torch.zeros_like(scores), scores], 1) if self._one_of_two else scores
 
     def __str__(self) -> str:
-        if not self.binary:
-            return f"raw {self.kind.value}" if self.kind is OutputKind.LOGITS else self.kind.value
-        number = "probability" if self.kind is OutputKind.PROBABILITIES else "logit"
-        return f"one {number} for each graph, read as that of the second of two classes"
+        count = self.outputs
+        if self.task is Task.REGRESSION:
+            return f"{'one value' if count == 1 else f'{count} values'} for each graph"
+        if self._one_of_two:
+            number = "probability" if self.kind is OutputKind.PROBABILITIES else "logit"
+            return f"one {number} for each graph, read as that of the second of two classes"
+        words = f"raw {self.kind.value}" if self.kind is OutputKind.LOGITS else self.kind.value
+        return f"{words}, one for each label" if self.task is Task.MULTILABEL else words
 
 
-def find_scores(output: Any, num_graphs: int) -> Tensor:
+def find_scores(output: Any, num_graphs: int, num_nodes: int = -1, num_edges: int = -1) -> Tensor:
     """Find the scores of shape [B, C] in what a model returned, itself or inside a tuple or dict.
+
+    Args:
+        output: What the model returned.
+        num_graphs: Number of graphs it was given.
+        num_nodes: Number of their nodes, by which a node-level model is recognised.
+        num_edges: Number of their edges.
 
     Raises:
         ModelError: If there are none.
@@ -98,6 +96,14 @@ def find_scores(output: Any, num_graphs: int) -> Tensor:
             return candidate.unsqueeze(1)
         if candidate.dim() == 2 and candidate.size(0) == num_graphs:
             return candidate
+    rows = {c.size(0) for c in _candidates(output) if isinstance(c, Tensor) and c.dim()}
+    for part, number in (("node", num_nodes), ("edge", num_edges)):
+        if number in rows:
+            raise ModelError(
+                f"the model returned {_shape(output)} for {num_graphs} graphs, one row for each of "
+                f"their {number} {part}s: {part}-level models are not supported yet; explain a "
+                "graph-level one, or pass forward= with a readout"
+            )
     raise ModelError(
         f"the model returned {_shape(output)} for {num_graphs} graphs, where one row of class "
         f"scores for each graph was expected (shape [{num_graphs}, classes]); pass "

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.models.task import Task
 
@@ -71,7 +72,7 @@ def _percentile(quantiles: Tensor | None, value: float) -> float | None:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassStatistics:
+class ClassStatistics(ByValue):
     """Figures of real graphs, a row for each class of the model.
 
     The rows of a multilabel model are those of its labels, over the graphs that have them. A
@@ -108,14 +109,6 @@ class ClassStatistics:
     def num_classes(self) -> int:
         """Number of rows."""
         return self.count.size(0)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ClassStatistics):
-            return NotImplemented
-        mine, its = self.tensors(), other.tensors()
-        return all(torch.equal(mine[n].nan_to_num(), its[n].nan_to_num()) for n in mine)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def profile(self, *rows: int) -> Profile | None:
         """What the graphs of one row, or of several together, look like; None if there are none."""

@@ -1,14 +1,19 @@
-"""What a model was trained to say: one class of several, yes or no, several labels, a number."""
+"""What a model was trained to say, and what it says of some graphs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["Task"]
+import torch
+from torch import Tensor
+
+__all__ = ["Scores", "Task"]
 
 
 class Task(str, Enum):
-    """How a row of outputs is read.
+    """How a row of outputs is read: one class of several, yes or no, several labels, a number.
 
     Everything downstream sees one row of C numbers for each graph. A binary model with one output
     is read as one with two classes, so that its rows have two.
@@ -26,3 +31,48 @@ class Task(str, Enum):
     def exclusive(self) -> bool:
         """Whether a graph has exactly one of the classes."""
         return self in (Task.MULTICLASS, Task.BINARY)
+
+    @property
+    def noun(self) -> str:
+        """What the columns of the outputs are."""
+        return {Task.MULTILABEL: "labels", Task.REGRESSION: "values"}.get(self, "classes")
+
+    def names(self, count: int) -> tuple[str, ...]:
+        """Names for columns that nobody has named."""
+        if self is Task.REGRESSION and count == 1:
+            return ("value",)
+        word = {Task.MULTILABEL: "label", Task.REGRESSION: "value"}.get(self, "class")
+        return tuple(f"{word} {i}" for i in range(count))
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What the model says of B graphs.
+
+    Args:
+        logits: Its outputs, [B, C]: logits of classes or labels, or the values of a regression.
+        embedding: Embeddings, [B, D].
+        task: How a row of outputs is read.
+    """
+
+    logits: Tensor
+    embedding: Tensor
+    task: Task = Task.MULTICLASS
+
+    @classmethod
+    def cat(cls, parts: Sequence[Scores]) -> Scores:
+        """Put the scores of several batches one below the other."""
+        logits = torch.cat([part.logits for part in parts])
+        return cls(logits, torch.cat([part.embedding for part in parts]), parts[0].task)
+
+    @property
+    def log_probabilities(self) -> Tensor:
+        """Log-probabilities of the classes or labels, [B, C]; of a regression there are none."""
+        if self.task is Task.MULTILABEL:
+            return torch.nn.functional.logsigmoid(self.logits)
+        return self.logits.log_softmax(dim=-1)
+
+    @property
+    def probabilities(self) -> Tensor:
+        """Probabilities of the classes or labels, [B, C]."""
+        return self.log_probabilities.exp()

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from threading import local
 
-import torch
-
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.models.classifier import GraphClassifier, Scores
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.task import Scores
 from gnninterpreter.relax.candidates import Candidates
 from gnninterpreter.relax.dense import KERNELS, REQUIRED, Kernel, dense_forwards
 from gnninterpreter.relax.relaxation import Relaxation, softmax_replaced
@@ -46,12 +45,12 @@ class RelaxedModel:
 
     @contextmanager
     def session(self) -> Iterator[RelaxedModel]:
-        """Borrow the model for many calls; it comes back as it came, also after an error."""
+        """Freeze the model for many calls; it comes back as it came, also after an error."""
         if getattr(self._thread, "in_session", False):
             yield self
             return
         with ExitStack() as stack:
-            model = stack.enter_context(self.classifier.borrow())
+            model = stack.enter_context(self.classifier.frozen())
             self.fast_layers = stack.enter_context(dense_forwards(model, self._kernels()))
             stack.enter_context(softmax_replaced())
             self._thread.in_session = True
@@ -67,10 +66,7 @@ class RelaxedModel:
                 return self._run(graphs)
             # Graphs that would influence each other go through the model one by one.
             parts = [self._run(graphs[b]) for b in range(len(graphs))]
-        return Scores(
-            torch.cat([part.logits for part in parts]),
-            torch.cat([part.embedding for part in parts]),
-        )
+        return Scores.cat(parts)
 
     def _run(self, graphs: DenseGraphs) -> Scores:
         candidates = Candidates(graphs)

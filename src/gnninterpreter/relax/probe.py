@@ -8,6 +8,7 @@ model is explained by the score-function gradient instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,7 +19,8 @@ from torch_geometric.nn import MessagePassing
 from torch_geometric.nn.aggr import Aggregation
 
 from gnninterpreter.graphs import DenseGraphs, random_graphs, split_blocks
-from gnninterpreter.models.classifier import Scores
+from gnninterpreter.models.frozen import Hook, hooked
+from gnninterpreter.models.task import Scores
 from gnninterpreter.relax.candidates import Candidates
 from gnninterpreter.relax.dense import REQUIRED
 from gnninterpreter.relax.model import RelaxedModel
@@ -185,17 +187,12 @@ def _first_failure(relaxed: RelaxedModel, graphs: DenseGraphs) -> _Blamed:
     model = relaxed.classifier.model
     inside: list[str] = []
     with torch.no_grad(), relaxed.session():
-        handles = []
+        hooks: list[Hook] = []
         for name, module in model.named_modules():
-            handles.append(module.register_forward_pre_hook(lambda *_, n=name: inside.append(n)))
-            handles.append(module.register_forward_hook(lambda *_: _leave(inside)))
-        try:
+            hooks.append((module, "input", lambda *_, n=name: inside.append(n)))
+            hooks.append((module, "output", lambda *_: _leave(inside)))
+        with suppress(Exception), hooked(hooks):
             relaxed(graphs)
-        except Exception:
-            pass
-        finally:
-            for handle in handles:
-                handle.remove()
     if not inside or not inside[-1]:
         return _Blamed(kind=type(model).__name__ if inside else "")
     return _blame(model, inside[-1])
@@ -219,7 +216,7 @@ def _first_difference(relaxed: RelaxedModel, graphs: DenseGraphs, limit: float) 
         native: list[_Record] = []
         soft: list[_Record] = []
         with torch.no_grad():
-            with classifier.borrow() as model:
+            with classifier.frozen() as model:
                 batch = part.to_batch().to(classifier.device)
                 _record(model, native, partial(classifier.call, batch))
             with relaxed.session():
@@ -282,21 +279,18 @@ def _record(model: nn.Module, into: list[_Record], run: Callable[[], Any]) -> No
     """Run a model and write down what each of its modules receives and returns."""
 
     def before(name: str) -> Callable[..., None]:
-        return lambda _, args: into.append(_Record(name, False, _first_tensor(args)))
+        return lambda args: into.append(_Record(name, False, _first_tensor(args)))
 
     def after(name: str) -> Callable[..., None]:
-        return lambda _, __, output: into.append(_Record(name, True, _first_tensor(output)))
+        return lambda _, output: into.append(_Record(name, True, _first_tensor(output)))
 
-    handles = []
+    hooks: list[Hook] = []
     for name, module in model.named_modules():
         if not _inside_a_kernel(model, name):
-            handles.append(module.register_forward_pre_hook(before(name)))
-            handles.append(module.register_forward_hook(after(name)))
-    try:
+            hooks.append((module, "input", before(name)))
+            hooks.append((module, "output", after(name)))
+    with hooked(hooks):
         run()
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def _inside_a_kernel(model: nn.Module, name: str) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
+from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.report.legend import legend_group
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ def payload(
     explanation: Explanation, drawing: Drawing, molecule: Molecule | None = None
 ) -> dict[str, Any]:
     """Texts of the files that the page's buttons write; drawings are taken from the page itself."""
-    graph = explanation.graph
     smiles = {"smi": f"{molecule.smiles} {explanation.name}"} if molecule and molecule.valid else {}
     # The page has a legend of its own; a drawing that leaves it takes this one along.
     group, room = legend_group(drawing.legend(), *drawing.size)
@@ -28,18 +28,11 @@ def payload(
         **smiles,
         "legend": {"group": group, "height": room},
         "name": explanation.name,
-        "graphml": "\n".join(nx.generate_graphml(graph)),
+        "graphml": "\n".join(nx.generate_graphml(explanation.graph)),
         "json": {
             **explanation.summary(),
-            "graph": {
-                "directed": graph.is_directed(),
-                "nodes": [
-                    {"id": node, **attributes} for node, attributes in graph.nodes(data=True)
-                ],
-                "edges": [
-                    {"source": u, "target": v, **attributes}
-                    for u, v, attributes in graph.edges(data=True)
-                ],
-            },
+            # `gnninterpreter.interchange` reads it; the spec says what its numbers mean.
+            "graph": graph_to_json(explanation.best, explanation.spec),
+            "spec": explanation.spec.to_json(),
         },
     }

@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gnninterpreter.explanation.storage import write_atomically
+from gnninterpreter.files import write_atomically
 from gnninterpreter.report.audit_section import audit_view
 from gnninterpreter.report.content import class_view, repeat_command
 

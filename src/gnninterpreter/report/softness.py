@@ -43,6 +43,8 @@ class Stop:
 
 def thresholded(explanation: Explanation, threshold: float) -> DenseGraphs:
     """The most probable graph if edges had to be this probable to be in it."""
+    if explanation.distribution is None:
+        return explanation.best_dense
     chosen = explanation.distribution.select([explanation.choice])
     latents = chosen.latents()
     shifted = latents[0] - math.log(threshold / (1 - threshold))
@@ -75,6 +77,9 @@ def has_settled(explanation: Explanation) -> bool:
 def soft_graph(explanation: Explanation, threshold: float) -> nx.Graph:
     """All edges at least as probable as a threshold, each carrying its ``_probability``."""
     graph = candidate_graph(thresholded(explanation, threshold), 0)
+    if explanation.distribution is None:
+        nx.set_edge_attributes(graph, 1.0, "_probability")
+        return graph
     chosen = explanation.distribution.select([explanation.choice])
     theta = chosen.edge_probability[0]
     place = pair_places(chosen.num_candidates, chosen.spec.directed, theta.device)

@@ -1,5 +1,18 @@
 """What graphs may look like: feature blocks, direction, classes; written by hand or inferred."""
 
-from gnninterpreter.spec.spec import PALETTE, Block, Categorical, Continuous, GraphSpec
+from gnninterpreter.spec.data import GraphList, graph_list
+from gnninterpreter.spec.labels import Labels, read_labels
+from gnninterpreter.spec.spec import ONES, PALETTE, Block, Categorical, Continuous, GraphSpec
 
-__all__ = ["PALETTE", "Block", "Categorical", "Continuous", "GraphSpec"]
+__all__ = [
+    "ONES",
+    "PALETTE",
+    "Block",
+    "Categorical",
+    "Continuous",
+    "GraphList",
+    "GraphSpec",
+    "Labels",
+    "graph_list",
+    "read_labels",
+]

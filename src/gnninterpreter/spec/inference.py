@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
+from gnninterpreter.spec.data import GraphList, graph_list
+from gnninterpreter.spec.labels import read_labels
 
 __all__ = ["infer_blocks", "infer_spec"]
 
 LOOK_FOR_DIRECTION = 200
+# Integers are read as categories up to FEW of them whatever the data, up to MANY where each is
+# borne out by some rows, and as numbers beyond.
+FEW, MANY, ROWS_EACH = 128, 1000, 10
 
 
 def infer_spec(dataset: Any) -> GraphSpec:
@@ -23,29 +28,24 @@ def infer_spec(dataset: Any) -> GraphSpec:
     Raises:
         DataError: If the data set is empty or its graphs disagree on the number of columns.
     """
-    graphs = list(dataset)
-    if not graphs:
-        raise DataError("dataset is empty; give the graphs the model was trained on, or spec=")
-    for graph in graphs:
-        if not isinstance(graph, Data):
-            raise DataError(
-                f"dataset must hold torch_geometric.data.Data (got {type(graph).__name__})"
-            )
-        if graph.get("edge_index") is None:
-            raise DataError("every graph of the dataset needs an 'edge_index' (got one without)")
+    graphs = graph_list(dataset)
     x = _stack([graph.get("x") for graph in graphs], "x")
     attr = _stack([graph.get("edge_attr") for graph in graphs], "edge_attr")
     if attr is None:
         attr = _stack([graph.get("edge_type") for graph in graphs], "edge_type")
-    metadata = {
-        name: "flat"
-        for name, value in (("x", x), ("edge_attr", attr))
-        if value is not None and value.dim() == 1
-    }
+    metadata = {}
+    for name, value in (("x", x), ("edge_attr", attr)):
+        if value is not None and value.dim() == 1:
+            metadata[name] = "flat"
+        if value is not None and not _are_codes(value):
+            metadata["note"] = (
+                f"whole numbers in '{name}' go up to {int(value.max())}: read as numbers, "
+                "not as categories"
+            )
     return GraphSpec(
         nodes=() if x is None else infer_blocks(x.view(x.size(0), -1)),
         edges=() if attr is None else infer_blocks(attr.view(attr.size(0), -1)),
-        class_names=_class_names(dataset, graphs),
+        class_names=_class_names(graphs),
         directed=not all(_symmetric(graph.edge_index) for graph in graphs[:LOOK_FOR_DIRECTION]),
         metadata=metadata,
     )
@@ -54,9 +54,9 @@ def infer_spec(dataset: Any) -> GraphSpec:
 def infer_blocks(values: Tensor) -> tuple[Block, ...]:
     """Cut the columns of a feature matrix into blocks.
 
-    Integers are index codes, one block for each column. Among real columns, neighbouring 0/1
-    columns of which exactly one is set in every row are a one-hot block; what is left is
-    continuous, between the smallest and the largest value seen.
+    Integers are index codes, one block for each column, unless there are too many of them. Among
+    real columns, neighbouring 0/1 columns of which exactly one is set in every row are a one-hot
+    block; what is left is continuous, between the smallest and the largest value seen.
 
     Example:
         >>> infer_blocks(torch.tensor([[1.0, 0.0, 3.5], [0.0, 1.0, -1.0]]))[0].size
@@ -73,8 +73,14 @@ def infer_blocks(values: Tensor) -> tuple[Block, ...]:
                 f"integer features are read as categories from 0 on (got {int(values.min())}); "
                 "turn them into floats if they are numbers"
             )
-        sizes = (int(column.max()) + 1 for column in values.t())
-        return tuple(Categorical(size, encoding="index") for size in sizes)
+        if _are_codes(values):
+            sizes = (int(column.max()) + 1 for column in values.t())
+            return _named([Categorical(size, encoding="index") for size in sizes])
+        part = values.double()
+        low, high = tuple(part.amin(0).tolist()), tuple(part.amax(0).tolist())
+        return (Continuous(values.size(1), low, high),)
+    if not bool(torch.isfinite(values).all()):
+        raise DataError("features must be finite numbers (got NaN or infinity); fill or drop them")
     blocks: list[Block] = []
     loose: list[int] = []
 
@@ -97,7 +103,24 @@ def infer_blocks(values: Tensor) -> tuple[Block, ...]:
             loose.append(start)
             start += 1
     close()
-    return tuple(blocks)
+    return _named(blocks)
+
+
+def _named(blocks: list[Block]) -> tuple[Block, ...]:
+    """Number the categories where there are several; `GraphSpec` tells other blocks apart."""
+    several = sum(isinstance(block, Categorical) for block in blocks) > 1
+    return tuple(
+        replace(block, name=f"feature {k}") if several and isinstance(block, Categorical) else block
+        for k, block in enumerate(blocks)
+    )
+
+
+def _are_codes(values: Tensor) -> bool:
+    """Whether values may be categories: not too many for the rows that bear them out."""
+    if values.is_floating_point() or not values.numel():
+        return True
+    count, rows = int(values.max()) + 1, values.size(0)
+    return count <= max(FEW, min(MANY, rows // ROWS_EACH))
 
 
 def _one_hot_end(values: Tensor, start: int) -> int:
@@ -129,14 +152,13 @@ def _stack(parts: Sequence[Tensor | None], name: str) -> Tensor | None:
     return torch.cat(present)
 
 
-def _class_names(dataset: Any, graphs: Sequence[Data]) -> tuple[str, ...]:
-    names = getattr(dataset, "class_names", None)
-    if names:
-        return tuple(names)
-    labels = [
-        int(g.y) for g in graphs if g.get("y") is not None and torch.as_tensor(g.y).numel() == 1
-    ]
-    return tuple(f"class {i}" for i in range(max(labels) + 1)) if labels else ()
+def _class_names(graphs: GraphList) -> tuple[str, ...]:
+    if graphs.class_names:
+        return tuple(graphs.class_names)
+    labels = read_labels(graphs)
+    if labels is None or not labels.classes:
+        return ()
+    return tuple(f"class {i}" for i in range(int(labels.known.max()) + 1))
 
 
 def _symmetric(edge_index: Tensor) -> bool:

@@ -6,124 +6,49 @@ relaxation its feature layout, the drawings their names and colours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gnninterpreter.errors import SpecError, TargetError
+from gnninterpreter.spec.blocks import (
+    ONES,
+    PALETTE,
+    Block,
+    Categorical,
+    Continuous,
+    block_from_json,
+    block_to_json,
+    distinct,
+    whole,
+)
 
-__all__ = ["Block", "Categorical", "Continuous", "GraphSpec"]
+__all__ = ["ONES", "PALETTE", "Block", "Categorical", "Continuous", "GraphSpec"]
 
-# Okabe and Ito's palette: told apart with every common form of colour blindness.
-PALETTE = (
-    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#999999",
-)  # fmt: skip
-
-
-def _per_column(bound: tuple[float, ...] | float, dim: int, label: str) -> tuple[float, ...]:
-    values = (
-        tuple(float(b) for b in bound) if isinstance(bound, Sequence) else (float(bound),) * dim
-    )
-    if len(values) != dim:
-        raise SpecError(f"Continuous has {dim} columns but {len(values)} values for '{label}'")
-    return values
-
-
-@dataclass(frozen=True)
-class Categorical:
-    """One choice among ``size`` categories for each node or edge.
-
-    Args:
-        size: Number of categories.
-        names: One name for each category; numbers are used when omitted.
-        colors: One CSS colour for each category; a colour-blind-safe palette when omitted.
-        name: What the choice is about, for legends ("atom", "colour").
-        encoding: How the model reads it: ``"one-hot"`` is ``size`` columns, ``"index"`` one column
-            of integers, as `torch.nn.Embedding` and relation layers take them.
-
-    Example:
-        >>> Categorical(3, names=("C", "N", "O"), name="atom").width
-        3
-    """
-
-    size: int
-    names: tuple[str, ...] = ()
-    colors: tuple[str, ...] = ()
-    name: str = "type"
-    encoding: str = "one-hot"
-
-    def __post_init__(self) -> None:
-        """Fill in names and colours, and check that they fit the size."""
-        if self.size < 1:
-            raise SpecError(f"Categorical needs at least one category (got size={self.size})")
-        if self.encoding not in ("one-hot", "index"):
-            raise SpecError(f"encoding must be 'one-hot' or 'index' (got {self.encoding!r})")
-        names = tuple(self.names) or tuple(str(i) for i in range(self.size))
-        colors = tuple(self.colors) or tuple(PALETTE[i % len(PALETTE)] for i in range(self.size))
-        for label, values in (("names", names), ("colors", colors)):
-            if len(values) != self.size:
-                raise SpecError(
-                    f"Categorical has {self.size} categories but {len(values)} {label}; "
-                    "give one for each category or none"
-                )
-        object.__setattr__(self, "names", names)
-        object.__setattr__(self, "colors", colors)
-
-    @property
-    def width(self) -> int:
-        """Number of columns the block takes in the feature matrix."""
-        return self.size if self.encoding == "one-hot" else 1
+MOST_LISTED = 20
 
 
-@dataclass(frozen=True)
-class Continuous:
-    """``dim`` real numbers for each node or edge, each between its ``low`` and its ``high``.
+@dataclass(frozen=True, eq=False)
+class _Frozen(Mapping[str, str]):
+    """A mapping that cannot change and so has a hash; unlike a proxy it can be pickled."""
 
-    A column whose bounds are equal is a constant: the model reads it and nothing is learned for it.
+    pairs: tuple[tuple[str, str], ...]
 
-    Args:
-        dim: Number of columns.
-        low: Lower bound, one for all columns or one for each.
-        high: Upper bound, likewise.
-        names: One name for each column.
-        name: What the numbers are about, for legends.
-    """
+    def __getitem__(self, key: str) -> str:
+        return dict(self.pairs)[key]
 
-    dim: int = 1
-    low: tuple[float, ...] | float = 0.0
-    high: tuple[float, ...] | float = 1.0
-    names: tuple[str, ...] = ()
-    name: str = "value"
+    def __iter__(self) -> Iterator[str]:
+        return (key for key, _ in self.pairs)
 
-    def __post_init__(self) -> None:
-        """Spread scalar bounds over the columns and check their order."""
-        if self.dim < 1:
-            raise SpecError(f"Continuous needs at least one column (got dim={self.dim})")
-        low, high = _per_column(self.low, self.dim, "low"), _per_column(self.high, self.dim, "high")
-        for column, (lo, hi) in enumerate(zip(low, high, strict=True)):
-            if not lo <= hi:
-                raise SpecError(f"column {column} of Continuous has low > high (got {lo} > {hi})")
-        names = tuple(self.names) or tuple(f"{self.name} {i}" for i in range(self.dim))
-        if len(names) != self.dim:
-            raise SpecError(f"Continuous has {self.dim} columns but {len(names)} names")
-        object.__setattr__(self, "low", low)
-        object.__setattr__(self, "high", high)
-        object.__setattr__(self, "names", names)
+    def __len__(self) -> int:
+        return len(self.pairs)
 
-    @property
-    def width(self) -> int:
-        """Number of columns the block takes in the feature matrix."""
-        return self.dim
+    def __hash__(self) -> int:
+        return hash(self.pairs)
 
-    @property
-    def constant(self) -> bool:
-        """Whether every column has equal bounds, so that there is nothing to learn."""
-        return self.low == self.high
-
-
-Block = Categorical | Continuous
-
-ONES = Continuous(1, 1.0, 1.0, names=("constant",), name="constant")
+    def __repr__(self) -> str:
+        return repr(dict(self.pairs))
 
 
 @dataclass(frozen=True)
@@ -131,7 +56,7 @@ class GraphSpec:
     """The graphs a classifier takes: feature blocks, direction, classes, candidate size.
 
     The columns of ``data.x`` are the node blocks side by side, those of ``data.edge_attr`` the edge
-    blocks. Without node blocks ``x`` is one column of ones.
+    blocks. Without node blocks ``x`` is one column of ones. Blocks that share a name get numbers.
 
     Args:
         nodes: Feature blocks of the nodes.
@@ -156,17 +81,16 @@ class GraphSpec:
 
     def __post_init__(self) -> None:
         """Freeze the sequences and check the rules that span fields."""
-        object.__setattr__(self, "nodes", tuple(self.nodes) or (ONES,))
-        object.__setattr__(self, "edges", tuple(self.edges))
+        object.__setattr__(self, "nodes", distinct(self.nodes) or (ONES,))
+        object.__setattr__(self, "edges", distinct(self.edges))
+        if isinstance(self.class_names, str) or not isinstance(self.class_names, Sequence):
+            raise SpecError(f"class_names must be a list of names (got {self.class_names!r})")
         object.__setattr__(self, "class_names", tuple(str(name) for name in self.class_names))
-        for block in (*self.nodes, *self.edges):
-            if not isinstance(block, (Categorical, Continuous)):
-                raise SpecError(
-                    "feature blocks must be Categorical or Continuous "
-                    f"(got {type(block).__name__}); write e.g. GraphSpec(nodes=(Categorical(7),))"
-                )
+        object.__setattr__(self, "metadata", _Frozen(tuple(sorted(self.metadata.items()))))
         if len(set(self.class_names)) != len(self.class_names):
             raise SpecError(f"class_names must differ from each other (got {self.class_names})")
+        if self.max_nodes is not None:
+            object.__setattr__(self, "max_nodes", whole(self.max_nodes, "max_nodes"))
         if self.max_nodes is not None and self.max_nodes < 2:
             raise SpecError(
                 f"max_nodes must be at least 2, since a graph needs an edge (got {self.max_nodes})"
@@ -201,28 +125,61 @@ class GraphSpec:
         """Number of classes."""
         return len(self.class_names)
 
-    def class_index(self, target: str | int) -> int:
-        """Return the index of a class given by name or index.
+    def class_index(self, target: Any) -> int:
+        """Return the index of a class given by name or number.
+
+        A name may differ in case and in ``-``, ``_`` and spaces, where that leaves one class.
 
         Raises:
-            TargetError: If there is no such class; the message lists those there are.
+            TargetError: If there is no such class, or several; the message lists those there are.
         """
+        number: Any = target
         if isinstance(target, str):
-            folded = {_fold(name): i for i, name in enumerate(self.class_names)}
-            if _fold(target) in folded:
-                return folded[_fold(target)]
-            if target.lstrip("-").isdigit():
-                target = int(target)
-        if isinstance(target, int) and 0 <= target < self.num_classes:
-            return target
+            if target in self.class_names:
+                return self.class_names.index(target)
+            alike = [i for i, n in enumerate(self.class_names) if _fold(n) == _fold(target)]
+            if len(alike) == 1:
+                return alike[0]
+            if alike:
+                names = " and ".join(repr(self.class_names[i]) for i in alike)
+                raise TargetError(f"{target!r} may be {names}; write the name exactly")
+            number = int(target) if re.fullmatch("-?[0-9]{1,9}", target) else None
+        try:
+            index = whole(number, "class")
+        except SpecError:
+            index = -1
+        if 0 <= index < self.num_classes:
+            return index
+        listed = [f"{i} = {name}" for i, name in enumerate(self.class_names[:MOST_LISTED])]
+        more = self.num_classes - len(listed)
         raise TargetError(
             f"there is no class {target!r}; the classes are "
-            + ", ".join(f"{i} = {name}" for i, name in enumerate(self.class_names))
+            + ", ".join(listed)
+            + (f" and {more} more" if more else "")
         )
 
     def with_classes(self, names: Sequence[str]) -> GraphSpec:
         """Return the same spec with other class names."""
         return replace(self, class_names=tuple(names))
+
+    def with_feature_names(self, names: Sequence[str]) -> GraphSpec:
+        """Return the same spec with names for the columns of the node features.
+
+        Args:
+            names: One for each category of the first categorical block, or, where there is none,
+                one for each column of the numbers.
+
+        Raises:
+            SpecError: If there are more or fewer names than that.
+        """
+        given = tuple(str(name) for name in names)
+        for kind in (Categorical, Continuous):
+            for place, block in enumerate(self.nodes):
+                if isinstance(block, kind) and not getattr(block, "constant", False):
+                    nodes = list(self.nodes)
+                    nodes[place] = replace(block, names=given)
+                    return replace(self, nodes=tuple(nodes))
+        raise SpecError("feature_names were given, but the nodes have no features to name")
 
     @classmethod
     def from_dataset(cls, dataset: Any, **overrides: Any) -> GraphSpec:
@@ -235,17 +192,21 @@ class GraphSpec:
             dataset: The graphs.
             **overrides: Fields of the spec to set by hand.
         """
+        from gnninterpreter.spec.data import graph_list
         from gnninterpreter.spec.inference import infer_spec
 
         own = getattr(dataset, "spec", None)
+        if not isinstance(own, cls):
+            dataset = graph_list(dataset)
+            own = dataset.spec
         spec = own if isinstance(own, cls) else infer_spec(dataset)
         return replace(spec, **overrides) if overrides else spec
 
     def to_json(self) -> dict[str, Any]:
         """Return the spec as plain JSON values."""
         return {
-            "nodes": [_block_to_json(block) for block in self.nodes],
-            "edges": [_block_to_json(block) for block in self.edges],
+            "nodes": [block_to_json(block) for block in self.nodes],
+            "edges": [block_to_json(block) for block in self.edges],
             "class_names": list(self.class_names),
             "directed": self.directed,
             "max_nodes": self.max_nodes,
@@ -266,8 +227,8 @@ class GraphSpec:
         if unknown:
             raise SpecError(f"unknown fields in a stored spec: {sorted(unknown)}")
         return cls(
-            nodes=tuple(_block_from_json(block) for block in values["nodes"]),
-            edges=tuple(_block_from_json(block) for block in values["edges"]),
+            nodes=tuple(block_from_json(block) for block in values["nodes"]),
+            edges=tuple(block_from_json(block) for block in values["edges"]),
             class_names=tuple(values["class_names"]),
             directed=values.get("directed", False),
             max_nodes=values.get("max_nodes"),
@@ -277,17 +238,3 @@ class GraphSpec:
 
 def _fold(name: str) -> str:
     return name.strip().lower().replace("_", " ").replace("-", " ")
-
-
-def _block_to_json(block: Block) -> dict[str, Any]:
-    values = {"kind": type(block).__name__.lower(), **vars(block)}
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
-
-
-def _block_from_json(values: Mapping[str, Any]) -> Block:
-    kinds: dict[str, Callable[..., Block]] = {"categorical": Categorical, "continuous": Continuous}
-    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k != "kind"}
-    try:
-        return kinds[values["kind"]](**fields)
-    except (KeyError, TypeError) as error:
-        raise SpecError(f"cannot read a stored feature block: {error}") from error

@@ -1,13 +1,22 @@
 """Training: from a data set to a classifier worth explaining, and the bundled ones anew."""
 
+from gnninterpreter.training.crossval import cross_validate
+from gnninterpreter.training.recipes import RECIPES, train_bundle, training_recipe
 from gnninterpreter.training.splits import Split, stratified_split
+from gnninterpreter.training.statistics import refresh_statistics, training_statistics
 from gnninterpreter.training.trainer import EpochReport, TrainingConfig, TrainingResult, train
 
 __all__ = [
+    "RECIPES",
     "EpochReport",
     "Split",
     "TrainingConfig",
     "TrainingResult",
+    "cross_validate",
+    "refresh_statistics",
     "stratified_split",
     "train",
+    "train_bundle",
+    "training_recipe",
+    "training_statistics",
 ]

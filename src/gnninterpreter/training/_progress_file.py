@@ -1,19 +1,29 @@
-"""The state of a training run between two epochs, on disk so that a killed run can go on."""
+"""The state of a training run between two epochs, on disk so that a killed run can go on.
+
+The file is the SHA-256 of its contents and then the contents, so that one damaged bit is noticed
+before anything is read from it.
+"""
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from gnninterpreter.datasets._storage import read_tensors, write_tensors
+from gnninterpreter.datasets._storage import atomic_path
 from gnninterpreter.errors import OutputError
 
 __all__ = ["TrainingState"]
+
+DIGEST = 32
+NUMBERS = ("epoch", "best_epoch", "best_accuracy", "best_loss", "seconds")
+
+logger = logging.getLogger(__name__)
 
 
 class TrainingState:
@@ -23,7 +33,7 @@ class TrainingState:
         model: The model in training.
         optimizer: Its AdamW.
         generator: The source of the order of the batches.
-        settings: What the run depends on, as JSON values; only a file with the same is resumed.
+        settings: All that the run depends on, as JSON values; only a file with the same is resumed.
     """
 
     def __init__(
@@ -63,21 +73,21 @@ class TrainingState:
 
     def save(self, path: Path) -> None:
         """Write the state, atomically."""
+        from safetensors.torch import save
+
         tensors = {f"model.{key}": value for key, value in self._model.state_dict().items()}
         tensors |= {f"best.{key}": value for key, value in self._best.items()}
         for index, moments in self._optimizer.state_dict()["state"].items():
             tensors |= {f"moments.{index}.{key}": value for key, value in moments.items()}
         tensors["generator"] = self._generator.get_state()
-        header = {
-            "settings": self._settings,
-            "epoch": self.epoch,
-            "best_epoch": self.best_epoch,
-            "best_accuracy": self.best_accuracy,
-            "best_loss": self.best_loss,
-            "seconds": self.seconds,
-        }
+        header = {"settings": self._settings, **{name: getattr(self, name) for name in NUMBERS}}
+        tensors["header"] = torch.frombuffer(
+            bytearray(json.dumps(header).encode()), dtype=torch.uint8
+        )
+        contents = save({key: value.detach().cpu().contiguous() for key, value in tensors.items()})
         try:
-            write_tensors(path, tensors, header)
+            with atomic_path(path) as temporary:
+                temporary.write_bytes(hashlib.sha256(contents).digest() + contents)
         except OSError as error:
             raise OutputError(
                 f"cannot write the training state to {path} ({error.strerror}); "
@@ -85,28 +95,37 @@ class TrainingState:
             ) from error
 
     def resume(self, path: Path) -> bool:
-        """Take up the state in a file; return whether there was one of the same settings."""
+        """Take up the state in a file; return whether there was one of the same settings.
+
+        A file that is damaged, or of other settings, is left alone here, with a note in the log:
+        the next `save` replaces it.
+        """
+        from safetensors.torch import load
+
         try:
-            tensors, header = read_tensors(path)
-        except (OSError, ValueError):
+            stored = path.read_bytes()
+        except OSError:
             return False
-        if header.get("settings") != self._settings:
+        if hashlib.sha256(stored[DIGEST:]).digest() != stored[:DIGEST]:
+            logger.warning("the training state %s is damaged; training starts again", path)
+            return False
+        tensors = load(stored[DIGEST:])
+        header = json.loads(bytes(tensors["header"].tolist()))
+        if header["settings"] != self._settings:
+            logger.warning("the training state %s is of another run; training starts again", path)
             return False
         self._model.load_state_dict(_part(tensors, "model."))
         self._best = {
-            key: value.to(self._best[key].device)
-            for key, value in _part(tensors, "best.").items()
-        }  # fmt: skip
-        stored = self._optimizer.state_dict()
+            key: value.to(self._best[key].device) for key, value in _part(tensors, "best.").items()
+        }
         moments: dict[int, dict[str, Tensor]] = {}
         for name, value in _part(tensors, "moments.").items():
             index, key = name.split(".", 1)
             moments.setdefault(int(index), {})[key] = value
-        self._optimizer.load_state_dict({**stored, "state": moments})
+        self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": moments})
         self._generator.set_state(tensors["generator"])
-        for key in ("epoch", "best_epoch", "best_accuracy", "best_loss", "seconds"):
-            with contextlib.suppress(KeyError):
-                setattr(self, key, header[key])
+        for name in NUMBERS:
+            setattr(self, name, header[name])
         return True
 
 

@@ -7,6 +7,7 @@ and makes a batch of any graphs in a handful of tensor operations.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -52,7 +53,7 @@ class GraphStore:
     """A whole data set as one set of tensors.
 
     Args:
-        dataset: A data set, or a list of `torch_geometric.data.Data`, of labelled graphs.
+        dataset: A data set, or a list of `torch_geometric.data.Data`, of labeled graphs.
         use_edge_attr: Whether batches hold the edge features.
         device: Where the tensors lie.
     """
@@ -73,6 +74,14 @@ class GraphStore:
 
     def __len__(self) -> int:
         return len(self.y)
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the graphs."""
+        parts = (self.x, self.edge_index, self.edge_attr, self.y, self._node_ptr, self._edge_ptr)
+        digest = hashlib.sha256()
+        for part in parts:
+            digest.update(b"none" if part is None else part.cpu().contiguous().numpy().tobytes())
+        return digest.hexdigest()
 
     def batch(self, indices: Tensor) -> GraphBatch:
         """Return the graphs of the given indices as one batch.

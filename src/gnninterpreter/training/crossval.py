@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Sequence
 from functools import partial
-from multiprocessing import get_context
 from typing import Any
 
 import torch
@@ -13,6 +11,7 @@ from torch import Tensor
 
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models.scores import ClassificationScores
+from gnninterpreter.parallel import map_processes
 from gnninterpreter.training.batching import GraphStore
 from gnninterpreter.training.splits import Split, folds
 from gnninterpreter.training.trainer import TrainingConfig, train
@@ -32,7 +31,7 @@ def cross_validate(
     """Train ``count`` models, each on all parts of the data but one, and score it on that one.
 
     Args:
-        dataset: Labelled graphs.
+        dataset: Labeled graphs.
         config: How to train each model. With ``keep="best"`` the part after the one held out
             chooses the state; with ``"last"`` it is trained on as well.
         count: Number of parts.
@@ -54,7 +53,7 @@ def cross_validate(
     parts = folds(labels, count, config.seed)
     predictions = torch.empty_like(labels)
     fold = partial(_fold, dataset, config, parts, str(device))
-    for done, (index, found) in enumerate(_each(fold, range(count), jobs), 1):
+    for done, (index, found) in enumerate(map_processes(fold, range(count), jobs), 1):
         predictions[parts[index]] = found
         if callback is not None:
             callback(done, count)
@@ -63,7 +62,7 @@ def cross_validate(
 
 def _fold(
     dataset: Any, config: TrainingConfig, parts: Sequence[Tensor], device: str, index: int
-) -> tuple[int, Tensor]:
+) -> Tensor:
     """Train on all parts but one and predict that one."""
     held_out, chooser = parts[index], parts[(index + 1) % len(parts)]
     rest = [part for part in parts if part is not held_out]
@@ -73,15 +72,4 @@ def _fold(
     result = train(dataset, config, device=device, split=split)
     store = GraphStore(dataset, use_edge_attr="edge_dim" in config.model)
     with torch.no_grad():
-        return index, store.batch(held_out).logits(result.model).argmax(1)
-
-
-def _each(
-    fold: Callable[[int], tuple[int, Tensor]], indices: Iterable[int], jobs: int
-) -> Iterator[tuple[int, Tensor]]:
-    if jobs <= 1:
-        yield from map(fold, indices)
-        return
-    with ProcessPoolExecutor(jobs, get_context("spawn"), torch.set_num_threads, (1,)) as pool:
-        for future in as_completed([pool.submit(fold, index) for index in indices]):
-            yield future.result()
+        return store.batch(held_out).logits(result.model).argmax(1)

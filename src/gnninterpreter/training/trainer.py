@@ -140,12 +140,12 @@ def train(
     """Train a classifier.
 
     Args:
-        dataset: Labelled graphs; their ``edge_attr`` is used where the model's config has
+        dataset: Labeled graphs; their ``edge_attr`` is used where the model's config has
             ``edge_dim``.
         config: How to train.
         checkpoint: File to keep the state in after every epoch. Where it holds the state of a run
-            with the same settings, training goes on from there; a damaged or foreign file is
-            replaced. Removed at the end.
+            with the same settings and graphs, training goes on from there; one that is damaged, or
+            of another run, is replaced, with a note in the log. Removed at the end.
         device: ``"cpu"`` or a CUDA device.
         callback: Called after each epoch.
         split: Parts to use instead of the stratified 80/10/10 split that the seed gives.
@@ -179,8 +179,12 @@ def train(
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
-    state = TrainingState(model, optimizer, generator, config.to_json())
     path = Path(checkpoint) if checkpoint is not None else None
+    settings = config.to_json()
+    if path is not None:
+        settings["data"] = [graphs.fingerprint() for graphs in stores]
+        settings["split"] = [part.tolist() for part in (split.train, split.validation)]
+    state = TrainingState(model, optimizer, generator, settings)
     if path is not None:
         state.resume(path)
     while state.epoch < config.max_epochs and state.epoch - state.best_epoch < config.patience:

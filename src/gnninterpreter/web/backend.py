@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 import time
 from collections.abc import Callable
@@ -14,7 +13,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from gnninterpreter.audit.truth import Oracle, ground_truth
+from gnninterpreter.audit.rule import Oracle, rule_of
 from gnninterpreter.chem.drawing import read_molecule
 from gnninterpreter.errors import GNNInterpreterError, ModelError, TargetError
 from gnninterpreter.explanation import Explanation, ExplanationSet
@@ -46,7 +45,7 @@ class Backend:
         result: The run.
         folder: Its folder, the only place that is ever written to.
         model: The model that the run explains.
-        dataset: Labelled graphs, for class statistics and the ground truth.
+        dataset: Labelled graphs, for class statistics and the rule of the data set.
         forward: How to call the model, where its signature does not say.
 
     Raises:
@@ -70,20 +69,14 @@ class Backend:
         self.model = model.model if isinstance(model, Bundle) else model
         self.spec = result.spec
         self.classifier = live_classifier(result, model, dataset, forward=forward)
-        self.oracle: Oracle | None = ground_truth(model, dataset)
+        self.oracle: Oracle | None = rule_of(model, dataset)
         self.statistics = self._statistics(model)
         self.targets = askable(self.spec, [e.target for e in result.values()])
         self.saved = SavedRuns(folder, self.spec, self.opened)
-        # The classifier listens to its model while it runs, so that runs must not overlap, and
-        # the model must not be copied meanwhile: the copy would carry what listens.
+        # The classifier listens to its model while it runs, so that runs must not overlap.
         self._lock = threading.Lock()
         self._report: str | None = None
         self._opened: list[dict[str, Any]] | None = None
-
-    def copy_model(self) -> nn.Module:
-        """A model for one search alone; the page goes on asking the other meanwhile."""
-        with self._lock:
-            return copy.deepcopy(self.model)
 
     def target_name(self, value: Any) -> str:
         """The name of a target given by name, or by the number of its class.

@@ -13,6 +13,7 @@ import networkx as nx
 from gnninterpreter.api import explain
 from gnninterpreter.errors import DataError, GNNInterpreterError, SpecError
 from gnninterpreter.explanation import Explanation, ExplanationSet
+from gnninterpreter.models.frozen import clean_copy
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.gallery import candidate_graph
 from gnninterpreter.search import Recipe, Snapshot
@@ -207,7 +208,8 @@ class LiveSearches:
         size = {} if known is None else {"max_nodes": known.max_nodes}
         try:
             search.result = explain(
-                backend.copy_model(),
+                # A model of its own: the page goes on asking the other meanwhile.
+                clean_copy(backend.model),
                 spec=backend.spec,
                 targets=backend.targets[search.name],
                 restarts=restarts,

@@ -10,7 +10,7 @@ from gnninterpreter.baselines import XGNN, Random
 from gnninterpreter.chem.valencies import MUTAG_VALENCIES
 from gnninterpreter.datasets.mutag import MUTAG
 from gnninterpreter.evidence import random_baseline, random_of_size
-from gnninterpreter.experiments.metrics import Yardstick, measure
+from gnninterpreter.experiments.metrics import Reference, measure
 from gnninterpreter.models import GraphClassifier, load
 from tests.experiments.metrics.molecules import molecule
 
@@ -25,10 +25,10 @@ def real() -> list[Data]:
 
 
 @pytest.fixture(scope="module")
-def yardstick() -> Yardstick:
+def reference() -> Reference:
     bundle = load("mutag")
     classifier = GraphClassifier(bundle.model, bundle.spec)
-    return Yardstick(classifier, bundle.statistics, real(), MUTAG_VALENCIES, lambda graph: 1)
+    return Reference(classifier, bundle.statistics, real(), MUTAG_VALENCIES, lambda graph: 1)
 
 
 def test_random_graphs_of_a_size():
@@ -41,13 +41,13 @@ def test_random_graphs_of_a_size():
     assert one.edge_index.tolist() == other.edge_index.tolist()
 
 
-def test_every_method_is_measured_alike(yardstick):
+def test_every_method_is_measured_alike(reference):
     bundle = load("mutag")
     found = {
-        "random": measure(Random(num_nodes=9).explain(bundle, target=1), yardstick, 20),
+        "random": measure(Random(num_nodes=9).explain(bundle, targets=1)[1], reference, 20),
         "xgnn": measure(
-            XGNN(episodes=1, parallel=1, max_steps=10, rollouts=2).explain(bundle, target=1),
-            yardstick,
+            XGNN(episodes=1, parallel=1, max_steps=10, rollouts=2).explain(bundle, targets=1)[1],
+            reference,
             20,
         ),
     }
@@ -64,9 +64,9 @@ def test_every_method_is_measured_alike(yardstick):
     assert (found["random"].connected, found["xgnn"].connected) == (1.0, 1.0)
 
 
-def test_a_class_without_real_graphs_has_no_discrepancy(yardstick):
-    bare = Yardstick(yardstick.classifier, yardstick.statistics, real()[:1])
-    found = measure(Random(num_nodes=4).explain(load("mutag"), target=0), bare, 10)
+def test_a_class_without_real_graphs_has_no_discrepancy(reference):
+    bare = Reference(reference.classifier, reference.statistics, real()[:1])
+    found = measure(Random(num_nodes=4).explain(load("mutag"), targets=0)[0], bare, 10)
     assert math.isnan(found.degree_mmd)
     assert found.valencies is None
     assert found.oracle is None

@@ -29,7 +29,7 @@ def test_goes_on_where_it_was(tmp_path):
     again = run(CHEAP, tmp_path, quick=True, say=said.append)
     assert "classifiers: already there" in said
     assert "statistics: begins" in said
-    assert "6 of 6 units are there" in said
+    assert "6 of 6 values are there" in said
     assert [t.to_markdown() for t in again] == [t.to_markdown() for t in first]
 
 
@@ -69,12 +69,12 @@ def test_the_command_prints_the_tables(tmp_path):
 def test_the_command_lists_what_there_is_to_do(tmp_path):
     out = str(tmp_path / "out")
     arguments = ["paper", "statistics", "--quick", "--out", out]
-    result = CliRunner().invoke(app, [*arguments, "--units"])
+    result = CliRunner().invoke(app, [*arguments, "--list"])
     assert "sizes: dataset=mutag, whole=False" in result.output
-    assert "6 of 6 units to compute" in result.output
+    assert "6 of 6 to compute" in result.output
     assert not (tmp_path / "out").exists()
     CliRunner().invoke(app, arguments)
-    assert "0 of 6 units" in CliRunner().invoke(app, [*arguments, "--units"]).output
+    assert "0 of 6 to compute" in CliRunner().invoke(app, [*arguments, "--list"]).output
 
 
 def test_the_command_knows_every_study():

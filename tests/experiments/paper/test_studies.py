@@ -12,16 +12,18 @@ from gnninterpreter.datasets.rome_like import synthetic_graph
 from gnninterpreter.errors import SpecError
 from gnninterpreter.evidence import class_counts
 from gnninterpreter.experiments.paper import Settings
+from gnninterpreter.experiments.paper.bundled import classifier
+from gnninterpreter.experiments.paper.computations import computation
 from gnninterpreter.experiments.paper.studies import ablation, bias, complexity
-from gnninterpreter.experiments.paper.study import Workshop
-from gnninterpreter.experiments.paper.units import classifier, unit
+from gnninterpreter.experiments.paper.study import StudyContext
 from gnninterpreter.experiments.paper.work import attaching, explaining
+from gnninterpreter.experiments.store import Store
 from gnninterpreter.search import Recipe
 
 
 @pytest.fixture
-def workshop(tmp_path: Path) -> Workshop:
-    return Workshop(Settings(quick=True), tmp_path)
+def context(tmp_path: Path) -> StudyContext:
+    return StudyContext(Settings(quick=True), Store(tmp_path))
 
 
 def test_numbers_of_motifs_are_those_of_the_paper():
@@ -82,7 +84,7 @@ def test_leaving_out_a_term():
 
 
 def test_every_class_is_ablated_in_the_full_version():
-    works = ablation.units(Settings())
+    works = ablation.computations(Settings())
     paper = [dict(w.arguments) for w in works if dict(w.arguments)["recipe"] == "paper"]
     # 17 classes, six terms left out in turn and nothing left out.
     assert len({(u["dataset"], u["target"], u["term"]) for u in paper}) == 17 * 7
@@ -108,9 +110,9 @@ def test_standard_error_of_a_slope_by_hand():
     assert found.last == pytest.approx(-1.0)
 
 
-def test_default_classes_are_named(workshop):
-    outcome = bias.study(workshop)
-    named = {row.key[0]: row.extra["wins by default"] for row in outcome.tables[1].rows}
+def test_default_classes_are_named(context):
+    outcome = bias.study(context)
+    named = outcome.tables[1].frame.set_index("data set")["wins by default"].to_dict()
     assert set(named) == {"mutag", "is_acyclic", "color_consistency"}
     assert set(named.values()) <= {*classifier("mutag").spec.class_names, "neither"} | {
         *classifier("is_acyclic").spec.class_names,
@@ -128,9 +130,9 @@ def test_the_verdict_on_a_default_class_by_hand():
     assert even.extra["wins by default"] == "neither"
 
 
-def test_a_record_has_what_studies_need(workshop):
-    found = workshop.get(
-        unit(
+def test_a_record_has_what_studies_need(context):
+    found = context.get(
+        computation(
             "ours",
             dataset="mutag",
             target="nonmutagen",
@@ -143,14 +145,14 @@ def test_a_record_has_what_studies_need(workshop):
         )
     )
     assert len(found["runs"]) == 2
-    assert {"best", "modes", "spread", "probability", "seconds"} <= set(found)
+    assert {"best", "modes", "diversity", "feasible", "probability", "seconds"} <= set(found)
     assert all(0 <= run["mean"] <= 1 for run in found["runs"])
     assert all(one["nitro"] is not None for one in found["graphs"])
 
 
-def test_random_of_a_class_has_its_size(workshop):
+def test_random_of_a_class_has_its_size(context):
     arguments = {"dataset": "mutag", "target": "mutagen", "seed": 0, "measured": False}
-    found = workshop.get(unit("random", nodes=6, **arguments))
+    found = context.get(computation("random", nodes=6, **arguments))
     assert found["nodes"] == 6
     assert found["probability"]["n"] == 1000
     assert found["recipe"] == "random gabriel"

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from gnninterpreter.baselines.connecting import connect
-from gnninterpreter.baselines.sampled import SampledExplanation, explanation_from
+from gnninterpreter.baselines.baseline import Baseline, Drawing
 from gnninterpreter.baselines.xgnn.building import Rules, State
 from gnninterpreter.baselines.xgnn.generating import generate, kept, roll_out
 from gnninterpreter.baselines.xgnn.policy import Policy
 from gnninterpreter.baselines.xgnn.reward import Reward
-from gnninterpreter.errors import SpecError
+from gnninterpreter.errors import SpecError, TargetError
 from gnninterpreter.explanation import Curve
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.spec import GraphSpec
+from gnninterpreter.objective.target import ClassTarget, Target
 
 __all__ = ["XGNN"]
 
@@ -30,7 +28,7 @@ CHECK_EVERY, TRIALS = 10, 100
 
 
 @dataclass(frozen=True)
-class XGNN:
+class XGNN(Baseline):
     """Train a graph generator by policy gradient on the class probability.
 
     Minimises ``-R log pi`` with the reward of `Reward`. Works for graphs with one categorical node
@@ -63,7 +61,7 @@ class XGNN:
     Example:
         >>> import gnninterpreter as gi
         >>> bundle = gi.models.load("mutag")
-        >>> XGNN().explain(bundle, target="mutagen").best  # doctest: +SKIP
+        >>> XGNN().explain(bundle, targets="mutagen")["mutagen"].best  # doctest: +SKIP
     """
 
     episodes: int = 200
@@ -80,6 +78,8 @@ class XGNN:
     stop_probability: float = 0.99
     patience: int = 20
 
+    method: ClassVar[str] = "xgnn"
+
     def __post_init__(self) -> None:
         """Check every rule once, here."""
         for name in ("episodes", "max_steps", "rollouts", "parallel", "patience"):
@@ -89,53 +89,34 @@ class XGNN:
             raise SpecError(f"learning_rate must be positive (got {self.learning_rate})")
         Reward(2, self.reward)
 
-    def explain(
+    def prepare(
         self,
-        model: nn.Module | Bundle | GraphClassifier,
-        spec: GraphSpec | None = None,
-        target: str | int = 0,
-        *,
-        seed: int = 0,
-        class_statistics: ClassStatistics | None = None,
-    ) -> SampledExplanation:
-        """Train a policy for one class and draw from it.
-
-        Args:
-            model: The trained classifier.
-            spec: The graphs it takes; a bundle knows its own.
-            target: The class, by name or index.
-            seed: The same seed gives the same explanation.
-            class_statistics: What the class looks like to the model, for its similarity.
+        classifier: GraphClassifier,
+        target: Target,
+        statistics: ClassStatistics | None,
+        seed: int,
+    ) -> Drawing:
+        """Train a policy for one class.
 
         Raises:
             SpecError: If the graphs have features that XGNN cannot build.
+            TargetError: If the target is something else than a class.
         """
-        classifier, statistics = connect(model, spec, class_statistics)
-        index = classifier.spec.class_index(target)
+        if not isinstance(target, ClassTarget):
+            raise TargetError(f"XGNN explains classes only (got the {target.quantity})")
+        index = target.index
         rules = Rules.of(classifier.spec, self.max_nodes, self.valencies, self.start)
-        started = time.perf_counter()
         generator = torch.Generator().manual_seed(seed)
         policy = Policy(rules.num_types, generator).to(classifier.dtype)
         rewards = self.train(policy, rules, classifier, index, generator)
-        seconds = time.perf_counter() - started
 
         def draw(n: int, seed: int) -> DenseGraphs:
             # Another stream than that of the training, which began from the same seed.
-            stream = torch.Generator().manual_seed(seed + 2**32)
+            stream = torch.Generator().manual_seed((seed + 2**32) % 2**63)
             return rules.graphs(self._build(policy, rules, classifier, index, n, stream))
 
         curve = Curve("reward", list(range(len(rewards))), [[value] for value in rewards])
-        return explanation_from(
-            classifier,
-            index,
-            draw,
-            method="xgnn",
-            seed=seed,
-            seconds=seconds,
-            statistics=statistics,
-            history=[curve],
-            iterations=len(rewards),
-        )
+        return Drawing(draw, len(rewards), (curve,))
 
     def train(
         self,

@@ -8,7 +8,7 @@ from gnninterpreter.experiments.metrics.discrepancy import (
 )
 from gnninterpreter.experiments.metrics.diversity import Diversity, diversity
 from gnninterpreter.experiments.metrics.likeness import Likeness, likeness, validation_score
-from gnninterpreter.experiments.metrics.measure import Metrics, Yardstick, measure
+from gnninterpreter.experiments.metrics.measure import Metrics, Reference, measure
 from gnninterpreter.experiments.metrics.quality import (
     SeedSummary,
     class_probability,
@@ -21,9 +21,9 @@ __all__ = [
     "Diversity",
     "Likeness",
     "Metrics",
+    "Reference",
     "SeedSummary",
     "Validity",
-    "Yardstick",
     "class_probability",
     "clustering_mmd",
     "degree_mmd",

@@ -13,10 +13,11 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.graphs import to_networkx
+from gnninterpreter.isomorphism import distinct
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Diversity", "diversity", "pairwise_cosine", "wl_distance", "wl_hash"]
+__all__ = ["Diversity", "diversity", "pairwise_cosine", "wl_distance"]
 
 ROUNDS = 3
 
@@ -27,7 +28,7 @@ class Diversity:
 
     Args:
         cosine: Mean cosine of the embeddings of two of them; near 1 means consistent.
-        distinct: Share of distinct Weisfeiler-Lehman hashes; 1 means all differ.
+        distinct: Share of distinct graphs; 1 means all differ.
         distance: Mean Weisfeiler-Lehman kernel distance of two of them, in [0, 1].
     """
 
@@ -45,7 +46,6 @@ def diversity(classifier: GraphClassifier, graphs: Sequence[Data]) -> Diversity:
     """
     embedding = classifier.score_data(list(graphs)).embedding
     labelled = [_labelled(graph, classifier.spec) for graph in graphs]
-    hashes = {wl_hash(graph) for graph in labelled}
     pairs = [
         wl_distance(labelled[i], labelled[j])
         for i in range(len(labelled))
@@ -53,7 +53,7 @@ def diversity(classifier: GraphClassifier, graphs: Sequence[Data]) -> Diversity:
     ]
     return Diversity(
         cosine=pairwise_cosine(embedding),
-        distinct=len(hashes) / len(graphs),
+        distinct=len(distinct(graphs, classifier.spec)) / len(graphs),
         distance=sum(pairs) / len(pairs) if pairs else 0.0,
     )
 
@@ -66,14 +66,6 @@ def pairwise_cosine(embedding: Tensor) -> float:
     unit = torch.nn.functional.normalize(embedding.double(), dim=1)
     gram = unit @ unit.t()
     return float((gram.sum() - gram.diagonal().sum()) / (count * (count - 1)))
-
-
-def wl_hash(graph: nx.Graph, rounds: int = ROUNDS) -> str:
-    """Hash of a graph whose nodes and edges have an attribute ``label``."""
-    hashed: str = nx.weisfeiler_lehman_graph_hash(
-        graph, node_attr="label", edge_attr="label", iterations=rounds
-    )
-    return hashed
 
 
 def wl_distance(one: nx.Graph, other: nx.Graph, rounds: int = ROUNDS) -> float:

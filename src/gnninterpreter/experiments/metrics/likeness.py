@@ -75,9 +75,10 @@ def granularity(nodes: int, mean_nodes: float) -> float:
     return 1.0 - min(1.0, nodes / mean_nodes) if mean_nodes > 0 else 0.0
 
 
-def density(nodes: int, edges: float) -> float:
-    """Share of pairs of nodes that are joined, ``2 m / (n (n - 1))``."""
-    return 2.0 * edges / (nodes * (nodes - 1)) if nodes > 1 else 0.0
+def density(nodes: int, edges: float, directed: bool = False) -> float:
+    """Share of pairs of nodes that are joined, ``2 m / (n (n - 1))``; half that if directed."""
+    both = 1.0 if directed else 2.0
+    return both * edges / (nodes * (nodes - 1)) if nodes > 1 else 0.0
 
 
 def sparsity(edges: float, mean_edges: float) -> float:
@@ -118,6 +119,6 @@ def likeness(
         score=score,
         valid=near and score >= VALID_SCORE,
         granularity=granularity(nodes, float(statistics.mean_nodes[target])),
-        density=density(nodes, edges),
+        density=density(nodes, edges, classifier.spec.directed),
         sparsity=sparsity(edges, float(statistics.mean_edges[target])),
     )

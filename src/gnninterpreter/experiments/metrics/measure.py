@@ -23,13 +23,13 @@ from gnninterpreter.explanation import Explanation
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 
-__all__ = ["Metrics", "Yardstick", "measure"]
+__all__ = ["Metrics", "Reference", "measure"]
 
 CONTROLS = 5
 
 
 @dataclass(frozen=True)
-class Yardstick:
+class Reference:
     """What explanations of one class are held against.
 
     Args:
@@ -90,32 +90,32 @@ class Metrics:
 
 
 def measure(
-    explanation: Explanation, yardstick: Yardstick, samples: int = 100, seed: int = 0
+    explanation: Explanation, reference: Reference, samples: int = 100, seed: int = 0
 ) -> Metrics:
     """Measure an explanation of any method.
 
     Args:
         explanation: What to measure.
-        yardstick: What to hold it against.
+        reference: What to hold it against.
         samples: Fresh graphs for all but the probability, which takes 1,000.
         seed: The same seed gives the same numbers.
     """
-    classifier, target = yardstick.classifier, explanation.target.index
-    spec, statistics = classifier.spec, yardstick.statistics
+    classifier, target = reference.classifier, explanation.target.index
+    spec, statistics = classifier.spec, reference.statistics
     found = class_probability(explanation, classifier, seed=seed)
     drawn = [graph for graph in explanation.sample(samples, seed) if graph.num_edges]
     valid = validity(
         explanation.sample(samples, seed),
         spec,
         target,
-        valencies=yardstick.valencies,
-        oracle=yardstick.oracle,
+        valencies=reference.valencies,
+        oracle=reference.oracle,
     )
-    mine = [graph for graph in yardstick.real if int(graph.y) == target][:samples]
+    mine = [graph for graph in reference.real if int(graph.y) == target][:samples]
     far = bool(drawn and mine)
     best = explanation.best
     size = (int(best.num_nodes or 0), int(best.num_edges) // (1 if spec.directed else 2))
-    others = [graph for graph in yardstick.real if int(graph.y) != target][:samples]
+    others = [graph for graph in reference.real if int(graph.y) != target][:samples]
     spread = diversity(classifier, drawn[: samples // 2]) if drawn else None
     mean_nodes = float(statistics.mean_nodes[target])
     return Metrics(
@@ -157,7 +157,8 @@ def _flips(
 
 
 def _density(graph: Data, directed: bool) -> float:
-    return density(int(graph.num_nodes or 0), graph.num_edges / (1 if directed else 2))
+    edges = graph.num_edges / (1 if directed else 2)
+    return density(int(graph.num_nodes or 0), edges, directed)
 
 
 def _mean(values: Sequence[float]) -> float:

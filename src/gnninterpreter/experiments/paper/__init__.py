@@ -5,9 +5,9 @@
 'statistics'
 """
 
-from gnninterpreter.experiments.paper.compute import STUDIES, compute, units_of
+from gnninterpreter.experiments.paper.compute import STUDIES, computations_of, compute
 from gnninterpreter.experiments.paper.run import run
 from gnninterpreter.experiments.paper.settings import Settings
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 
-__all__ = ["STUDIES", "Row", "Settings", "Table", "Value", "compute", "run", "units_of"]
+__all__ = ["STUDIES", "Row", "Settings", "Table", "Value", "computations_of", "compute", "run"]

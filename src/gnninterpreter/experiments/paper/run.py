@@ -8,21 +8,24 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from gnninterpreter._version import __version__
 from gnninterpreter.datasets._storage import atomic_path
-from gnninterpreter.errors import OutputError
-from gnninterpreter.experiments.paper.compute import STUDIES, compute, units_of
+from gnninterpreter.errors import MissingExtraError, OutputError
+from gnninterpreter.experiments.fingerprints import code_fingerprint, model_fingerprint, versions
+from gnninterpreter.experiments.paper.compute import CACHE, STUDIES, computations_of, compute
 from gnninterpreter.experiments.paper.settings import DATASETS, Settings
-from gnninterpreter.experiments.paper.study import Outcome, Workshop
+from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Table
-from gnninterpreter.experiments.paper.units import fingerprint
+from gnninterpreter.experiments.store import Store
 
 __all__ = ["run"]
 
-SCHEMA = 2
+SCHEMA = 3
+PLACE = "gnninterpreter.experiments.paper.studies"
 
 
 def run(
@@ -33,6 +36,7 @@ def run(
     seed: int = 0,
     fresh: bool = False,
     jobs: int = 1,
+    any_version: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> list[Table]:
     """Run studies and write their tables and figures.
@@ -46,6 +50,7 @@ def run(
         seed: First of the seeds.
         fresh: Draw all of them again, and compute again what is not stored.
         jobs: Number of processes that compute.
+        any_version: Also use values that were computed with other versions of torch and the like.
         say: Called with short lines on what is being done.
 
     Returns:
@@ -54,11 +59,15 @@ def run(
     Raises:
         SpecError: If there is no such study.
         OutputError: If the folder cannot be written.
+        MissingExtraError: If what makes tables or draws is not installed.
     """
+    for package in ("pandas", "matplotlib"):
+        if find_spec(package) is None:  # Said before any work is done, as is an unknown name.
+            raise MissingExtraError("the paper's evaluation", package, "experiments")
     settings = Settings(quick, seed)
-    units_of(studies, settings)  # An unknown name is said before any work is done.
+    computations_of(studies, settings)
     folder = Path(out)
-    workshop = Workshop(settings, folder, say)
+    context = StudyContext(settings, Store(folder / CACHE, any_version))
     tables: list[Table] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -66,7 +75,7 @@ def run(
         known = {n: None if fresh else _stored(folder / n, records[n]) for n in studies}
         open_ = [name for name in studies if known[name] is None]
         if open_:
-            compute(folder, quick=quick, jobs=jobs, only=open_, seed=seed, say=say)
+            compute(open_, settings, context.store, jobs=jobs, say=say)
         for name in studies:
             inputs, stored = records[name], known[name]
             if stored is not None:
@@ -74,9 +83,9 @@ def run(
                 tables += stored
                 continue
             say(f"{name}: begins")
-            module = importlib.import_module(f"gnninterpreter.experiments.paper.studies.{name}")
+            module = importlib.import_module(f"{PLACE}.{name}")
             started = time.perf_counter()
-            outcome: Outcome = module.study(workshop)
+            outcome: Outcome = module.study(context)
             seconds = time.perf_counter() - started
             _write(folder / name, outcome, inputs, seconds)
             say(f"{name}: done in {seconds:.0f} s")
@@ -92,15 +101,17 @@ def run(
 def _inputs(name: str, settings: Settings) -> dict[str, Any]:
     """Everything the results of a study depend on."""
     digest = hashlib.sha256()
-    for work in units_of([name], settings):
+    for work in computations_of([name], settings):
         digest.update(json.dumps(work.inputs(), sort_keys=True).encode())
     return {
         "schema": SCHEMA,
         "study": name,
         "version": __version__,
+        "code": code_fingerprint(f"{PLACE}.{name}"),
         "settings": asdict(settings),
-        "models": [fingerprint(dataset) for dataset in DATASETS],
-        "units": digest.hexdigest()[:16],
+        "models": [model_fingerprint(dataset) for dataset in DATASETS],
+        "computations": digest.hexdigest()[:16],
+        "versions": versions(),
     }
 
 
@@ -119,16 +130,13 @@ def _stored(folder: Path, inputs: dict[str, Any]) -> list[Table] | None:
 
 def _write(folder: Path, outcome: Outcome, inputs: dict[str, Any], seconds: float) -> None:
     """Write everything, and last the record that says it is complete."""
-    # Drawing is imported only here, so that computing does without.
-    from gnninterpreter.experiments.paper.figures import write_text
+    from gnninterpreter.experiments.charts import save
 
     folder.mkdir(parents=True, exist_ok=True)
     files = [name for table in outcome.tables for name in table.write(folder)]
-    for figure in outcome.figures:
-        write_text(folder / f"{figure.name}.svg", figure.svg())
-        files.append(f"{figure.name}.svg")
-        if figure.png(folder / f"{figure.name}.png"):
-            files.append(f"{figure.name}.png")
+    for name, figure in outcome.figures.items():
+        save(figure, folder / f"{name}.svg")
+        files.append(f"{name}.svg")
     record = {
         "inputs": inputs,
         "seconds": round(seconds, 1),

@@ -1,75 +1,58 @@
-"""What every study shares: its settings, and the values of units, computed only once.
+"""What every study shares: its settings, and the values of computations, each computed once.
 
-A study is a module with ``units``, which names the work it needs, and ``study``, a function from a
-`Workshop` to an `Outcome`. `gnninterpreter.experiments.paper.run` does the rest.
+A study is a module with ``computations``, which names the work it needs, and ``study``, a function
+from a `StudyContext` to an `Outcome`. `gnninterpreter.experiments.paper.run` does the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.experiments.paper import units
-from gnninterpreter.experiments.paper.compute import CACHE
+from gnninterpreter.experiments.paper import bundled
 from gnninterpreter.experiments.paper.settings import Settings
 from gnninterpreter.experiments.paper.tables import Table
+from gnninterpreter.experiments.store import Computation, Store
 from gnninterpreter.models import Bundle, GraphClassifier
 
-__all__ = ["Figure", "Outcome", "Workshop"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-
-class Figure(Protocol):
-    """Anything that can be drawn as SVG and as PNG."""
-
-    @property
-    def name(self) -> str:
-        """Name of its files."""
-
-    def svg(self) -> str:
-        """Return an SVG document."""
-
-    def png(self, path: Path) -> bool:
-        """Write a PNG; False where that needs a package that is missing."""
+__all__ = ["Outcome", "StudyContext"]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a study comes to."""
+    """What a study comes to: tables, and figures by the names of their files."""
 
     tables: Sequence[Table]
-    figures: Sequence[Figure] = ()
+    figures: Mapping[str, Figure] = field(default_factory=dict)
 
 
-@dataclass
-class Workshop:
-    """Where studies find their models and the values of their units.
+@dataclass(frozen=True)
+class StudyContext:
+    """Where studies find their models and the values of their computations.
 
     Args:
         settings: How large they are.
-        folder: Where results go; values are kept in ``cache`` there.
-        say: Called with short lines on what is being done.
+        store: Where values are kept.
     """
 
     settings: Settings
-    folder: Path
-    say: Callable[[str], None] = lambda line: None
-    _values: dict[units.Unit, Any] = field(default_factory=dict)
+    store: Store
+    _values: dict[Computation, Any] = field(default_factory=dict)
 
-    def get(self, work: units.Unit) -> Any:
-        """The value of a unit, computed where it is not stored."""
+    def get(self, work: Computation) -> Any:
+        """The value of a computation, computed where it is not stored."""
         if work not in self._values:
-            store = units.Store(self.folder / CACHE)
-            if not store.path(work).is_file():
-                self.say(work.name)
-            self._values[work] = store.fetch(work)
+            self._values[work] = self.store.fetch(work)
         return self._values[work]
 
     def bundle(self, dataset: str) -> Bundle:
         """The bundled classifier of a data set."""
-        return units.bundle(dataset)
+        return bundled.bundle(dataset)
 
     def classifier(self, dataset: str) -> GraphClassifier:
         """The same, ready to score graphs."""
-        return units.classifier(dataset)
+        return bundled.classifier(dataset)

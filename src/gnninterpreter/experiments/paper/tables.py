@@ -1,20 +1,22 @@
 """The table type of the studies: what was published, what we measure, and why they differ.
 
-Written as CSV for machines, Markdown for people and JSON for both.
+A pandas table underneath, written as CSV for machines, Markdown for people and JSON for both.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.datasets._storage import atomic_path
+from gnninterpreter.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Row", "Table", "Value"]
 
@@ -23,20 +25,10 @@ Extra = str | int | float | None
 
 @dataclass(frozen=True)
 class Value:
-    """A figure, with its standard deviation where there is one.
-
-    Example:
-        >>> str(Value(0.986, 0.057)), str(Value(12))
-        ('0.986 ± 0.057', '12')
-    """
+    """A figure, with its standard deviation where there is one."""
 
     mean: float
     std: float | None = None
-
-    def __str__(self) -> str:
-        if self.std is not None:
-            return f"{_number(self.mean)} ± {_number(self.std)}"
-        return _number(self.mean)
 
 
 @dataclass(frozen=True)
@@ -57,6 +49,19 @@ class Row:
     note: str = ""
     extra: Mapping[str, Extra] = field(default_factory=dict)
 
+    def record(self, keys: Sequence[str]) -> dict[str, Extra]:
+        """The row as named cells; mean and deviation have one each."""
+        published, ours = self.published or Value(math.nan), self.ours or Value(math.nan)
+        return {
+            **dict(zip(keys, self.key, strict=True)),
+            "published": published.mean,
+            "published std": published.std,
+            "ours": ours.mean,
+            "ours std": ours.std,
+            **self.extra,
+            "note": self.note,
+        }
+
 
 @dataclass(frozen=True)
 class Table:
@@ -65,141 +70,81 @@ class Table:
     Args:
         name: Name of its files.
         title: What it shows.
-        keys: Names of the key columns.
-        rows: The comparisons.
+        frame: The comparisons, one a row, as `Row.record` names their cells.
         note: What holds for all of them.
     """
 
     name: str
     title: str
-    keys: tuple[str, ...]
-    rows: tuple[Row, ...]
+    frame: pd.DataFrame
     note: str = ""
 
-    @property
-    def columns(self) -> list[str]:
-        """Names of all columns; empty ones are left out."""
-        extra = list(dict.fromkeys(name for row in self.rows for name in row.extra))
-        published = ["published"] if any(row.published for row in self.rows) else []
-        note = ["note"] if any(row.note for row in self.rows) else []
-        return [*self.keys, *published, "ours", *extra, *note]
-
-    def cells(self, row: Row) -> list[str]:
-        """The cells of a row as text, in the order of `columns`."""
-        named: dict[str, str] = {
-            **dict(zip(self.keys, row.key, strict=True)),
-            "published": "" if row.published is None else str(row.published),
-            "ours": "" if row.ours is None else str(row.ours),
-            "note": row.note,
-        }
-        for name, value in row.extra.items():
-            named[name] = _number(value) if isinstance(value, (int, float)) else str(value or "")
-        return [named.get(column, "") for column in self.columns]
+    @classmethod
+    def of(
+        cls, name: str, title: str, keys: Sequence[str], rows: Sequence[Row], note: str = ""
+    ) -> Table:
+        """Make a table of rows, whose keys have these names."""
+        return cls(name, title, _frame([row.record(keys) for row in rows]), note)
 
     def to_markdown(self) -> str:
-        """The table for people."""
-        head = "| " + " | ".join(self.columns) + " |"
-        rule = "|" + "---|" * len(self.columns)
-        body = ["| " + " | ".join(_escaped(c) for c in self.cells(row)) + " |" for row in self.rows]
-        note = [f"\n{self.note}"] if self.note else []
-        return "\n".join([f"## {self.title}\n", head, rule, *body, *note]) + "\n"
-
-    def to_csv(self) -> str:
-        """The table for spreadsheets; mean and standard deviation in columns of their own."""
-        extra = list(dict.fromkeys(name for row in self.rows for name in row.extra))
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        figures = ["published", "published_std", "ours", "ours_std"]
-        writer.writerow([*self.keys, *figures, *extra, "note"])
-        for row in self.rows:
-            pair = [
-                part
-                for value in (row.published, row.ours)
-                for part in (("", "") if value is None else (value.mean, _blank(value.std)))
-            ]
-            writer.writerow([*row.key, *pair, *(_blank(row.extra.get(n)) for n in extra), row.note])
-        return text.getvalue()
+        """The table for people: deviations beside their means, no empty columns."""
+        shown = self.frame.map(_text)
+        for column in ("published", "ours"):
+            spread = shown.pop(f"{column} std")
+            shown[column] += spread.where(spread == "", " ± " + spread)
+        shown["note"] = shown.pop("note")
+        shown = shown.loc[:, (shown != "").any()]
+        cells = [list(shown.columns), ["---"] * shown.shape[1], *shown.to_numpy().tolist()]
+        lines = [" | ".join(cell.replace("|", "\\|") for cell in line) for line in cells]
+        body = "\n".join(f"| {line} |" for line in lines)
+        return f"## {self.title}\n\n{body}\n" + (f"\n{self.note}\n" if self.note else "")
 
     def to_json(self) -> dict[str, Any]:
         """The table as plain JSON values."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "keys": list(self.keys),
-            "note": self.note,
-            "rows": [
-                {
-                    "key": list(row.key),
-                    "published": _value_to_json(row.published),
-                    "ours": _value_to_json(row.ours),
-                    "note": row.note,
-                    "extra": {name: _finite(value) for name, value in row.extra.items()},
-                }
-                for row in self.rows
-            ],
-        }
+        rows = json.loads(self.frame.to_json(orient="records", double_precision=15))
+        return {"name": self.name, "title": self.title, "note": self.note, "rows": rows}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Table:
         """Read what `to_json` wrote."""
-        rows = tuple(
-            Row(
-                tuple(row["key"]),
-                _value_from_json(row["published"]),
-                _value_from_json(row["ours"]),
-                row["note"],
-                row["extra"],
-            )
-            for row in values["rows"]
-        )
-        return cls(values["name"], values["title"], tuple(values["keys"]), rows, values["note"])
+        return cls(values["name"], values["title"], _frame(values["rows"]), values["note"])
 
     def write(self, folder: Path) -> list[str]:
         """Write the table in its three forms and return the names of the files."""
-        document = json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n"
-        names = []
-        for ending, content in (
-            ("csv", self.to_csv()),
-            ("json", document),
-            ("md", self.to_markdown()),
-        ):
+        contents = {
+            "csv": self.frame.to_csv(index=False, lineterminator="\n"),
+            "json": json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n",
+            "md": self.to_markdown(),
+        }
+        for ending, content in contents.items():
             with atomic_path(folder / f"{self.name}.{ending}") as temporary:
                 temporary.write_text(content, encoding="utf-8")
-            names.append(f"{self.name}.{ending}")
-        return names
+        return [f"{self.name}.{ending}" for ending in contents]
 
 
-def _number(value: float) -> str:
+def _frame(records: Sequence[Mapping[str, Extra]]) -> pd.DataFrame:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise MissingExtraError("making tables", "pandas", "experiments") from error
+    # As objects, whole numbers stay whole beside cells that are empty.
+    return pd.DataFrame(list(records), dtype=object)
+
+
+def _text(value: Extra) -> str:
+    """A cell for people: whole numbers whole, others with three digits or so.
+
+    Example:
+        >>> [_text(value) for value in (0.9863, 929.0, 0.00042, 19.79, None)]
+        ['0.986', '929', '4.2e-04', '19.8', '']
+    """
+    if value is None or isinstance(value, str):
+        return value or ""
+    if not math.isfinite(value):
+        return ""
     if isinstance(value, int) or (float(value).is_integer() and abs(value) >= 10):
         return str(int(value))
-    if not math.isfinite(value):
-        return "none"
     size = abs(value)
     if size and size < 0.001:
         return f"{value:.1e}"
     return f"{value:.3f}" if size < 10 else f"{value:.1f}"
-
-
-def _finite(value: Extra) -> Extra:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _blank(value: Extra) -> Extra:
-    return "" if value is None else value
-
-
-def _escaped(cell: str) -> str:
-    return cell.replace("|", "\\|")
-
-
-def _value_to_json(value: Value | None) -> dict[str, Any] | None:
-    if value is None:
-        return None
-    return {"mean": _finite(value.mean), "std": _finite(value.std)}
-
-
-def _value_from_json(values: Mapping[str, Any] | None) -> Value | None:
-    if values is None:
-        return None
-    mean = math.nan if values["mean"] is None else float(values["mean"])
-    return Value(mean, values["std"])

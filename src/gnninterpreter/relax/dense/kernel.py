@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
 
+from gnninterpreter.models.frozen import MODEL_LOCK, Temporary
 from gnninterpreter.relax.candidates import Candidates
 from gnninterpreter.relax.reductions import expected_first, expected_max
 from gnninterpreter.relax.relaxation import active_relaxation
@@ -23,7 +23,6 @@ Kernel = Callable[..., Tensor | None]
 # A layer with hooks between its steps must take them; a kernel has no such steps.
 _STEP_HOOKS = ("propagate", "message", "aggregate", "message_and_aggregate", "edge_update")
 
-_LOCK = Lock()
 _STANDING: WeakKeyDictionary[nn.Module, int] = WeakKeyDictionary()
 
 
@@ -38,7 +37,7 @@ def dense_forwards(model: nn.Module, kernels: Mapping[type, Kernel]) -> Iterator
     Yields:
         The names of the layers that have a kernel.
     """
-    with _LOCK:
+    with MODEL_LOCK:
         known = {
             name: layer
             for name, layer in model.named_modules()
@@ -46,12 +45,12 @@ def dense_forwards(model: nn.Module, kernels: Mapping[type, Kernel]) -> Iterator
         }
         for layer in known.values():
             if layer not in _STANDING:
-                layer.__dict__["forward"] = _standing_in(layer, layer.forward)
+                layer.__dict__["forward"] = Temporary(_standing_in(layer, layer.forward))
             _STANDING[layer] = _STANDING.get(layer, 0) + 1
     try:
         yield list(known)
     finally:
-        with _LOCK:
+        with MODEL_LOCK:
             for layer in known.values():
                 _STANDING[layer] -= 1
                 if not _STANDING[layer]:

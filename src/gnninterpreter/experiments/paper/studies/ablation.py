@@ -8,18 +8,23 @@ themselves, "gradient" is our recipe without either.
 
 from __future__ import annotations
 
-from gnninterpreter.experiments.paper.charts import HeatMap
-from gnninterpreter.experiments.paper.figures import Cell, Sheet
-from gnninterpreter.experiments.paper.needs import ablated
-from gnninterpreter.experiments.paper.published import ABLATION_LOGITS
-from gnninterpreter.experiments.paper.records import graph_from_json
-from gnninterpreter.experiments.paper.settings import Settings
-from gnninterpreter.experiments.paper.study import Outcome, Workshop
-from gnninterpreter.experiments.paper.tables import Row, Table, Value
-from gnninterpreter.experiments.paper.units import Unit
-from gnninterpreter.experiments.paper.work.explaining import recipe_of
+from typing import TYPE_CHECKING
 
-__all__ = ["study", "terms", "units"]
+from gnninterpreter.experiments.charts import heat_map
+from gnninterpreter.experiments.paper.computations import ablated
+from gnninterpreter.experiments.paper.figures import Cell, sheet
+from gnninterpreter.experiments.paper.published import ABLATION_LOGITS
+from gnninterpreter.experiments.paper.settings import Settings
+from gnninterpreter.experiments.paper.study import Outcome, StudyContext
+from gnninterpreter.experiments.paper.tables import Row, Table, Value
+from gnninterpreter.experiments.paper.work.explaining import recipe_of
+from gnninterpreter.experiments.store import Computation
+from gnninterpreter.interchange import graph_from_json
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["computations", "study", "terms"]
 
 SIMILARITY = "embedding similarity"
 MUTAGEN = ("mutag", "mutagen")
@@ -36,7 +41,7 @@ def terms(recipe: str) -> list[str]:
     return [weighted.term.name for weighted in recipe_of(*MUTAGEN, recipe, None, None).terms]
 
 
-def units(settings: Settings) -> list[Unit]:
+def computations(settings: Settings) -> list[Computation]:
     """Every class with all terms and without each."""
     found = [
         ablated(settings, *MUTAGEN, recipe, term, whole=True)
@@ -51,25 +56,25 @@ def units(settings: Settings) -> list[Unit]:
     ]
 
 
-def study(workshop: Workshop) -> Outcome:
+def study(context: StudyContext) -> Outcome:
     """Leave out the embedding term for mutagens, then every term everywhere."""
-    embedding, sheet = _embedding_term(workshop)
-    heat_tables, heat_maps = [], []
-    for recipe in workshop.settings.ablation_recipes:
-        table, maps = _every_term(workshop, recipe)
-        heat_tables.append(table)
-        heat_maps += maps
-    return Outcome([embedding, *heat_tables], [sheet, *heat_maps])
+    embedding, drawn = _embedding_term(context)
+    tables, figures = [embedding], {"embedding-term": drawn}
+    for recipe in context.settings.ablation_recipes:
+        table, maps = _every_term(context, recipe)
+        tables.append(table)
+        figures |= maps
+    return Outcome(tables, figures)
 
 
-def _embedding_term(workshop: Workshop) -> tuple[Table, Sheet]:
-    spec = workshop.bundle(MUTAGEN[0]).spec
+def _embedding_term(context: StudyContext) -> tuple[Table, Figure]:
+    spec = context.bundle(MUTAGEN[0]).spec
     rows, drawn = [], []
     logits: dict[str, list[float]] = {}
     groups: dict[str, list[int]] = {}
     for name, term in (("with", None), ("without", SIMILARITY)):
         for recipe in ("paper", "auto"):
-            found = workshop.get(ablated(workshop.settings, *MUTAGEN, recipe, term, whole=True))
+            found = context.get(ablated(context.settings, *MUTAGEN, recipe, term, whole=True))
             cells = []
             for index, one in enumerate(found["graphs"]):
                 known = recipe == "paper"
@@ -84,7 +89,7 @@ def _embedding_term(workshop: Workshop) -> tuple[Table, Sheet]:
                             "probability": one["probability"],
                             "NO2 groups": one["nitro"],
                             "similarity": one["similarity"],
-                            "nodes": len(one["graph"]["x"]),
+                            "nodes": len(one["graph"]["nodes"]),
                         },
                     )
                 )
@@ -92,19 +97,19 @@ def _embedding_term(workshop: Workshop) -> tuple[Table, Sheet]:
                     logits.setdefault(name, []).append(one["logit"])
                 groups.setdefault(name, []).append(one["nitro"])
                 caption = f"logit {one['logit']:.1f}, {one['nitro']} NO2"
-                cells.append(Cell(graph_from_json(one["graph"]), spec, caption))
+                cells.append(Cell(graph_from_json(one["graph"], spec), spec, caption))
             drawn.append((f"{name}, {recipe}", cells))
-    table = Table(
+    table = Table.of(
         "embedding-term",
         "Mutagen with and without the embedding term",
         ("objective", "recipe", "graph"),
-        tuple(rows),
+        rows,
         "Published: without the term logits grow 7.6-fold and the NO2 groups go. "
         + _told(logits, groups)
         + " "
         + KEPT_BY_AUTO,
     )
-    return table, Sheet("embedding-term", "Mutagen with and without the embedding term", drawn)
+    return table, sheet("Mutagen with and without the embedding term", drawn)
 
 
 def _ratio(logit: float, published: Value | None) -> str:
@@ -128,14 +133,13 @@ def _told(logits: dict[str, list[float]], groups: dict[str, list[int]]) -> str:
     )
 
 
-def _every_term(workshop: Workshop, recipe: str) -> tuple[Table, list[HeatMap]]:
-    settings, names = workshop.settings, terms(recipe)
+def _every_term(context: StudyContext, recipe: str) -> tuple[Table, dict[str, Figure]]:
+    settings, names = context.settings, terms(recipe)
     rows, found, alike, labels = [], [], [], []
     for dataset, target in settings.ablated:
         labels.append(f"{dataset}, {target}")
         explained = [
-            workshop.get(ablated(settings, dataset, target, recipe, term))
-            for term in (None, *names)
+            context.get(ablated(settings, dataset, target, recipe, term)) for term in (None, *names)
         ]
         found.append([one["probability"]["mean"] for one in explained])
         alike.append([max(one["similarity"] or 0.0, 0.0) for one in explained])
@@ -150,26 +154,26 @@ def _every_term(workshop: Workshop, recipe: str) -> tuple[Table, list[HeatMap]]:
                         "similarity": one["similarity"],
                         "nodes": one["nodes"],
                         "edges": one["edges"],
-                        "sound": str(one["restarts"][one["choice"]]["connected"]).lower(),
+                        "feasible": str(one["feasible"]).lower(),
                     },
                 )
             )
     iterations = settings.ablation_iterations(recipe)
     length = "" if iterations is None else f" of {iterations} iterations"
-    table = Table(
+    table = Table.of(
         f"terms-{recipe}",
         f"Every term of the {recipe} recipe left out in turn",
         ("data set", "class", "left out"),
-        tuple(rows),
-        f"Best of {settings.ablation_restarts} restarts{length}. Sound: connected, within the size "
-        "limit and at least three nodes." + (f" {KEPT_BY_AUTO}" if recipe == "auto" else ""),
+        rows,
+        f"Best of {settings.ablation_restarts} restarts{length}. Feasible: connected, within the "
+        "size limit and at least three nodes." + (f" {KEPT_BY_AUTO}" if recipe == "auto" else ""),
     )
     columns = ["all terms", *(f"no {name}" for name in names)]
-    maps = [
-        HeatMap(f"{name}-{recipe}", f"{title}, {recipe} recipe", labels, columns, values)
+    maps = {
+        f"{name}-{recipe}": heat_map(f"{title}, {recipe} recipe", labels, columns, values)
         for name, title, values in (
             ("terms", "Mean class probability", found),
             ("similarity", "Similarity to the class", alike),
         )
-    ]
+    }
     return table, maps

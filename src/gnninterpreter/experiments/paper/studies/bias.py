@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from gnninterpreter.experiments.paper.needs import data_nodes
+from gnninterpreter.experiments.paper.computations import computation, data_nodes
 from gnninterpreter.experiments.paper.published import RANDOM
 from gnninterpreter.experiments.paper.settings import Settings
-from gnninterpreter.experiments.paper.study import Outcome, Workshop
+from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
-from gnninterpreter.experiments.paper.units import Unit, unit
+from gnninterpreter.experiments.store import Computation
 
-__all__ = ["study", "units"]
+__all__ = ["computations", "study"]
 
 BINARY = ("mutag", "is_acyclic", "color_consistency")
 PUBLISHED = {"mutag": "nonmutagen", "is_acyclic": "acyclic", "color_consistency": "inconsistent"}
 DECISIVE = 0.6
 
 
-def units(settings: Settings) -> list[Unit]:
+def computations(settings: Settings) -> list[Computation]:
     """Graphs without evidence, for each binary model."""
     return [
-        unit(
+        computation(
             "bias",
             5.0,
             dataset=dataset,
@@ -31,12 +31,12 @@ def units(settings: Settings) -> list[Unit]:
     ]
 
 
-def study(workshop: Workshop) -> Outcome:
+def study(context: StudyContext) -> Outcome:
     """Say where random, tiny and nearly empty graphs fall, and which class wins by default."""
     rows, verdicts = [], []
-    for dataset, work in zip(BINARY, units(workshop.settings), strict=True):
-        names = workshop.bundle(dataset).spec.class_names
-        sets = workshop.get(work)
+    for dataset, work in zip(BINARY, computations(context.settings), strict=True):
+        names = context.bundle(dataset).spec.class_names
+        sets = context.get(work)
         for entry in sets:
             shares = entry["shares"]
             most = 0 if shares[0] >= shares[1] else 1
@@ -56,19 +56,19 @@ def study(workshop: Workshop) -> Outcome:
         verdicts.append(_verdict(dataset, names, [entry["shares"] for entry in sets]))
     return Outcome(
         [
-            Table(
+            Table.of(
                 "bias",
                 "Share of graphs without evidence that falls to each class",
                 ("data set", "graphs"),
-                tuple(rows),
+                rows,
                 "Ours is the share of graphs that fall to the class named beside it; features are "
                 "drawn uniformly.",
             ),
-            Table(
+            Table.of(
                 "default-class",
                 "The class that wins by default",
                 ("data set",),
-                tuple(verdicts),
+                verdicts,
                 "Mean share over all sets; below 0.6 neither is said to win. The paper names "
                 "nonmutagen for MUTAG; the other two are the classes that its random graphs fall "
                 "to, and the published figure is their mean probability for those.",

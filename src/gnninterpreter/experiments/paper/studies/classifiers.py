@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from gnninterpreter.experiments.paper.published import ACCURACY, CLASSES, F1
 from gnninterpreter.experiments.paper.settings import DATASETS, Settings
-from gnninterpreter.experiments.paper.study import Outcome, Workshop
+from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
-from gnninterpreter.experiments.paper.units import Unit
+from gnninterpreter.experiments.store import Computation
 
-__all__ = ["study", "units"]
+__all__ = ["computations", "study"]
 
 MUTAG_NOTE = (
     "0.9468 is 178 of all 188 molecules, so the paper's figure is that of the whole data set, "
@@ -16,16 +16,16 @@ MUTAG_NOTE = (
 )
 
 
-def units(settings: Settings) -> list[Unit]:
+def computations(settings: Settings) -> list[Computation]:
     """Nothing to compute: the scores were measured when the models were trained."""
     return []
 
 
-def study(workshop: Workshop) -> Outcome:
+def study(context: StudyContext) -> Outcome:
     """Read the scores that are kept with the bundled models."""
     accuracy, f1 = [], []
     for dataset in DATASETS:
-        bundle = workshop.bundle(dataset)
+        bundle = context.bundle(dataset)
         whole = dataset == "mutag"
         scores = bundle.scores["all" if whole else "test"]
         published = ACCURACY[dataset]
@@ -44,8 +44,8 @@ def study(workshop: Workshop) -> Outcome:
             f1.append(Row((dataset, target), known, Value(own), text, held))
     return Outcome(
         [
-            Table("accuracy", "Accuracy of the classifiers", ("data set",), tuple(accuracy)),
-            Table("f1", "F1 score of each class", ("data set", "class"), tuple(f1)),
+            Table.of("accuracy", "Accuracy of the classifiers", ("data set",), accuracy),
+            Table.of("f1", "F1 score of each class", ("data set", "class"), f1),
         ]
     )
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from gnninterpreter.experiments.paper.charts import LogLines
+from gnninterpreter.experiments.charts import log_lines
+from gnninterpreter.experiments.paper.computations import computation
 from gnninterpreter.experiments.paper.settings import Settings
-from gnninterpreter.experiments.paper.study import Outcome, Workshop
+from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
-from gnninterpreter.experiments.paper.units import Unit, unit
+from gnninterpreter.experiments.store import Computation
 
-__all__ = ["Fit", "fit", "study", "units"]
+__all__ = ["Fit", "computations", "fit", "study"]
 
 
 @dataclass(frozen=True)
@@ -108,10 +109,10 @@ def _line(points: np.ndarray[Any, Any]) -> tuple[float, float, float]:
     return float(slope), error, 1.0 - spread / total if total > 0 else 1.0
 
 
-def units(settings: Settings) -> list[Unit]:
+def computations(settings: Settings) -> list[Computation]:
     """One series each."""
     return [
-        unit(
+        computation(
             "complexity",
             10.0 if settings.quick else 60.0,
             method=series.method,
@@ -123,36 +124,35 @@ def units(settings: Settings) -> list[Unit]:
     ]
 
 
-def study(workshop: Workshop) -> Outcome:
+def study(context: StudyContext) -> Outcome:
     """Fit a power to the times of each series."""
     rows, lines = [], []
-    for series, work in zip(SERIES, units(workshop.settings), strict=True):
-        points = [(float(x), float(y)) for x, y in workshop.get(work)]
+    for series, work in zip(SERIES, computations(context.settings), strict=True):
+        points = [(float(x), float(y)) for x, y in context.get(work)]
         rows.append(_row(series, series.symbol, series.published, points))
         lines.append((series, points))
         if series.what == "nodes":
             pairs = [(n * (n - 1) / 2, seconds) for n, seconds in points]
             rows.append(_row(series, "candidate edges", 1.0, pairs))
-    table = Table(
+    table = Table.of(
         "complexity",
         "Fitted exponents of the time",
         ("method", "against"),
-        tuple(rows),
+        rows,
         "Processor seconds of one thread. Published: O(T K N^2) for the paper's method and "
         "O(T R M^3) for XGNN, M its steps. Ours is the slope of a line through the logarithms with "
         "its standard error. Last slope: between the two largest values. Beyond fixed cost: the "
         "exponent of what is left once the constant is taken off that makes the line straightest. "
         + _verdict(rows),
     )
-    charts = [
-        LogLines(
-            f"complexity-{method}",
+    charts = {
+        f"complexity-{method}": log_lines(
             f"Time of {'our method' if method == 'ours' else 'XGNN'}",
             "value of the varied number",
-            [(series.symbol, points) for series, points in lines if series.method == method],
+            {series.symbol: points for series, points in lines if series.method == method},
         )
         for method in ("ours", "xgnn")
-    ]
+    }
     return Outcome([table], charts)
 
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from gnninterpreter.experiments.metrics import diversity
-from gnninterpreter.experiments.paper.needs import by_random, by_xgnn, class_nodes, explained
-from gnninterpreter.experiments.paper.records import graph_from_json
+from gnninterpreter.experiments.paper.computations import (
+    by_our_recipe,
+    by_random,
+    by_xgnn,
+    class_nodes,
+)
 from gnninterpreter.experiments.paper.settings import Settings, cases
-from gnninterpreter.experiments.paper.study import Outcome, Workshop
+from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
-from gnninterpreter.experiments.paper.units import Unit
+from gnninterpreter.experiments.store import Computation
+from gnninterpreter.interchange import graph_from_json
 
-__all__ = ["study", "units"]
+__all__ = ["computations", "study"]
 
 COLUMNS = {
     "validation score": "score",
@@ -32,7 +37,7 @@ COLUMNS = {
 }
 
 
-def units(settings: Settings) -> list[Unit]:
+def computations(settings: Settings) -> list[Computation]:
     """Every class by our recipe, XGNN and random graphs."""
     return [
         work
@@ -42,16 +47,17 @@ def units(settings: Settings) -> list[Unit]:
     ]
 
 
-def study(workshop: Workshop) -> Outcome:
+def study(context: StudyContext) -> Outcome:
     """Put the methods side by side."""
     rows = []
     for dataset, target in cases():
-        for method, works in _methods(workshop.settings, dataset, target).items():
-            found = [workshop.get(work) for work in works]
+        for method, works in _methods(context.settings, dataset, target).items():
+            found = [context.get(work) for work in works]
             measured = [one["metrics"] for one in found if "metrics" in one]
-            graphs = [graph_from_json(one["best"]) for one in found if one["edges"]]
+            spec = context.bundle(dataset).spec
+            graphs = [graph_from_json(one["best"], spec) for one in found if one["edges"]]
             several = len(graphs) > 1
-            spread = diversity(workshop.classifier(dataset), graphs) if several else None
+            spread = diversity(context.classifier(dataset), graphs) if several else None
             rows.append(
                 Row(
                     (dataset, target, method),
@@ -67,24 +73,24 @@ def study(workshop: Workshop) -> Outcome:
                     },
                 )
             )
-    table = Table(
+    table = Table.of(
         "metrics",
         "Every metric of every method",
         ("data set", "class", "method"),
-        tuple(rows),
+        rows,
         "Ours is the class probability. MMD: squared discrepancy to real graphs of the class, 0 "
         "for none. Granularity is near 1 for a small part of a typical graph. Flips: share of real "
         "graphs of other classes that the model gives to this one once the most probable graph is "
         "attached to them by one edge; the control attaches connected random graphs of the same "
         "size. The most probable graph of random is the best of its 1,000. Seeds: how many went "
         "into the figures over seeds; the others are means over the first "
-        f"{len(workshop.settings.measured_seeds)}.",
+        f"{len(context.settings.measured_seeds)}.",
     )
     return Outcome([table])
 
 
-def _methods(settings: Settings, dataset: str, target: str) -> dict[str, list[Unit]]:
-    found = {"ours": [explained(settings, dataset, target, seed) for seed in settings.seeds]}
+def _methods(settings: Settings, dataset: str, target: str) -> dict[str, list[Computation]]:
+    found = {"ours": [by_our_recipe(settings, dataset, target, seed) for seed in settings.seeds]}
     if dataset in settings.games:
         found["xgnn"] = by_xgnn(settings, dataset, target)
     found["random"] = [by_random(settings, dataset, target, class_nodes(dataset, target))]

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from gnninterpreter.experiments.paper.figures import Cell, Sheet, outlines
-from gnninterpreter.experiments.paper.needs import explained
+from gnninterpreter.experiments.paper.computations import by_our_recipe
+from gnninterpreter.experiments.paper.figures import Cell, outlines, sheet
 from gnninterpreter.experiments.paper.published import CLASSES
-from gnninterpreter.experiments.paper.records import graph_from_json
 from gnninterpreter.experiments.paper.settings import DATASETS, Settings, cases
-from gnninterpreter.experiments.paper.study import Outcome, Workshop
+from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
-from gnninterpreter.experiments.paper.units import Unit
+from gnninterpreter.experiments.store import Computation
+from gnninterpreter.interchange import graph_from_json
 
-__all__ = ["study", "units"]
+__all__ = ["computations", "study"]
 
 SHOWN = 5
 
 
-def units(settings: Settings) -> list[Unit]:
+def computations(settings: Settings) -> list[Computation]:
     """Every class, explained once."""
-    return [explained(settings, dataset, target) for dataset, target in cases()]
+    return [by_our_recipe(settings, dataset, target) for dataset, target in cases()]
 
 
-def study(workshop: Workshop) -> Outcome:
+def study(context: StudyContext) -> Outcome:
     """Draw the distinct graphs that the restarts found, and say how much they differ."""
-    rows, sheets = [], []
+    rows, sheets = [], {}
     for dataset in DATASETS:
-        spec, drawn = workshop.bundle(dataset).spec, []
+        spec, drawn = context.bundle(dataset).spec, []
         for target in CLASSES[dataset]:
-            found = workshop.get(explained(workshop.settings, dataset, target))
-            modes, spread = found["modes"], found["spread"] or {}
+            found = context.get(by_our_recipe(context.settings, dataset, target))
+            modes, differ = found["modes"], found["diversity"] or {}
             cells = [
-                Cell(graph_from_json(m["graph"]), spec, f"p = {m['probability']:.3f}")
+                Cell(graph_from_json(m["graph"], spec), spec, f"p = {m['probability']:.3f}")
                 for m in modes[:SHOWN]
             ]
             drawn.append((target, cells))
@@ -43,18 +43,18 @@ def study(workshop: Workshop) -> Outcome:
                     {
                         "restarts": len(found["restarts"]),
                         "least probability": min((m["probability"] for m in modes), default=None),
-                        "embedding cosine": spread.get("cosine"),
-                        "WL distance": spread.get("distance"),
+                        "embedding cosine": differ.get("cosine"),
+                        "WL distance": differ.get("distance"),
                     },
                 )
             )
         title = f"{dataset}: distinct explanations{outlines(dataset)}"
-        sheets.append(Sheet(f"multiple-{dataset}", title, drawn))
-    table = Table(
+        sheets[f"multiple-{dataset}"] = sheet(title, drawn)
+    table = Table.of(
         "multiple",
         "Distinct explanation graphs of each class",
         ("data set", "class"),
-        tuple(rows),
+        rows,
         "Ours is the number of graphs with probability at least 0.9 that no renumbering of nodes "
         "makes equal; cosine and distance are means over pairs of them.",
     )

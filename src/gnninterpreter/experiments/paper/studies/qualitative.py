@@ -4,42 +4,42 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnninterpreter.experiments.paper.figures import Cell, Sheet, outlines
-from gnninterpreter.experiments.paper.needs import examples, explained
+from gnninterpreter.experiments.paper.computations import by_our_recipe, examples
+from gnninterpreter.experiments.paper.figures import Cell, outlines, sheet
 from gnninterpreter.experiments.paper.published import CLASSES
-from gnninterpreter.experiments.paper.records import graph_from_json
 from gnninterpreter.experiments.paper.settings import DATASETS, Settings, cases
-from gnninterpreter.experiments.paper.study import Outcome, Workshop
+from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
-from gnninterpreter.experiments.paper.units import Unit
+from gnninterpreter.experiments.store import Computation
+from gnninterpreter.interchange import graph_from_json
 
-__all__ = ["study", "units"]
+__all__ = ["computations", "study"]
 
 
-def units(settings: Settings) -> list[Unit]:
+def computations(settings: Settings) -> list[Computation]:
     """Every class, explained once, and real graphs."""
     return [
-        *(explained(settings, dataset, target) for dataset, target in cases()),
+        *(by_our_recipe(settings, dataset, target) for dataset, target in cases()),
         *(examples(dataset) for dataset in DATASETS),
     ]
 
 
-def study(workshop: Workshop) -> Outcome:
+def study(context: StudyContext) -> Outcome:
     """Draw the explanations, and check them against the true rule of each class."""
-    rows, sheets = [], []
+    rows, sheets = [], {}
     for dataset in DATASETS:
-        spec, real = workshop.bundle(dataset).spec, workshop.get(examples(dataset))
+        spec, real = context.bundle(dataset).spec, context.get(examples(dataset))
         drawn = []
         for target in CLASSES[dataset]:
-            found = workshop.get(explained(workshop.settings, dataset, target))
+            found = context.get(by_our_recipe(context.settings, dataset, target))
             cells = [
                 Cell(
-                    graph_from_json(found["best"]),
+                    graph_from_json(found["best"], spec),
                     spec,
                     f"explanation, p = {found['mode_probability']:.3f}",
                 ),
                 Cell(
-                    graph_from_json(real[target]["graph"]),
+                    graph_from_json(real[target]["graph"], spec),
                     spec,
                     f"real, p = {real[target]['probability']:.3f}",
                 ),
@@ -47,12 +47,12 @@ def study(workshop: Workshop) -> Outcome:
             drawn.append((target, cells))
             rows.append(_row(dataset, target, found))
         title = f"{dataset}: explanation, and a real graph{outlines(dataset)}"
-        sheets.append(Sheet(f"qualitative-{dataset}", title, drawn))
-    table = Table(
+        sheets[f"qualitative-{dataset}"] = sheet(title, drawn)
+    table = Table.of(
         "qualitative",
         "The explanation graph of each class",
         ("data set", "class"),
-        tuple(rows),
+        rows,
         "Published: the paper shows one graph with probability 1 for each class. The validation "
         "score is that of GIN-Graph. True class: what the rule of the data set says of our graph; "
         "where it is another class, the model can be fooled.",

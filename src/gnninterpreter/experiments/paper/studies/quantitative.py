@@ -6,34 +6,34 @@ from collections import Counter
 from typing import Any
 
 from gnninterpreter.experiments.metrics.quality import SeedSummary, summarize
-from gnninterpreter.experiments.paper.needs import (
+from gnninterpreter.experiments.paper.computations import (
+    by_our_recipe,
+    by_paper_recipe,
     by_random,
     by_xgnn,
     class_nodes,
     data_nodes,
-    explained,
-    letter,
 )
 from gnninterpreter.experiments.paper.published import OURS, RANDOM, SECONDS, XGNN
 from gnninterpreter.experiments.paper.settings import Settings, cases
 from gnninterpreter.experiments.paper.studies.random import explanation as why_random
 from gnninterpreter.experiments.paper.studies.random import gabriel
-from gnninterpreter.experiments.paper.study import Outcome, Workshop
+from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
-from gnninterpreter.experiments.paper.units import Unit
+from gnninterpreter.experiments.store import Computation
 
-__all__ = ["study", "units"]
+__all__ = ["computations", "study"]
 
 CLOSE = 0.005
 TIMED = {"auto": "ours", "paper": "ours"}
 
 
-def units(settings: Settings) -> list[Unit]:
+def computations(settings: Settings) -> list[Computation]:
     """Every class by every method."""
     found = []
     for dataset, target in cases():
-        found += [explained(settings, dataset, target, seed) for seed in settings.seeds]
-        found.append(letter(settings, dataset, target))
+        found += [by_our_recipe(settings, dataset, target, seed) for seed in settings.seeds]
+        found.append(by_paper_recipe(settings, dataset, target))
         if dataset in settings.games:
             found += by_xgnn(settings, dataset, target)
         found += _random(settings, dataset, target)
@@ -41,15 +41,15 @@ def units(settings: Settings) -> list[Unit]:
     return found
 
 
-def study(workshop: Workshop) -> Outcome:
+def study(context: StudyContext) -> Outcome:
     """Put every method beside the published figures."""
-    settings = workshop.settings
+    settings = context.settings
     rows: list[Row] = []
     for dataset, target in cases():
         key = (dataset, target)
-        auto = [workshop.get(explained(settings, *key, seed)) for seed in settings.seeds]
+        auto = [context.get(by_our_recipe(settings, *key, seed)) for seed in settings.seeds]
         rows.append(_row(key, "auto", OURS[key], _summary(auto), _why_auto(auto)))
-        paper = workshop.get(letter(settings, *key))
+        paper = context.get(by_paper_recipe(settings, *key))
         runs = summarize(
             [run["mean"] for run in paper["runs"]],
             [run["std"] for run in paper["runs"]],
@@ -58,14 +58,14 @@ def study(workshop: Workshop) -> Outcome:
         why = _why_paper(paper, settings.paper_iterations)
         rows.append(_row(key, "paper", OURS[key], runs, why))
         if dataset in settings.games:
-            games = [workshop.get(work) for work in by_xgnn(settings, *key)]
+            games = [context.get(work) for work in by_xgnn(settings, *key)]
             published = XGNN.get(key)
             rows.append(_row(key, "xgnn", published, _summary(games), _why_xgnn(games)))
-        index = workshop.bundle(dataset).spec.class_index(target)
+        index = context.bundle(dataset).spec.class_index(target)
         reason = why_random(
-            dataset, target, workshop.get(gabriel(settings, dataset, data_nodes(dataset))), index
+            dataset, target, context.get(gabriel(settings, dataset, data_nodes(dataset))), index
         )
-        own, theirs = (workshop.get(work) for work in _random(settings, *key))
+        own, theirs = (context.get(work) for work in _random(settings, *key))
         nodes = class_nodes(dataset, target)
         rows.append(_row(key, f"random, {nodes} nodes", None, _summary([own]), ""))
         if data_nodes(dataset) != nodes:
@@ -73,11 +73,11 @@ def study(workshop: Workshop) -> Outcome:
             rows.append(_row(key, name, RANDOM[key], _summary([theirs]), reason))
         else:
             rows[-1] = _row(key, f"random, {nodes} nodes", RANDOM[key], _summary([own]), reason)
-    table = Table(
+    table = Table.of(
         "quantitative",
         "Class probability over 1,000 samples, and seconds for each class",
         ("data set", "class", "method"),
-        tuple(rows),
+        rows,
         "Methods: auto is our recipe (best of its restarts, searched as one batch); paper the "
         f"paper's own settings, {settings.paper_runs} runs of at most "
         f"{settings.paper_iterations} iterations searched as one batch, whose time is that of the "
@@ -90,7 +90,7 @@ def study(workshop: Workshop) -> Outcome:
     return Outcome([table])
 
 
-def _random(settings: Settings, dataset: str, target: str) -> list[Unit]:
+def _random(settings: Settings, dataset: str, target: str) -> list[Computation]:
     sizes = (class_nodes(dataset, target), data_nodes(dataset))
     return [by_random(settings, dataset, target, nodes) for nodes in sizes]
 

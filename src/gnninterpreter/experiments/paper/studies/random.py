@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from gnninterpreter.experiments.paper.needs import class_nodes, data_nodes
+from gnninterpreter.experiments.paper.computations import class_nodes, computation, data_nodes
 from gnninterpreter.experiments.paper.published import CLASSES, RANDOM
 from gnninterpreter.experiments.paper.settings import DATASETS, Settings, cases
-from gnninterpreter.experiments.paper.study import Outcome, Workshop
+from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
-from gnninterpreter.experiments.paper.units import Unit, unit
+from gnninterpreter.experiments.store import Computation
 
-__all__ = ["explanation", "gabriel", "study", "units"]
+__all__ = ["computations", "explanation", "gabriel", "study"]
 
 FAR = 0.02
 CHANCE = 3.0
 
 
-def gabriel(settings: Settings, dataset: str, nodes: int, kind: str = "gabriel") -> Unit:
+def gabriel(settings: Settings, dataset: str, nodes: int, kind: str = "gabriel") -> Computation:
     """Random graphs of a kind and size, classified."""
-    return unit(
+    return computation(
         "gabriel",
         3.0,
         dataset=dataset,
@@ -30,7 +30,7 @@ def gabriel(settings: Settings, dataset: str, nodes: int, kind: str = "gabriel")
     )
 
 
-def units(settings: Settings) -> list[Unit]:
+def computations(settings: Settings) -> list[Computation]:
     """Graphs of the data set's mean size, of two kinds, and of each class's mean size."""
     found = [
         gabriel(settings, dataset, data_nodes(dataset), kind)
@@ -40,11 +40,11 @@ def units(settings: Settings) -> list[Unit]:
     return found + [gabriel(settings, d, class_nodes(d, target)) for d, target in cases()]
 
 
-def study(workshop: Workshop) -> Outcome:
+def study(context: StudyContext) -> Outcome:
     """Show what 1,000 random graphs of each kind and size get."""
     rows = []
     for dataset in DATASETS:
-        spec = workshop.bundle(dataset).spec
+        spec = context.bundle(dataset).spec
         for target in CLASSES[dataset]:
             sizes = [
                 ("gabriel, size of the data set", data_nodes(dataset), "gabriel"),
@@ -52,7 +52,7 @@ def study(workshop: Workshop) -> Outcome:
                 ("gilbert, size of the data set", data_nodes(dataset), "gilbert"),
             ]
             for name, nodes, kind in sizes:
-                found = workshop.get(gabriel(workshop.settings, dataset, nodes, kind))
+                found = context.get(gabriel(context.settings, dataset, nodes, kind))
                 index = spec.class_index(target)
                 first = name == sizes[0][0]
                 published = RANDOM[dataset, target] if first else None
@@ -72,11 +72,11 @@ def study(workshop: Workshop) -> Outcome:
                         },
                     )
                 )
-    table = Table(
+    table = Table.of(
         "random",
         "Class probability of random graphs",
         ("data set", "class", "graphs"),
-        tuple(rows),
+        rows,
         "Published: graphs of the data set's mean size. Gabriel graphs on uniform points with "
         "uniform features, since the paper leaves the features open; gilbert is G(n, 1/n), the "
         "baseline of the published code. True share: how many are of the class by the rule of the "

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from gnninterpreter.experiments.paper.computations import computation
 from gnninterpreter.experiments.paper.published import SIZES
 from gnninterpreter.experiments.paper.settings import DATASETS, Settings
-from gnninterpreter.experiments.paper.study import Outcome, Workshop
+from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
-from gnninterpreter.experiments.paper.units import Unit, unit
+from gnninterpreter.experiments.store import Computation
 
-__all__ = ["study", "units"]
+__all__ = ["computations", "study"]
 
 CLOSE = 0.01
 NOTES = {
@@ -21,21 +22,21 @@ NOTES = {
 }
 
 
-def units(settings: Settings) -> list[Unit]:
+def computations(settings: Settings) -> list[Computation]:
     """Counting the graphs; the quick version reads what is kept with the models."""
     dear = 1.0 if settings.quick else 60.0
-    return [unit("sizes", dear, dataset=d, whole=not settings.quick) for d in DATASETS]
+    return [computation("sizes", dear, dataset=d, whole=not settings.quick) for d in DATASETS]
 
 
-def study(workshop: Workshop) -> Outcome:
+def study(context: StudyContext) -> Outcome:
     """Put the sizes beside the published ones."""
     rows = []
-    for work in units(workshop.settings):
+    for work in computations(context.settings):
         dataset = str(dict(work.arguments)["dataset"])
-        found = workshop.get(work)
+        found = context.get(work)
         classes, published_edges, published_nodes = SIZES[dataset]
         measured = (
-            ("classes", float(classes), float(workshop.bundle(dataset).spec.num_classes)),
+            ("classes", float(classes), float(context.bundle(dataset).spec.num_classes)),
             ("mean nodes", published_nodes, found["mean_nodes"]),
             ("mean edges", published_edges, found["mean_edges"]),
         )
@@ -43,6 +44,4 @@ def study(workshop: Workshop) -> Outcome:
             differs = (ours - published) / published
             note = f"{differs:+.1%}: {NOTES[dataset]}" if abs(differs) > CLOSE / 2 else ""
             rows.append(Row((dataset, what), Value(published), Value(ours), note))
-    return Outcome(
-        [Table("statistics", "Sizes of the data sets", ("data set", "what"), tuple(rows))]
-    )
+    return Outcome([Table.of("statistics", "Sizes of the data sets", ("data set", "what"), rows)])

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.experiments.paper import published
-from gnninterpreter.experiments.paper.figures import Cell, Sheet
-from gnninterpreter.experiments.paper.records import graph_from_json
+from gnninterpreter.experiments.paper.computations import computation
+from gnninterpreter.experiments.paper.figures import Cell, sheet
 from gnninterpreter.experiments.paper.settings import Settings
-from gnninterpreter.experiments.paper.study import Outcome, Workshop
+from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
-from gnninterpreter.experiments.paper.units import Unit, unit
 from gnninterpreter.experiments.paper.work.attaching import motif_sets
+from gnninterpreter.experiments.store import Computation
+from gnninterpreter.interchange import graph_from_json
 
-__all__ = ["study", "units"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["computations", "study"]
 
 NAMES = ("complete-4", "house-x")
 ATOMS = ("uniform", "as in MUTAG")
@@ -27,32 +31,36 @@ NITRO = 1000
 PUBLISHED_BASES = 5000
 
 
-def units(settings: Settings) -> list[Unit]:
+def computations(settings: Settings) -> list[Computation]:
     """The two experiments on motifs, and that on nitro groups with atoms drawn in two ways."""
     found = [
-        unit("attach", settings.bases / 50, name=name, bases=settings.bases, seed=settings.seed)
+        computation(
+            "attach", settings.bases / 50, name=name, bases=settings.bases, seed=settings.seed
+        )
         for name in NAMES
     ]
-    return found + [unit("nitro", 4.0, atoms=a, count=NITRO, seed=settings.seed) for a in ATOMS]
+    return found + [
+        computation("nitro", 4.0, atoms=a, count=NITRO, seed=settings.seed) for a in ATOMS
+    ]
 
 
-def study(workshop: Workshop) -> Outcome:
+def study(context: StudyContext) -> Outcome:
     """Put the three controlled experiments beside those of the paper."""
-    tables, sheets = [], []
-    works = units(workshop.settings)
+    tables, sheets = [], {}
+    works = computations(context.settings)
     for name, work in zip(NAMES, works[:2], strict=True):
-        found = workshop.get(work)
-        tables += _motif_tables(workshop, name, found["motifs"], found["source"])
-        spec = workshop.bundle("motif").spec
+        found = context.get(work)
+        tables += _motif_tables(context, name, found["motifs"], found["source"])
+        spec = context.bundle("motif").spec
         motifs = motif_sets()[name]
         cells = [
             Cell(motif.to_data(spec), spec, _motif(i, len(motifs)))
             for i, motif in enumerate(motifs)
         ]
         rows = [("", cells[start : start + 3]) for start in range(0, len(cells), 3)]
-        sheets.append(Sheet(f"{name}-motifs", f"Motifs that look like {name} to a node", rows))
-    nitro, sheet = _nitro(workshop, works[2:])
-    return Outcome([*tables, *nitro], [*sheets, sheet])
+        sheets[f"{name}-motifs"] = sheet(f"Motifs that look like {name} to a node", rows)
+    nitro, drawn = _nitro(context, works[2:])
+    return Outcome([*tables, *nitro], {**sheets, "nitro-examples": drawn})
 
 
 def _motif(index: int, count: int) -> str:
@@ -60,9 +68,9 @@ def _motif(index: int, count: int) -> str:
 
 
 def _motif_tables(
-    workshop: Workshop, name: str, found: Sequence[dict[str, Any]], source: str
+    context: StudyContext, name: str, found: Sequence[dict[str, Any]], source: str
 ) -> list[Table]:
-    spec = workshop.bundle("motif").spec
+    spec = context.bundle("motif").spec
     index = spec.class_index(name)
     complete = name == "complete-4"
     means = published.COMPLETE4_MEANS if complete else published.HOUSEX_MEANS
@@ -92,12 +100,12 @@ def _motif_tables(
         known = counts[i] / PUBLISHED_BASES
         rows_count.append(Row(key, Value(known), Value(share), _why(known, share), wins))
     return [
-        Table(f"{name}-means", f"Mean probability of {name}", ("motif",), tuple(rows_mean), note),
-        Table(
+        Table.of(f"{name}-means", f"Mean probability of {name}", ("motif",), rows_mean, note),
+        Table.of(
             f"{name}-counts",
             f"Share of graphs assigned to {name}",
             ("motif",),
-            tuple(rows_count),
+            rows_count,
             note,
         ),
     ]
@@ -114,14 +122,14 @@ def _why(published_: float, ours: float) -> str:
     return "told apart more often than the paper's drawing, by the edge that attaches it"
 
 
-def _nitro(workshop: Workshop, works: Sequence[Unit]) -> tuple[list[Table], Sheet]:
-    spec = workshop.bundle("mutag").spec
+def _nitro(context: StudyContext, works: Sequence[Computation]) -> tuple[list[Table], Figure]:
+    spec = context.bundle("mutag").spec
     mutagen = spec.class_index("mutagen")
     means: list[Row] = []
     counts: list[Row] = []
     texts = []
     for kind, work in zip(ATOMS, works, strict=True):
-        value = workshop.get(work)
+        value = context.get(work)
         found = value["groups"]
         texts.append(f"Atoms {kind}: {_growth([one['mean'][mutagen] for one in found])}.")
         for k, one in enumerate(found):
@@ -137,18 +145,18 @@ def _nitro(workshop: Workshop, works: Sequence[Unit]) -> tuple[list[Table], Shee
             counts.append(Row(key, count, Value(one["counts"][mutagen]), note, rest))
         if kind == "uniform":
             cells = [
-                Cell(graph_from_json(graph), spec, f"{k} NO2")
+                Cell(graph_from_json(graph, spec), spec, f"{k} NO2")
                 for k, graph in enumerate(value["examples"])
             ]
     text = "Atoms: how those of the random graphs and groups are drawn; the paper does not say. "
     text += " ".join(texts)
     keys = ("atoms", "groups")
     tables = [
-        Table("nitro-means", "Mean probability of mutagen", keys, tuple(means), text),
-        Table("nitro-counts", "Of 1,000 graphs, assigned to mutagen", keys, tuple(counts), text),
+        Table.of("nitro-means", "Mean probability of mutagen", keys, means, text),
+        Table.of("nitro-counts", "Of 1,000 graphs, assigned to mutagen", keys, counts, text),
     ]
     rows = [("", cells[:3]), ("", cells[3:])]
-    return tables, Sheet("nitro-examples", "The same random graph with 0 to 5 nitro groups", rows)
+    return tables, sheet("The same random graph with 0 to 5 nitro groups", rows)
 
 
 def _difference(gap: float) -> str:

@@ -5,44 +5,50 @@ from __future__ import annotations
 from typing import Any
 
 from gnninterpreter.experiments.metrics.quality import summarize
-from gnninterpreter.experiments.paper.figures import Cell, Sheet
-from gnninterpreter.experiments.paper.needs import AUTO, GAME, by_xgnn, explained
+from gnninterpreter.experiments.paper.computations import (
+    AUTO,
+    GAME,
+    by_our_recipe,
+    by_xgnn,
+    computation,
+)
+from gnninterpreter.experiments.paper.figures import Cell, sheet
 from gnninterpreter.experiments.paper.published import CLASSES, SECONDS
 from gnninterpreter.experiments.paper.published import XGNN as PUBLISHED
-from gnninterpreter.experiments.paper.records import graph_from_json
 from gnninterpreter.experiments.paper.settings import GAMES, Settings
-from gnninterpreter.experiments.paper.study import Outcome, Workshop
+from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
-from gnninterpreter.experiments.paper.units import Unit, unit
+from gnninterpreter.experiments.store import Computation
+from gnninterpreter.interchange import graph_from_json
 
-__all__ = ["study", "units"]
+__all__ = ["computations", "study"]
 
 SIZES = (5, 7, 10)
 WIDTH = 300
 
 
-def units(settings: Settings) -> list[Unit]:
+def computations(settings: Settings) -> list[Computation]:
     """Runs of both methods, both in turn against the clock, and what the game allows."""
     found = []
     for dataset, target in _cases(settings):
-        found += [*by_xgnn(settings, dataset, target), explained(settings, dataset, target)]
+        found += [*by_xgnn(settings, dataset, target), by_our_recipe(settings, dataset, target)]
         found += [_reach(dataset, target, nodes) for nodes in SIZES]
         if dataset in GAMES[:2]:
             found.append(_race(settings, dataset, target))
     return found
 
 
-def study(workshop: Workshop) -> Outcome:
+def study(context: StudyContext) -> Outcome:
     """Compare probability, time and reach of both methods."""
-    settings, rows, reached, drawn = workshop.settings, [], [], []
+    settings, rows, reached, drawn = context.settings, [], [], []
     for dataset, target in _cases(settings):
-        runs = [workshop.get(work) for work in by_xgnn(settings, dataset, target)]
-        ours = workshop.get(explained(settings, dataset, target))
+        runs = [context.get(work) for work in by_xgnn(settings, dataset, target)]
+        ours = context.get(by_our_recipe(settings, dataset, target))
         race = None
         if dataset in GAMES[:2]:
-            race = workshop.get(_race(settings, dataset, target))
+            race = context.get(_race(settings, dataset, target))
         best = max(runs, key=lambda run: float(run["probability"]["mean"]))
-        possible = [workshop.get(_reach(dataset, target, nodes)) for nodes in SIZES]
+        possible = [context.get(_reach(dataset, target, nodes)) for nodes in SIZES]
         rows.append(_row(dataset, target, runs, ours, race, possible[0]))
         reached += [
             Row(
@@ -54,16 +60,20 @@ def study(workshop: Workshop) -> Outcome:
             )
             for nodes, found in zip(SIZES, possible, strict=True)
         ]
-        spec = workshop.bundle(dataset).spec
+        spec = context.bundle(dataset).spec
         cells = [
-            Cell(graph_from_json(one["best"]), spec, f"{name}, p = {one['mode_probability']:.3f}")
+            Cell(
+                graph_from_json(one["best"], spec),
+                spec,
+                f"{name}, p = {one['mode_probability']:.3f}",
+            )
             for name, one in (("XGNN", best), ("ours", ours))
         ]
         drawn.append((dataset, (target, cells)))
-    sheets = [
-        Sheet(f"xgnn-{name}", f"XGNN and ours on {name}", [row for d, row in drawn if d == name])
+    sheets = {
+        f"xgnn-{name}": sheet(f"XGNN and ours on {name}", [row for d, row in drawn if d == name])
         for name in settings.games
-    ]
+    }
     return Outcome([_table(rows), _reach_table(reached)], sheets)
 
 
@@ -141,11 +151,11 @@ def _note(dataset: str, target: str, mean: float, nodes: float, known: float) ->
 
 
 def _table(rows: list[Row]) -> Table:
-    return Table(
+    return Table.of(
         "xgnn",
         "XGNN on the data sets it can build",
         ("data set", "class"),
-        tuple(rows),
+        rows,
         "Ours is the mean over the 1,000 graphs of each trained policy, averaged over seeds. Times "
         "and their ratios were taken in one process that ran both methods in turn: our recipe with "
         "all its restarts and with one, and XGNN; above 1 ours is the faster. The published times "
@@ -154,11 +164,11 @@ def _table(rows: list[Row]) -> Table:
 
 
 def _reach_table(rows: list[Row]) -> Table:
-    return Table(
+    return Table.of(
         "xgnn-reach",
         "The best graph that XGNN's rules allow",
         ("data set", "class", "most nodes"),
-        tuple(rows),
+        rows,
         "Found by going through all graphs the rules allow, or by beam search where they are too "
         "many: what a perfect policy could build.",
     )
@@ -168,13 +178,13 @@ def _cases(settings: Settings) -> list[tuple[str, str]]:
     return [(dataset, target) for dataset in settings.games for target in CLASSES[dataset]]
 
 
-def _reach(dataset: str, target: str, nodes: int) -> Unit:
-    return unit("reach", nodes, dataset=dataset, target=target, max_nodes=nodes, width=WIDTH)
+def _reach(dataset: str, target: str, nodes: int) -> Computation:
+    return computation("reach", nodes, dataset=dataset, target=target, max_nodes=nodes, width=WIDTH)
 
 
-def _race(settings: Settings, dataset: str, target: str) -> Unit:
+def _race(settings: Settings, dataset: str, target: str) -> Computation:
     cost = settings.timings * (1.3 * AUTO[dataset] + GAME[dataset])
-    return unit(
+    return computation(
         "race",
         cost,
         dataset=dataset,

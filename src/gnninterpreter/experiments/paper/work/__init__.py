@@ -1,7 +1,7 @@
-"""The functions behind `experiments.paper.units`: arguments in, plain JSON values out.
+"""The functions that compute: arguments in, plain JSON values out.
 
-Each module has ``model_of``, which names the model that a unit looks at, and where a recipe is at
-work ``recipe_key``, which changes when that does.
+Each module has ``depends_on``, which names what its functions depend on beyond arguments and code:
+files of models, settings of recipes, base graphs of data sets.
 """
 
 __all__: list[str] = []

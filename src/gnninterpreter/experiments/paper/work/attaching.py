@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.audit.coloured import ColouredGraph
+from gnninterpreter.audit.colored import ColoredGraph
 from gnninterpreter.audit.lookalikes import lookalikes
 from gnninterpreter.datasets._storage import cache_folder
 from gnninterpreter.datasets.motif import COLORS, MOTIFS
@@ -19,10 +19,11 @@ from gnninterpreter.datasets.mutag import ATOMS
 from gnninterpreter.datasets.rome import BaseGraph, MissingArchiveError, find_archive, read_archive
 from gnninterpreter.datasets.rome_like import synthetic_graph
 from gnninterpreter.evidence import ClassCounts, class_counts, gabriel_edges, join
-from gnninterpreter.experiments.paper.records import graph_to_json
-from gnninterpreter.experiments.paper.units import bundle, classifier
+from gnninterpreter.experiments.fingerprints import data_fingerprint, model_fingerprint
+from gnninterpreter.experiments.paper.bundled import bundle, classifier
+from gnninterpreter.interchange import graph_to_json
 
-__all__ = ["ATOM_SHARES", "attach", "attached", "model_of", "motif_sets", "nitro", "nitro_graphs"]
+__all__ = ["ATOM_SHARES", "attach", "attached", "depends_on", "motif_sets", "nitro", "nitro_graphs"]
 
 PURPLE = 4
 GROUPS = 5
@@ -31,12 +32,14 @@ NITROGEN, OXYGEN = ATOMS.index("N"), ATOMS.index("O")
 ATOM_SHARES = (2395 / 3371, 345 / 3371, 593 / 3371, 12 / 3371, 1 / 3371, 23 / 3371, 2 / 3371)
 
 
-def model_of(kind: str, arguments: Mapping[str, Any]) -> str:
-    """The data set whose model a unit looks at."""
-    return "motif" if kind == "attach" else "mutag"
+def depends_on(function: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The model, and the base graphs where motifs are attached to them."""
+    if function == "attach":
+        return {"model": model_fingerprint("motif"), "data": data_fingerprint("motif")}
+    return {"model": model_fingerprint("mutag")}
 
 
-def motif_sets() -> dict[str, list[ColouredGraph]]:
+def motif_sets() -> dict[str, list[ColoredGraph]]:
     """The motifs of each experiment, the ground truth last: 7 + 1 and 8 + 1, as in the paper."""
     complete, house = MOTIFS["complete-4"], MOTIFS["house-x"]
     return {
@@ -58,10 +61,10 @@ def attach(name: str, bases: int, seed: int) -> dict[str, Any]:
     return {"source": source, "motifs": found}
 
 
-def attached(bases: Sequence[BaseGraph], motif: ColouredGraph, seed: int) -> list[Data]:
-    """Attach a motif to randomly coloured base graphs by one edge each.
+def attached(bases: Sequence[BaseGraph], motif: ColoredGraph, seed: int) -> list[Data]:
+    """Attach a motif to randomly colored base graphs by one edge each.
 
-    Colours, base node and the place on the motif depend on the seed and the base alone, so that
+    Colors, base node and the place on the motif depend on the seed and the base alone, so that
     every motif meets the same graphs.
     """
     spec = bundle("motif").spec
@@ -92,7 +95,7 @@ def nitro(atoms: str, count: int, seed: int) -> dict[str, Any]:
     sets = [list(graphs) for graphs in zip(*drawn, strict=True)]
     return {
         "groups": [_counts(class_counts(classifier("mutag"), graphs)) for graphs in sets],
-        "examples": [graph_to_json(graphs[0]) for graphs in sets],
+        "examples": [graph_to_json(graphs[0], bundle("mutag").spec) for graphs in sets],
     }
 
 

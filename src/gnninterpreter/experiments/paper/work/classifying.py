@@ -10,12 +10,13 @@ from torch_geometric.data import Data
 
 from gnninterpreter import datasets
 from gnninterpreter.evidence import class_counts, random_baseline, random_features
-from gnninterpreter.experiments.paper.records import graph_to_json
-from gnninterpreter.experiments.paper.units import bundle, classifier
+from gnninterpreter.experiments.fingerprints import data_fingerprint, model_fingerprint
+from gnninterpreter.experiments.paper.bundled import bundle, classifier
 from gnninterpreter.experiments.paper.work.explaining import known
+from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["TINY", "bias", "examples", "gabriel", "model_of", "sizes"]
+__all__ = ["TINY", "bias", "depends_on", "examples", "gabriel", "sizes"]
 
 TINY: dict[str, tuple[int, tuple[tuple[int, int], ...]]] = {
     "single node": (1, ()),
@@ -26,9 +27,14 @@ TINY: dict[str, tuple[int, tuple[tuple[int, int], ...]]] = {
 }
 
 
-def model_of(kind: str, arguments: Mapping[str, Any]) -> str:
-    """The data set whose model a unit looks at."""
-    return str(arguments["dataset"])
+def depends_on(function: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The model, and the real graphs where they are looked at."""
+    dataset = arguments["dataset"]
+    real = function == "examples" or bool(arguments.get("whole"))
+    return {
+        "model": model_fingerprint(dataset),
+        "data": data_fingerprint(dataset) if real else None,
+    }
 
 
 def gabriel(dataset: str, graphs: str, nodes: int, samples: int, seed: int) -> dict[str, Any]:
@@ -98,5 +104,5 @@ def examples(dataset: str) -> dict[str, Any]:
         pairs = list(zip(mine, scores, strict=True))
         sure = [pair for pair in pairs if pair[1] > 0.9] or pairs
         graph, probability = min(sure, key=lambda pair: int(pair[0].num_nodes))
-        found[name] = {"graph": graph_to_json(graph), "probability": probability}
+        found[name] = {"graph": graph_to_json(graph, model.spec), "probability": probability}
     return found

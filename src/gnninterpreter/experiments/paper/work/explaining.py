@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-import torch
 from torch_geometric.data import Data
 
 from gnninterpreter import api, datasets
 from gnninterpreter.baselines import XGNN, Random
 from gnninterpreter.datasets.molecules import nitro_groups
-from gnninterpreter.distribution import Streams
 from gnninterpreter.errors import SpecError
-from gnninterpreter.experiments.paper.records import graph_to_json, record
-from gnninterpreter.experiments.paper.units import bundle, classifier
-from gnninterpreter.explanation import Explanation
+from gnninterpreter.experiments.fingerprints import data_fingerprint, model_fingerprint
+from gnninterpreter.experiments.paper.bundled import bundle, classifier
+from gnninterpreter.experiments.paper.records import record
+from gnninterpreter.explanation import Explanation, LatentSampler
+from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.search import Recipe
 
-__all__ = ["known", "model_of", "ours", "random", "recipe_key", "recipe_of", "without", "xgnn"]
+__all__ = ["depends_on", "known", "ours", "random", "recipe_of", "without", "xgnn"]
 
 EXAMPLES = 400
 SAMPLES = 1000
 FEW = 3
 
 
-def model_of(kind: str, arguments: Mapping[str, Any]) -> str:
-    """The data set whose model a unit looks at."""
-    return str(arguments["dataset"])
-
-
-def recipe_key(kind: str, arguments: Mapping[str, Any]) -> str | None:
-    """A hash of all settings of the recipe or baseline of a unit."""
-    if kind == "ours":
+def depends_on(function: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The model, all settings of the recipe or baseline, and the real graphs where they count."""
+    dataset = arguments["dataset"]
+    if function == "ours":
         names = ("dataset", "target", "recipe", "iterations", "term")
         settings: object = recipe_of(*(arguments[name] for name in names))
     else:
-        settings = _game(arguments) if kind == "xgnn" else Random()
-    return hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
+        settings = XGNN(patience=arguments["patience"]) if function == "xgnn" else Random()
+    return {
+        "model": model_fingerprint(dataset),
+        "recipe": repr(settings),
+        "data": data_fingerprint(dataset) if arguments["measured"] else None,
+    }
 
 
 def recipe_of(
@@ -114,14 +113,14 @@ def ours(
 
 def xgnn(dataset: str, target: str, seed: int, patience: int, measured: bool) -> dict[str, Any]:
     """Train XGNN for a class and draw from it."""
-    method = _game({"patience": patience})
-    found = method.explain(bundle(dataset), target=target, seed=seed)
+    method = XGNN(patience=patience)
+    found = method.explain(bundle(dataset), targets=target, seed=seed)[target]
     return record(found, dataset, known(dataset) if measured else None)
 
 
 def random(dataset: str, target: str, seed: int, nodes: int, measured: bool) -> dict[str, Any]:
     """Draw 1,000 Gabriel graphs of a size."""
-    found = Random(num_nodes=nodes).explain(bundle(dataset), target=target, seed=seed)
+    found = Random(num_nodes=nodes).explain(bundle(dataset), targets=target, seed=seed)[target]
     return record(found, dataset, known(dataset) if measured else None)
 
 
@@ -132,22 +131,18 @@ def known(dataset: str) -> list[Data]:
     return list(datasets.load(dataset, **options))
 
 
-def _game(arguments: Mapping[str, Any]) -> XGNN:
-    return XGNN(patience=arguments["patience"])
-
-
 def _first_two(found: Explanation, dataset: str) -> list[dict[str, Any]]:
     """The most probable graphs of two restarts, the chosen one first."""
     order = sorted(range(len(found.restarts)), key=lambda r: r != found.choice)[:2]
     shown = []
     for index in order:
-        graph = found.distribution.select(torch.tensor([index])).mode().to_data_list()[0]
+        graph = found.sampler.modes()[index].to_data_list()[0]
         if not graph.num_edges:
             continue
         scores = classifier(dataset).score_data([graph])
         shown.append(
             {
-                "graph": graph_to_json(graph),
+                "graph": graph_to_json(graph, found.spec),
                 "logit": float(scores.logits[0, found.target.index]),
                 "probability": float(scores.probabilities[0, found.target.index]),
                 "similarity": found.restarts[index].similarity,
@@ -160,8 +155,9 @@ def _first_two(found: Explanation, dataset: str) -> list[dict[str, Any]]:
 def _runs(found: Explanation, dataset: str) -> list[dict[str, Any]]:
     runs = []
     for index, restart in enumerate(found.restarts):
-        one = found.distribution.select(torch.tensor([index]))
-        drawn = one.discrete(SAMPLES, Streams(found.seed, 1, purpose=index))
+        assert found.distribution is not None
+        one = LatentSampler.of(found.distribution, index)
+        drawn = one.sample(SAMPLES, found.seed, purpose=index)
         scored = classifier(dataset).probability(drawn, found.target.index).double()
         runs.append(
             {

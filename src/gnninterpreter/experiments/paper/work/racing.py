@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -12,27 +11,22 @@ from gnninterpreter import api
 from gnninterpreter.baselines import XGNN
 from gnninterpreter.baselines.xgnn.building import Rules
 from gnninterpreter.baselines.xgnn.reachable import best_reachable
-from gnninterpreter.experiments.paper.units import bundle, classifier
+from gnninterpreter.experiments.fingerprints import model_fingerprint
+from gnninterpreter.experiments.paper.bundled import bundle, classifier
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.search import Recipe
 
-__all__ = ["complexity", "model_of", "race", "reach", "recipe_key"]
+__all__ = ["complexity", "depends_on", "race", "reach"]
 
 NEVER = 2.0
 OURS = ("motif", "house")
 THEIRS = ("mutag", "mutagen")
 
 
-def model_of(kind: str, arguments: Mapping[str, Any]) -> str:
-    """The data set whose model a unit looks at."""
-    if kind == "complexity":
-        return OURS[0] if arguments["method"] == "ours" else THEIRS[0]
-    return str(arguments["dataset"])
-
-
-def recipe_key(kind: str, arguments: Mapping[str, Any]) -> str | None:
-    """A hash of the settings of both methods."""
-    return hashlib.sha256(repr((Recipe.auto(), XGNN())).encode()).hexdigest()[:16]
+def depends_on(function: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The model, and the settings of both methods."""
+    dataset = arguments.get("dataset", (OURS if arguments.get("method") == "ours" else THEIRS)[0])
+    return {"model": model_fingerprint(dataset), "recipe": repr((Recipe.auto(), XGNN()))}
 
 
 def race(dataset: str, target: str, restarts: int, repeats: int) -> dict[str, Any]:
@@ -44,7 +38,7 @@ def race(dataset: str, target: str, restarts: int, repeats: int) -> dict[str, An
     methods: dict[str, Callable[[int], Explanation]] = {
         "ours": lambda seed: _auto(dataset, target, restarts, seed),
         "one": lambda seed: _auto(dataset, target, 1, seed),
-        "xgnn": lambda seed: XGNN().explain(bundle(dataset), target=target, seed=seed),
+        "xgnn": lambda seed: XGNN().explain(bundle(dataset), targets=target, seed=seed)[target],
     }
     found: dict[str, list[float]] = {}
     for seed in range(repeats):
@@ -108,5 +102,5 @@ def _xgnn(what: str, value: int) -> float:
         numbers["max_nodes"] = value
     method = XGNN(stop_probability=NEVER, patience=10**6, **numbers)
     started = time.process_time()
-    method.explain(bundle(THEIRS[0]), target=THEIRS[1])
+    method.explain(bundle(THEIRS[0]), targets=THEIRS[1])
     return time.process_time() - started

@@ -1,21 +1,41 @@
-"""Units that several studies share, by what they are good for; their costs are seconds measured."""
+"""What studies compute, by what it is good for; costs are seconds measured."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from gnninterpreter.experiments.paper.bundled import bundle
 from gnninterpreter.experiments.paper.published import SIZES
 from gnninterpreter.experiments.paper.settings import Settings
-from gnninterpreter.experiments.paper.units import Unit, bundle, unit
+from gnninterpreter.experiments.store import Computation
 
 __all__ = [
     "ablated",
+    "by_our_recipe",
+    "by_paper_recipe",
     "by_random",
     "by_xgnn",
     "class_nodes",
+    "computation",
     "data_nodes",
     "examples",
-    "explained",
-    "letter",
 ]
+
+MODULES: dict[str, str] = {
+    "ours": "explaining",
+    "xgnn": "explaining",
+    "random": "explaining",
+    "race": "racing",
+    "reach": "racing",
+    "complexity": "racing",
+    "gabriel": "classifying",
+    "bias": "classifying",
+    "sizes": "classifying",
+    "examples": "classifying",
+    "attach": "attaching",
+    "nitro": "attaching",
+}
+"""Functions that compute, with the module of `experiments.paper.work` that has them."""
 
 # Processor seconds of our recipe with 8 restarts, and of 100 iterations of ten of the paper's.
 AUTO = {
@@ -38,12 +58,25 @@ GAME = {"mutag": 4.0, "is_acyclic": 7.0, "motif": 10.0, "shape": 8.0}
 METRICS = 4.0
 
 
-def explained(settings: Settings, dataset: str, target: str, seed: int | None = None) -> Unit:
+def computation(function: str, cost: float = 1.0, /, **arguments: Any) -> Computation:
+    """Name a piece of work.
+
+    Example:
+        >>> computation("nitro", seed=0, count=10).name
+        'nitro: count=10, seed=0'
+    """
+    module = f"paper.work.{MODULES[function]}"
+    return Computation(module, function, tuple(sorted(arguments.items())), cost)
+
+
+def by_our_recipe(
+    settings: Settings, dataset: str, target: str, seed: int | None = None
+) -> Computation:
     """A class explained by our recipe."""
     number = settings.seed if seed is None else seed
     measured = number in settings.measured_seeds
     cost = AUTO[dataset] * settings.restarts / 8 + (METRICS if measured else 0.0)
-    return unit(
+    return computation(
         "ours",
         cost,
         dataset=dataset,
@@ -57,11 +90,11 @@ def explained(settings: Settings, dataset: str, target: str, seed: int | None = 
     )
 
 
-def letter(settings: Settings, dataset: str, target: str) -> Unit:
+def by_paper_recipe(settings: Settings, dataset: str, target: str) -> Computation:
     """A class explained by the paper's recipe, several runs as one batch."""
     share = 0.3 + 0.07 * settings.paper_runs
     cost = share * HUNDRED[dataset] * settings.paper_iterations / 100
-    return unit(
+    return computation(
         "ours",
         cost,
         dataset=dataset,
@@ -82,13 +115,13 @@ def ablated(
     recipe: str,
     term: str | None,
     whole: bool = False,
-) -> Unit:
+) -> Computation:
     """A class explained by a recipe that lacks a term, at its whole length or cut short."""
     iterations = settings.ablation_iterations(recipe)
     if whole and iterations is not None:
         iterations = settings.paper_iterations
     dear = AUTO[dataset] / 2 if iterations is None else 0.44 * HUNDRED[dataset] * iterations / 100
-    return unit(
+    return computation(
         "ours",
         dear,
         dataset=dataset,
@@ -102,10 +135,10 @@ def ablated(
     )
 
 
-def by_xgnn(settings: Settings, dataset: str, target: str) -> list[Unit]:
+def by_xgnn(settings: Settings, dataset: str, target: str) -> list[Computation]:
     """A class explained by XGNN, once for each seed."""
     return [
-        unit(
+        computation(
             "xgnn",
             GAME[dataset] * settings.xgnn_patience / 20 + METRICS,
             dataset=dataset,
@@ -118,9 +151,9 @@ def by_xgnn(settings: Settings, dataset: str, target: str) -> list[Unit]:
     ]
 
 
-def by_random(settings: Settings, dataset: str, target: str, nodes: int) -> Unit:
+def by_random(settings: Settings, dataset: str, target: str, nodes: int) -> Computation:
     """Gabriel graphs of a size, measured as an explanation."""
-    return unit(
+    return computation(
         "random",
         5.0,
         dataset=dataset,
@@ -131,9 +164,9 @@ def by_random(settings: Settings, dataset: str, target: str, nodes: int) -> Unit
     )
 
 
-def examples(dataset: str) -> Unit:
+def examples(dataset: str) -> Computation:
     """Real graphs of a data set, for its figures."""
-    return unit("examples", 2.0, dataset=dataset)
+    return computation("examples", 2.0, dataset=dataset)
 
 
 def class_nodes(dataset: str, target: str) -> int:

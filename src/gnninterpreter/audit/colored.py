@@ -1,7 +1,7 @@
-"""Small graphs whose nodes have colours, and what message passing can see of them.
+"""Small graphs whose nodes have colors, and what message passing can see of them.
 
-`wl_colours` refines colours as Weisfeiler and Lehman do: after L rounds two nodes have the same
-colour exactly where no message-passing network of depth L can tell them apart.
+`wl_colors` refines colors as Weisfeiler and Lehman do: after L rounds two nodes have the same
+color exactly where no message-passing network of depth L can tell them apart.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import networkx as nx
@@ -19,21 +20,22 @@ from torch_geometric.data import Data
 
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import node_rows
+from gnninterpreter.isomorphism import LabelledGraph
 from gnninterpreter.spec import Categorical, GraphSpec
 
-__all__ = ["ColouredGraph", "coloured_degrees", "rounds_alike", "wl_colours"]
+__all__ = ["ColoredGraph", "colored_degrees", "rounds_alike", "wl_colors"]
 
 Edge = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class ColouredGraph:
-    """A graph with one colour for each node, and maybe one for each edge.
+class ColoredGraph:
+    """A graph with one color for each node, and maybe one for each edge.
 
     Args:
-        colors: Colour of each node, counted from 0.
+        colors: Color of each node, counted from 0.
         edges: Each edge once, in increasing order; the smaller end first unless it is directed.
-        edge_colors: Colour of each edge; empty where edges have none.
+        edge_colors: Color of each edge; empty where edges have none.
         directed: Whether an edge goes from its first end to its second only.
     """
 
@@ -49,7 +51,7 @@ class ColouredGraph:
         edges: Sequence[Edge],
         edge_colors: Sequence[int] | None = None,
         directed: bool = False,
-    ) -> ColouredGraph:
+    ) -> ColoredGraph:
         """Bring the edges into order; of two edges between the same ends the first stays."""
         kinds = edge_colors or [0] * len(edges)
         placed: dict[Edge, int] = {}
@@ -60,8 +62,8 @@ class ColouredGraph:
         return cls(tuple(colors), pairs, own, directed)
 
     @classmethod
-    def from_data(cls, data: Data, directed: bool = False) -> ColouredGraph:
-        """Colour the nodes and edges of any graph by their features: equal rows, equal colours.
+    def from_data(cls, data: Data, directed: bool = False) -> ColoredGraph:
+        """Color the nodes and edges of any graph by their features: equal rows, equal colors.
 
         Loops are left out.
 
@@ -88,11 +90,11 @@ class ColouredGraph:
 
     @property
     def kinds(self) -> tuple[int, ...]:
-        """Colour of each edge, 0 where edges have none."""
+        """Color of each edge, 0 where edges have none."""
         return self.edge_colors or (0,) * len(self.edges)
 
     def surroundings(self) -> list[list[tuple[int, int, int]]]:
-        """Of each node: its neighbours, the colours of the edges, and their directions (0 or 1)."""
+        """Of each node: its neighbors, the colors of the edges, and their directions (0 or 1)."""
         found: list[list[tuple[int, int, int]]] = [[] for _ in self.colors]
         for (u, v), kind in zip(self.edges, self.kinds, strict=True):
             found[u].append((v, kind, 0))
@@ -100,7 +102,7 @@ class ColouredGraph:
         return found
 
     def to_networkx(self) -> Any:
-        """The same with the colour as attribute ``color`` of each node and edge."""
+        """The same with the color as attribute ``color`` of each node and edge."""
         graph = nx.DiGraph() if self.directed else nx.Graph()
         graph.add_nodes_from((node, {"color": color}) for node, color in enumerate(self.colors))
         graph.add_edges_from(
@@ -121,16 +123,16 @@ class ColouredGraph:
         """
         block = spec.nodes[0]
         if len(spec.nodes) != 1 or spec.edges or not isinstance(block, Categorical):
-            raise SpecError("a coloured graph fits only a spec with one categorical node feature")
+            raise SpecError("a colored graph fits only a spec with one categorical node feature")
         if max(self.colors) >= block.size:
-            raise SpecError(f"colour {max(self.colors)} is not among the {block.size} categories")
+            raise SpecError(f"color {max(self.colors)} is not among the {block.size} categories")
         forth = torch.tensor(self.edges, dtype=torch.long).reshape(-1, 2).t()
         x = torch.eye(block.size)[list(self.colors)]
         index = forth if self.directed else torch.cat([forth, forth.flip(0)], dim=1)
         return Data(x=x, edge_index=index)
 
     def to_data_like(self, data: Data) -> Data:
-        """The same with the features that those colours stand for in the graph they came from.
+        """The same with the features that those colors stand for in the graph they came from.
 
         Args:
             data: What `from_data` was given.
@@ -153,56 +155,55 @@ class ColouredGraph:
                 made.edge_type = made.edge_attr.reshape(-1)
         return made
 
-    def isomorphic(self, other: ColouredGraph) -> bool:
-        """Whether renumbering the nodes makes one the other, colours kept."""
+    def isomorphic(self, other: ColoredGraph) -> bool:
+        """Whether renumbering the nodes makes one the other, colors kept."""
+        return self.labelled.same(other.labelled)
 
-        def same(a: dict[str, int], b: dict[str, int]) -> bool:
-            return a["color"] == b["color"]
-
-        if self.directed != other.directed:
-            return False
-        one, two = self.to_networkx(), other.to_networkx()
-        return bool(nx.is_isomorphic(one, two, node_match=same, edge_match=same))
+    @cached_property
+    def labelled(self) -> LabelledGraph:
+        """The same for comparing it with others."""
+        edges = dict(zip(self.edges, self.kinds, strict=True))
+        return LabelledGraph(self.colors, edges, self.directed)
 
 
-def coloured_degrees(graph: ColouredGraph) -> list[tuple[int, tuple[int, ...]]]:
-    """Colour of each node with the sorted colours of its neighbours."""
+def colored_degrees(graph: ColoredGraph) -> list[tuple[int, tuple[int, ...]]]:
+    """Color of each node with the sorted colors of its neighbors."""
     return [
         (graph.colors[node], tuple(sorted(graph.colors[other] for other, _, _ in others)))
         for node, others in enumerate(graph.surroundings())
     ]
 
 
-def wl_colours(graph: ColouredGraph, rounds: int) -> list[Hashable]:
-    """Colours of the nodes after some rounds of refinement, comparable between graphs.
+def wl_colors(graph: ColoredGraph, rounds: int) -> list[Hashable]:
+    """Colors of the nodes after some rounds of refinement, comparable between graphs.
 
     Args:
         graph: The graph.
-        rounds: Number of rounds L; none gives the colours themselves.
+        rounds: Number of rounds L; none gives the colors themselves.
     """
     around = graph.surroundings()
-    colours: list[Hashable] = list(graph.colors)
+    colors: list[Hashable] = list(graph.colors)
     for _ in range(rounds):
         # A digest stands for the tree below a node, which itself would grow with every round.
-        colours = [
-            _digest((colours[node], sorted(repr((colours[n], k, d)) for n, k, d in others)))
+        colors = [
+            _digest((colors[node], sorted(repr((colors[n], k, d)) for n, k, d in others)))
             for node, others in enumerate(around)
         ]
-    return colours
+    return colors
 
 
-def rounds_alike(one: ColouredGraph, other: ColouredGraph, most: int = 5) -> int | None:
-    """After how many rounds the two still have every colour in the same proportion.
+def rounds_alike(one: ColoredGraph, other: ColoredGraph, most: int = 5) -> int | None:
+    """After how many rounds the two still have every color in the same proportion.
 
     Proportions rather than numbers, since mean pooling sees no more.
 
     Returns:
         The last such number of rounds, ``most`` if they agree throughout, None if even the given
-        colours differ.
+        colors differ.
     """
     alike = None
     for rounds in range(most + 1):
-        if _shares(wl_colours(one, rounds)) != _shares(wl_colours(other, rounds)):
+        if _shares(wl_colors(one, rounds)) != _shares(wl_colors(other, rounds)):
             break
         alike = rounds
     return alike
@@ -226,5 +227,5 @@ def _digest(value: object) -> str:
     return hashlib.blake2b(repr(value).encode(), digest_size=12).hexdigest()
 
 
-def _shares(colours: Sequence[Hashable]) -> dict[Hashable, float]:
-    return {colour: count / len(colours) for colour, count in Counter(colours).items()}
+def _shares(colors: Sequence[Hashable]) -> dict[Hashable, float]:
+    return {color: count / len(colors) for color, count in Counter(colors).items()}

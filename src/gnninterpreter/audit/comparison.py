@@ -1,0 +1,188 @@
+"""Look-alikes of one graph against random graphs of the same sizes: figures, and their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from torch_geometric.data import Data
+
+from gnninterpreter.audit.findings import Severity
+
+__all__ = ["Comparison", "Flips", "matched_p_value"]
+
+# By how much more than random graphs do, on average, for each severity.
+LIMITS = {Severity.HIGH: 0.5, Severity.MEDIUM: 0.2, Severity.LOW: 0.05}
+FOOLING = 0.5
+LARGEST_P = 0.02
+# One or two hosts more than random graphs win are no finding, however few hosts there are; one or
+# two look-alikes that pass by themselves are a small one.
+LEAST = 3
+
+
+@dataclass(frozen=True)
+class Flips:
+    """How often a part, joined by one edge, makes the model say a class that is not there.
+
+    Args:
+        part: What was joined.
+        says: Number of hosts for which the model now says the class, rightly or not.
+        count: Number of hosts.
+        fooled: The joined graphs for which it says so and the rule does not (where there is none:
+            all for which it says so), with their class where that is known.
+    """
+
+    part: Data
+    says: int
+    count: int
+    fooled: tuple[Data, ...]
+
+    @property
+    def rate(self) -> float:
+        """Share of the hosts on which the model is fooled."""
+        return len(self.fooled) / max(self.count, 1)
+
+
+def matched_p_value(sets: Sequence[Sequence[int]]) -> float:
+    """Probability of a sum as high as that of the first numbers, were they like the others.
+
+    A permutation test on matched sets: if in each set any number could as well have been the first,
+    the sum of one number drawn from each set is as high as this with the probability returned. It
+    is exact, since the sums of all draws are counted.
+
+    Args:
+        sets: Counts of flips: that of a look-alike, then those of random graphs of its size.
+
+    Example:
+        >>> matched_p_value([[3, 0, 1, 2]])
+        0.25
+    """
+    chance = np.ones(1)
+    for counts in sets:
+        chance = np.convolve(chance, np.bincount(counts) / len(counts))
+    observed = sum(counts[0] for counts in sets)
+    return float(min(chance[observed:].sum(), 1.0))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the flips of one source come to.
+
+    Args:
+        flips: Of each look-alike.
+        controls: Of random graphs of the same size, as many for each look-alike.
+        original: Those of the source itself.
+        what: What the source is, in words.
+        name: The class.
+        alone: Whether they were asked about as they are, rather than joined to others.
+    """
+
+    flips: Sequence[Flips]
+    controls: Sequence[Sequence[Flips]]
+    original: Flips
+    what: str
+    name: str
+    alone: bool
+
+    @property
+    def ranked(self) -> list[Flips]:
+        """The look-alikes, the strongest first."""
+        return sorted(self.flips, key=lambda one: -one.rate)
+
+    @property
+    def fooling(self) -> int:
+        """How many look-alikes pass more often than not."""
+        return sum(one.rate >= FOOLING for one in self.flips)
+
+    @property
+    def rate(self) -> float:
+        """Mean rate of the look-alikes."""
+        return mean_rate(self.flips)
+
+    @property
+    def chance(self) -> float:
+        """Mean rate of the random graphs."""
+        return mean_rate([one for matched in self.controls for one in matched])
+
+    @property
+    def p_value(self) -> float:
+        """How probable so many flips are, were look-alikes like random graphs of their size."""
+        counts = [
+            [len(first.fooled), *(len(one.fooled) for one in rest)]
+            for first, rest in zip(self.flips, self.controls, strict=True)
+        ]
+        return matched_p_value(counts)
+
+    @property
+    def severity(self) -> Severity | None:
+        """By how much they pass more often than random graphs do; None where that may be chance."""
+        excess = self.rate - self.chance
+        if not self.alone and excess * self.original.count < LEAST - 1e-9:
+            return None
+        found = next((level for level, least in LIMITS.items() if excess >= least), None)
+        if found is None or self.p_value > LARGEST_P:
+            return None
+        return found.at_most(Severity.LOW) if self.alone and len(self.flips) < LEAST else found
+
+    @property
+    def short(self) -> str:
+        """What was asked and answered, in a short sentence."""
+        told = f"{self.fooling} of {len(self.flips)}"
+        if not self.alone:
+            told += f" on most of {self.original.count} hosts, on {self.rate:.0%} on average"
+        return (
+            f"{self.what}: look-alikes that pass for \u201c{self.name}\u201d: {told}; random "
+            f"graphs: {self.chance:.0%}"
+        )
+
+    def sentence(self, made: dict[str, int], rule: str | None) -> str:
+        """Say what was done and found, why it matters, and what to do.
+
+        Args:
+            made: Number of look-alikes of each family.
+            rule: What says that they are not of the class, None where nothing does.
+        """
+        total = len(self.flips)
+        listed = ", ".join(_counted(count, family) for family, count in made.items())
+        text = (
+            f"{total} {'graph was' if total == 1 else 'graphs were'} made whose nodes see the same "
+            f"neighbors as in {self.what} ({listed})"
+        )
+        text += f"; by {rule} none of them is one. " if rule else ". "
+        if self.alone:
+            text += (
+                f"The model takes {self.fooling} of them for \u201c{self.name}\u201d, against "
+                f"{self.chance:.0%} of random graphs of their sizes"
+            )
+        else:
+            text += (
+                f"Each was joined by one edge to {self.original.count} graphs of other classes. "
+                f"The model then says \u201c{self.name}\u201d of {self.rate:.0%} on average, and "
+                f"of {self.ranked[0].rate:.0%} with the strongest. For comparison: random graphs "
+                f"of their sizes {self.chance:.0%} on average, {self.what} itself "
+                f"{self.original.says / max(self.original.count, 1):.0%}"
+            )
+        text += f" (p = {self.p_value:.2g})."
+        if self.rate >= FOOLING:
+            text += " So the model goes by what nodes see around them, not by the pattern."
+        else:
+            text += " So what nodes see around them is enough, now and then, to mislead it."
+        if rule:
+            return (
+                text
+                + " Train with these graphs, which come with the audit, or check for the pattern."
+            )
+        return text + " There is no rule to say which of them is right: look at the pictures."
+
+
+def mean_rate(flips: Sequence[Flips]) -> float:
+    """Mean share of the hosts on which the model is fooled."""
+    return sum(one.rate for one in flips) / len(flips)
+
+
+def _counted(count: int, family: str) -> str:
+    """A number of look-alikes of a family, whose name begins with a plural."""
+    if count == 1:
+        family = family.replace("covers", "cover").replace("switches", "switch")
+    return f"{count} {family}"

@@ -1,0 +1,193 @@
+"""What the baselines share: how they are called, and what becomes of the graphs they draw."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from torch import Tensor, nn
+
+from gnninterpreter.errors import SpecError
+from gnninterpreter.explanation import (
+    Curve,
+    DrawnSampler,
+    Explanation,
+    ExplanationSet,
+    Probability,
+    Restart,
+)
+from gnninterpreter.explanation.assembly import SAMPLES, similarities
+from gnninterpreter.explanation.explainer import versions
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.isomorphism import GraphNumbers
+from gnninterpreter.models import Bundle
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.objective.asking import targets_of
+from gnninterpreter.objective.target import Target
+from gnninterpreter.spec import GraphSpec
+
+__all__ = ["Baseline", "Drawing"]
+
+KEPT = 8
+REACHED = 0.9
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How a method draws graphs of one target, once it is ready to.
+
+    Args:
+        draw: Called with a number and a seed; returns that many fresh graphs.
+        iterations: Updates that it took to get ready.
+        history: Curves of those.
+    """
+
+    draw: Callable[[int, int], DenseGraphs]
+    iterations: int = 0
+    history: tuple[Curve, ...] = ()
+
+
+class Baseline(ABC):
+    """An `gnninterpreter.explanation.Explainer`; a method has to say only how it draws graphs."""
+
+    method: ClassVar[str]
+
+    @abstractmethod
+    def prepare(
+        self,
+        classifier: GraphClassifier,
+        target: Target,
+        statistics: ClassStatistics | None,
+        seed: int,
+    ) -> Drawing:
+        """Get ready to draw graphs of a target."""
+
+    def explain(
+        self,
+        model: nn.Module | Bundle | GraphClassifier,
+        dataset: Any = None,
+        *,
+        spec: GraphSpec | None = None,
+        targets: Sequence[str | int | Target] | str | int | Target | None = None,
+        seed: int = 0,
+        class_statistics: ClassStatistics | None = None,
+    ) -> ExplanationSet:
+        """Explain the classes of a model.
+
+        Args:
+            model: The trained classifier.
+            dataset: Labelled graphs, for the features and class statistics.
+            spec: The graphs it takes; a bundle knows its own.
+            targets: Classes, by name or index; every class when omitted.
+            seed: The same seed gives the same explanations.
+            class_statistics: What the classes look like to the model.
+
+        Raises:
+            SpecError: If it is not known what graphs the model takes, or the method cannot make
+                such graphs.
+        """
+        name = type(model).__name__
+        if isinstance(model, Bundle):
+            name, spec = model.dataset_name, spec or model.spec
+            class_statistics, model = class_statistics or model.statistics, model.model
+        if isinstance(model, GraphClassifier):
+            classifier = model
+        else:
+            if spec is None and dataset is None:
+                raise SpecError("spec is needed to know what graphs the model takes (got None)")
+            examples = None if dataset is None else list(dataset)
+            spec = spec or GraphSpec.from_dataset(dataset)
+            classifier = GraphClassifier(model, spec, examples=examples)
+        if class_statistics is None and dataset is not None:
+            class_statistics = ClassStatistics.from_dataset(classifier, dataset)
+        explanations = [
+            self._explain(classifier, target, class_statistics, seed)
+            for target in targets_of(targets, classifier.spec, classifier.task, class_statistics)
+        ]
+        return ExplanationSet(
+            classifier.spec,
+            {explanation.name: explanation for explanation in explanations},
+            name,
+            classifier.describe(),
+            {"versions": versions(), "seed": seed, "recipe": self.method},
+            class_statistics,
+        )
+
+    __call__ = explain
+
+    def _explain(
+        self,
+        classifier: GraphClassifier,
+        target: Target,
+        statistics: ClassStatistics | None,
+        seed: int,
+    ) -> Explanation:
+        """Draw 1,000 graphs, score them with the native model and keep the best."""
+        started = time.perf_counter()
+        drawing = self.prepare(classifier, target, statistics, seed)
+        drawn = drawing.draw(SAMPLES, seed)
+        scores = classifier.score(drawn)
+        outputs = scores.probabilities.nan_to_num(nan=0.0).cpu()
+        found = target.score(scores).nan_to_num(nan=0.0).cpu().double()
+        mean = float(found.mean())
+        best = _best(drawn, found)
+        profile = target.profile(statistics)
+        alike = similarities(scores.embedding[best], profile)
+        sampler = DrawnSampler(drawn.to(classifier.device), tuple(best), drawing.draw)
+        graphs = sampler.modes()
+        feasible = graphs.connected()
+        restarts = [
+            Restart(
+                probability=float(found[index]),
+                mean_probability=float(found[index]),
+                nodes=int(graphs.num_nodes[row].round()),
+                edges=int(graphs.num_edges[row].round()),
+                similarity=alike[row],
+                feasible=bool(feasible[row]),
+                undecided=0.0,
+                reason="converged" if mean >= REACHED else "plateau",
+                iterations=drawing.iterations,
+            )
+            for row, index in enumerate(best)
+        ]
+        percentile = None
+        if profile is not None and (first := alike[0]) is not None:
+            percentile = profile.similarity_percentile(first)
+        low = f"the model gives samples only {mean:.2f} on average"
+        return Explanation(
+            spec=classifier.spec,
+            target=target,
+            sampler=sampler,
+            choice=0,
+            probability=Probability(mean, float(found.std(unbiased=False)), SAMPLES),
+            mode_probability=restarts[0].probability,
+            class_probabilities=[float(p) for p in outputs[best[0]]],
+            restarts=restarts,
+            similarity=alike[0],
+            similarity_percentile=percentile,
+            max_nodes=drawn.num_candidates,
+            max_edges=float(drawn.num_edges.max()),
+            gradient="none",
+            recipe=self.method,
+            seed=seed,
+            seconds=time.perf_counter() - started,
+            history=list(drawing.history),
+            notes=[low] if mean < REACHED else [],
+        )
+
+
+def _best(graphs: DenseGraphs, score: Tensor) -> list[int]:
+    """Places of the best graphs, no two of them the same; at least one."""
+    numbers = GraphNumbers()
+    kept: list[int] = []
+    usable = score.masked_fill(graphs.empty.cpu(), -1.0)
+    for index in usable.argsort(descending=True, stable=True).tolist():
+        if numbers.of(graphs[index].to_data_list()[0], graphs.spec) == len(kept):
+            kept.append(index)
+            if len(kept) == KEPT:
+                break
+    return kept

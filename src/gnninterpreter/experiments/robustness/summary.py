@@ -1,0 +1,74 @@
+"""Runs summed up by class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from gnninterpreter.errors import MissingExtraError
+from gnninterpreter.experiments.robustness.runs import WANTED, Run, RunConfig
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["NEAR", "TIMES", "summarize"]
+
+# Where a model allows no more, a run has to come this near to the best that a search so many times
+# as large has found.
+NEAR, TIMES = 0.005, 20
+
+
+def summarize(runs: Iterable[Run], larger: Iterable[Run] = ()) -> pd.DataFrame:
+    """Sum runs up by class, in the order of the models' classes as they came.
+
+    Args:
+        runs: The runs.
+        larger: Runs of a larger search of some of the classes, which show what a model allows.
+
+    Returns:
+        A row for each model and class: how many ``runs``, how many ``missed``; the ``best`` mean
+        that is known where a search `TIMES` as large has found no more than is wanted of one run,
+        and how many of the missed came ``near`` it with a feasible graph; lowest and mean
+        probability; medians of the other figures; how often the ground truth agrees.
+    """
+    frame, searched = _frame(runs), _frame(larger)
+    by_class = frame.groupby(["model", "target"], sort=False)
+    found = by_class.agg(
+        runs=("mean", "size"),
+        missed=("missed", "sum"),
+        lowest=("mean", "min"),
+        mean=("mean", "mean"),
+        nodes=("nodes", "median"),
+        edges=("edges", "median"),
+        percentile=("percentile", "median"),
+        oracle_agrees=("agrees", "mean"),
+        seconds=("seconds", "median"),
+        highest=("mean", "max"),
+        restarts=("restarts", "max"),
+    )
+    more = searched.groupby(["model", "target"]).agg(
+        searched=("restarts", "sum"), found=("mean", "max")
+    )
+    found = found.join(more)
+    best = found[["highest", "found"]].max(axis=1)
+    found["best"] = best.where((found.searched >= TIMES * found.restarts) & (best < WANTED))
+    level = frame.join(found.best, on=["model", "target"]).best - NEAR
+    near = frame.assign(near=frame.feasible & (frame["mean"] >= level))
+    found["near"] = near.groupby(["model", "target"], sort=False).near.sum()
+    return found.drop(columns=["highest", "restarts", "searched", "found"]).reset_index()
+
+
+def _frame(runs: Iterable[Run]) -> pd.DataFrame:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise MissingExtraError("summing runs up", "pandas", "experiments") from error
+    rows = []
+    for run in runs:
+        values = asdict(run)
+        agrees = None if run.oracle is None else float(run.oracle == run.config.target)
+        rows.append({**values.pop("config"), **values, "missed": run.missed, "agrees": agrees})
+    names = [*RunConfig.__dataclass_fields__, *Run.__dataclass_fields__, "missed", "agrees"]
+    frame = pd.DataFrame(rows, columns=[name for name in names if name != "config"])
+    return frame.astype({"percentile": float, "agrees": float, "mean": float, "restarts": int})

@@ -1,0 +1,140 @@
+"""Results that are computed once: a call of a function, and the folder its value is kept in.
+
+A value is kept under everything it depends on: the function's code and all code it imports, its
+arguments, and what its module adds by ``depends_on`` (model, recipe, data). A file is written whole
+or not at all, so that a killed run loses only what was under way, and several processes may share a
+folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import math
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from gnninterpreter.datasets._storage import atomic_path
+from gnninterpreter.experiments.fingerprints import code_fingerprint, versions
+from gnninterpreter.parallel import map_processes
+
+__all__ = ["Computation", "Store"]
+
+PACKAGE = "gnninterpreter.experiments"
+
+
+@dataclass(frozen=True)
+class Computation:
+    """A call of a function of `gnninterpreter.experiments`, whose value is plain JSON.
+
+    Args:
+        module: The function's module, its name beginning below `gnninterpreter.experiments`.
+        function: The function's name.
+        arguments: Names and plain values, in the order of the names.
+        cost: Seconds it is expected to take on one core; only the order of work depends on it.
+    """
+
+    module: str
+    function: str
+    arguments: tuple[tuple[str, Any], ...]
+    cost: float = field(default=1.0, compare=False)
+
+    @property
+    def name(self) -> str:
+        """A short line for people."""
+        return f"{self.function}: " + ", ".join(f"{k}={v}" for k, v in self.arguments)
+
+    def inputs(self) -> dict[str, Any]:
+        """Everything the value depends on but the versions of libraries, as JSON values."""
+        given = dict(self.arguments)
+        return {
+            "function": f"{self.module}.{self.function}",
+            "arguments": json.loads(json.dumps(given)),
+            "code": code_fingerprint(f"{PACKAGE}.{self.module}"),
+            **self._imported().depends_on(self.function, given),
+        }
+
+    def compute(self) -> Any:
+        """Do the work and return its value."""
+        return _plain(getattr(self._imported(), self.function)(**dict(self.arguments)))
+
+    def _imported(self) -> Any:
+        return importlib.import_module(f"{PACKAGE}.{self.module}")
+
+
+@dataclass(frozen=True)
+class Store:
+    """Values of computations, one JSON file each.
+
+    Args:
+        folder: Where they lie.
+        any_version: Whether values count that were computed with other versions of Python, torch
+            and the like than are installed here.
+    """
+
+    folder: Path
+    any_version: bool = False
+
+    def path(self, work: Computation) -> Path:
+        """The file of a computation."""
+        inputs = json.dumps(work.inputs(), sort_keys=True)
+        digest = hashlib.sha256(inputs.encode()).hexdigest()[:16]
+        named = [str(value) for _, value in work.arguments if isinstance(value, str)]
+        words = "-".join([work.function, *named]).replace(" ", "_")
+        return self.folder / f"{words}-{digest}.json"
+
+    def read(self, work: Computation) -> Any:
+        """The stored value; None where there is none."""
+        try:
+            record = json.loads(self.path(work).read_text(encoding="utf-8"))
+            if not self.any_version and record["versions"] != versions():
+                return None
+            return record["value"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def fetch(self, work: Computation) -> Any:
+        """The stored value, computed and stored first where there is none."""
+        value = self.read(work)
+        if value is None:
+            path, started, cpu = self.path(work), time.perf_counter(), time.process_time()
+            value = work.compute()
+            record = {
+                "inputs": work.inputs(),
+                "versions": versions(),
+                "seconds": round(time.perf_counter() - started, 3),
+                "cpu_seconds": round(time.process_time() - cpu, 3),
+                "value": value,
+            }
+            with atomic_path(path) as temporary:
+                temporary.write_text(json.dumps(record, allow_nan=False) + "\n", encoding="utf-8")
+        return value
+
+    def missing(self, wanted: Iterable[Computation]) -> list[Computation]:
+        """Those whose values are not stored, each once, the dearest first."""
+        absent = [work for work in dict.fromkeys(wanted) if self.read(work) is None]
+        return sorted(absent, key=lambda work: -work.cost)
+
+    def compute(
+        self, wanted: Iterable[Computation], jobs: int = 1
+    ) -> Iterator[tuple[Computation, Any]]:
+        """Compute and store what is missing, several at a time, and give each when it is there."""
+        return map_processes(partial(_fetch, self), self.missing(wanted), jobs)
+
+
+def _fetch(store: Store, work: Computation) -> Any:
+    return store.fetch(work)
+
+
+def _plain(value: Any) -> Any:
+    """JSON values, with None for what is not finite."""
+    if isinstance(value, dict):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

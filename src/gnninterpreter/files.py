@@ -1,0 +1,118 @@
+"""Files that are there whole or not at all, and files of others that are read with care.
+
+Every package that writes a file does it here: beside its place, onto the disk, then renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from gnninterpreter.errors import OutputError
+
+__all__ = ["atomic_path", "read_file", "read_json", "write_atomically"]
+
+MOST_BYTES = 256 * 2**20
+MOST_TENSOR_BYTES = 16 * 2**30
+# Ours are six deep. What walks through nested values may not run out of stack.
+MOST_DEPTH = 64
+
+
+@contextlib.contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Give a temporary path in the same folder that becomes ``path`` when the block succeeds.
+
+    Args:
+        path: The final place; its folder is created.
+
+    Yields:
+        The path to write to. It is removed when the block raises.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        # mkstemp makes files that only their owner reads; a cache may be shared.
+        temporary.chmod(0o644)
+        # On the disk before it has its name, or a power cut could leave the name without content.
+        _sync(temporary)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # not every system opens folders
+        _sync(path.parent)
+
+
+def write_atomically(path: Path, content: bytes) -> Path:
+    """Write a file so that it is there whole or not at all.
+
+    Raises:
+        OutputError: If the place cannot be written.
+    """
+    try:
+        with atomic_path(path) as temporary:
+            temporary.write_bytes(content)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write {path}: {error.strerror or error}; choose another place"
+        ) from error
+    return path
+
+
+def read_file(path: Path, most: int = MOST_TENSOR_BYTES) -> bytes:
+    """Read a regular file into memory.
+
+    Raises:
+        OSError: If it cannot be opened.
+        ValueError: If it is something else than a file, or larger than ``most`` bytes.
+    """
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise ValueError(f"{path.name} is no regular file")
+    if found.st_size > most:
+        raise ValueError(f"{path.name} has more than {most} bytes")
+    return path.read_bytes()
+
+
+def read_json(path: Path, most: int = MOST_BYTES) -> Any:
+    """Read a JSON file that anybody may have written.
+
+    Raises:
+        OSError: If it cannot be opened.
+        ValueError: If it is no regular file, too large, no JSON, or nested too deeply.
+    """
+    try:
+        values = json.loads(read_file(path, most).decode("utf-8"), parse_constant=_no_constant)
+    except RecursionError:
+        raise ValueError(f"{path.name} is nested too deeply") from None
+    level = [values]
+    for _ in range(MOST_DEPTH):
+        level = [
+            part
+            for value in level
+            if isinstance(value, (dict, list))
+            for part in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not level:
+            return values
+    raise ValueError(f"{path.name} is nested too deeply")
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")

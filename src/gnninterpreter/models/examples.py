@@ -1,0 +1,114 @@
+"""The graphs a model is tried on before anything else: the user's own, or random ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch_geometric.data import Batch, Data
+
+from gnninterpreter.errors import SpecError
+from gnninterpreter.graphs import random_graphs
+from gnninterpreter.spec import Block, Continuous, GraphSpec
+
+__all__ = ["check_columns", "choose", "prepare", "varied"]
+
+FIELDS = ("x", "edge_index", "edge_attr", "edge_type", "edge_weight", "pos")
+COUNT = 12
+MANY, CHUNK = 300, 100
+
+
+def prepare(
+    graphs: Sequence[Data], spec: GraphSpec, dtype: torch.dtype, device: torch.device
+) -> Batch:
+    """Put graphs into one batch, in the types and on the device of the model."""
+    batch = Batch.from_data_list([_bare(graph) for graph in graphs]).to(device)
+    for key in FIELDS:
+        value = batch.get(key)
+        numbers = _numbers({"x": spec.nodes, "edge_attr": spec.edges}.get(key, ()))
+        if value is not None and (value.is_floating_point() or numbers):
+            batch[key] = value.to(dtype)
+    attr = batch.get("edge_attr")
+    if attr is not None and not attr.is_floating_point() and attr.numel() == attr.size(0):
+        # One integer for each edge is its type, by whichever name the data has it.
+        batch.edge_type = attr.view(-1)
+    return batch
+
+
+def choose(
+    graphs: Sequence[Data], spec: GraphSpec, dtype: torch.dtype, device: torch.device, count: int
+) -> Batch:
+    """A few graphs of which nodes, edges and graphs differ in number, which tells them apart.
+
+    Args:
+        graphs: The user's, if any; random ones are drawn where these do not do.
+        spec: What the graphs look like.
+        dtype: Floating-point type of the model.
+        device: Where the model is.
+        count: How many at most.
+
+    Raises:
+        SpecError: If the user's graphs have other columns than the spec says.
+    """
+    with_nodes = [graph for graph in graphs if graph.num_nodes]
+    if with_nodes:
+        check_columns(prepare(with_nodes[:1], spec, dtype, device), spec)
+    large = [graph for graph in with_nodes if int(graph.num_nodes or 0) > 1]
+    for start in range(0, min(len(large), COUNT)):
+        batch = prepare(large[start : start + count], spec, dtype, device)
+        if batch.num_graphs not in (batch.num_nodes, batch.num_edges):
+            check_columns(batch, spec)
+            return batch
+    generator = torch.Generator().manual_seed(0)
+    drawn: Batch = random_graphs(spec, count, 6, generator, dtype=dtype).to_batch()
+    return drawn.to(device)
+
+
+def varied(
+    graphs: Sequence[Data], spec: GraphSpec, dtype: torch.dtype, device: torch.device, single: bool
+) -> Iterator[Batch]:
+    """Many graphs, to see how far the outputs of a model go: data, then random and extreme ones."""
+    step, most = (1, MANY // 5) if single else (CHUNK, MANY)
+    known = [graph for graph in graphs if graph.num_nodes][:most]
+    for start in range(0, len(known), step):
+        yield prepare(known[start : start + step], spec, dtype, device)
+    generator = torch.Generator().manual_seed(0)
+    for size, density in ((6, None), (16, None), (2, 1.0), (40, 1.0), (40, 0.02)):
+        drawn = random_graphs(spec, 8, size, generator, density, dtype)
+        for start in range(0, len(drawn), 1 if single else len(drawn)):
+            part = drawn[start : start + (1 if single else len(drawn))]
+            yield part.to_batch().to(device)
+
+
+def check_columns(batch: Batch, spec: GraphSpec) -> None:
+    """Compare the columns of the data with those of the spec.
+
+    Raises:
+        SpecError: If they differ in number.
+    """
+    attr = batch.get("edge_attr")
+    attr = batch.get("edge_type") if attr is None else attr
+    for field, value, width in (
+        ("x", batch.x, spec.node_width),
+        ("edge_attr", attr, spec.edge_width),
+    ):
+        columns = 0 if value is None else 1 if value.dim() == 1 else value.size(1)
+        # Edge features that the spec leaves out are ones the model does not read.
+        if columns != width and not (field == "edge_attr" and width == 0):
+            raise SpecError(
+                f"the spec describes {width} columns of '{field}' but the data has {columns}; "
+                "GraphSpec.from_dataset(dataset) reads them off the data"
+            )
+
+
+def _bare(graph: Data) -> Data:
+    """Keep what a model reads; labels and other fields may differ in shape between graphs."""
+    fields = {key: graph[key] for key in FIELDS if graph.get(key) is not None}
+    if "x" not in fields:
+        fields["x"] = torch.ones(int(graph.num_nodes or 0), 1)
+    return Data(**fields, num_nodes=graph.num_nodes)
+
+
+def _numbers(blocks: tuple[Block, ...]) -> bool:
+    """Whether columns are numbers by the spec, and floats to the model, however they came."""
+    return bool(blocks) and all(isinstance(block, Continuous) for block in blocks)

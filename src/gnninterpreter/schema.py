@@ -1,0 +1,102 @@
+"""Checks for values that come out of a JSON file: every field has a type and bounds.
+
+A check takes a value and the name of its place and returns the value, or raises ``ValueError`` with
+one sentence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["Check", "anything", "listed", "number", "optional", "record", "text", "truth", "whole"]
+
+Check = Callable[[Any, str], Any]
+LARGEST = 2**63 - 1
+# What was rounded once may lie just outside its bounds.
+SLACK = 1e-5
+
+
+def number(low: float = -math.inf, high: float = math.inf) -> Check:
+    """A finite number between two bounds."""
+
+    def check(value: Any, where: str) -> float:
+        real = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not real or not math.isfinite(value) or not low - SLACK <= value <= high + SLACK:
+            raise _wrong(where, f"be a number{_between(low, high)}", value)
+        return float(value)
+
+    return check
+
+
+def whole(low: int = 0, high: int = LARGEST) -> Check:
+    """A whole number between two bounds."""
+
+    def check(value: Any, where: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise _wrong(where, f"be a whole number{_between(low, high)}", value)
+        return value
+
+    return check
+
+
+def text(value: Any, where: str) -> str:
+    """Any text."""
+    if not isinstance(value, str):
+        raise _wrong(where, "be a text", value)
+    return value
+
+
+def truth(value: Any, where: str) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise _wrong(where, "be true or false", value)
+    return value
+
+
+def anything(value: Any, where: str) -> Any:
+    """Whatever it is, for what another part reads."""
+    return value
+
+
+def optional(part: Check, default: Any = None) -> Check:
+    """Null, which stands for the default, or something that passes another check."""
+    return lambda value, where: default if value is None else part(value, where)
+
+
+def listed(part: Check, length: int | None = None) -> Check:
+    """A list of things that pass another check, of a given length if there is one."""
+
+    def check(value: Any, where: str) -> list[Any]:
+        if not isinstance(value, list):
+            raise _wrong(where, "be a list", value)
+        if length is not None and len(value) != length:
+            raise ValueError(f"{where} must have {length} entries (got {len(value)})")
+        return [part(one, f"{where}[{i}]") for i, one in enumerate(value)]
+
+    return check
+
+
+def record(made: Callable[..., Any], **parts: Check) -> Check:
+    """An object with these fields, put together by ``made``; other fields are passed over."""
+
+    def check(value: Any, where: str) -> Any:
+        if not isinstance(value, dict):
+            raise _wrong(where, "be an object", value)
+        missing = [name for name in parts if name not in value]
+        if missing:
+            raise ValueError(f"{where} has no field {missing[0]!r}")
+        return made(**{name: part(value[name], f"{where}.{name}") for name, part in parts.items()})
+
+    return check
+
+
+def _between(low: float, high: float) -> str:
+    if high in (math.inf, LARGEST):
+        return "" if low == -math.inf or low == -LARGEST - 1 else f" of at least {low:g}"
+    return f" from {low:g} to {high:g}"
+
+
+def _wrong(where: str, what: str, value: Any) -> ValueError:
+    return ValueError(f"{where} must {what} (got {value!r:.60})")

@@ -1,0 +1,209 @@
+"""Feature blocks: what the columns of a node's or an edge's features mean."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gnninterpreter.errors import SpecError
+
+__all__ = [
+    "ONES",
+    "PALETTE",
+    "Block",
+    "Categorical",
+    "Continuous",
+    "block_from_json",
+    "block_to_json",
+    "distinct",
+    "whole",
+]
+
+# Okabe and Ito's palette: told apart with every common form of colour blindness.
+PALETTE = (
+    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#999999",
+)  # fmt: skip
+
+
+def whole(value: Any, label: str) -> int:
+    """Read a whole number; True and 2.0 are none."""
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise SpecError(f"{label} must be a whole number (got {value!r})")
+
+
+def _per_column(bound: tuple[float, ...] | float, dim: int, label: str) -> tuple[float, ...]:
+    try:
+        values = (
+            tuple(float(b) for b in bound) if isinstance(bound, Sequence) else (float(bound),) * dim
+        )
+    except (TypeError, ValueError):
+        raise SpecError(f"'{label}' of Continuous must be numbers (got {bound!r})") from None
+    if len(values) != dim:
+        raise SpecError(f"Continuous has {dim} columns but {len(values)} values for '{label}'")
+    return values
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """One choice among ``size`` categories for each node or edge.
+
+    Args:
+        size: Number of categories.
+        names: One name for each category; numbers are used when omitted.
+        colors: One CSS colour for each category; a colour-blind-safe palette when omitted.
+        name: What the choice is about, for legends ("atom", "colour").
+        encoding: How the model reads it: ``"one-hot"`` is ``size`` columns, ``"index"`` one column
+            of integers, as `torch.nn.Embedding` and relation layers take them.
+
+    Example:
+        >>> Categorical(3, names=("C", "N", "O"), name="atom").width
+        3
+    """
+
+    size: int
+    names: tuple[str, ...] = ()
+    colors: tuple[str, ...] = ()
+    name: str = "type"
+    encoding: str = "one-hot"
+
+    def __post_init__(self) -> None:
+        """Fill in names and colours, and check that they fit the size."""
+        object.__setattr__(self, "size", whole(self.size, "size of Categorical"))
+        if self.size < 1:
+            raise SpecError(f"Categorical needs at least one category (got size={self.size})")
+        if self.encoding not in ("one-hot", "index"):
+            raise SpecError(f"encoding must be 'one-hot' or 'index' (got {self.encoding!r})")
+        names = tuple(self.names) or tuple(str(i) for i in range(self.size))
+        colors = tuple(self.colors) or tuple(PALETTE[i % len(PALETTE)] for i in range(self.size))
+        for label, values in (("names", names), ("colors", colors)):
+            if len(values) != self.size:
+                raise SpecError(
+                    f"Categorical has {self.size} categories but {len(values)} {label}; "
+                    "give one for each category or none"
+                )
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "colors", colors)
+
+    @property
+    def width(self) -> int:
+        """Number of columns the block takes in the feature matrix."""
+        return self.size if self.encoding == "one-hot" else 1
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """``dim`` real numbers for each node or edge, each between its ``low`` and its ``high``.
+
+    A column whose bounds are equal is a constant: the model reads it and nothing is learned for it.
+
+    Args:
+        dim: Number of columns.
+        low: Lower bound, one for all columns or one for each.
+        high: Upper bound, likewise.
+        names: One name for each column.
+        name: What the numbers are about, for legends.
+    """
+
+    dim: int = 1
+    low: tuple[float, ...] | float = 0.0
+    high: tuple[float, ...] | float = 1.0
+    names: tuple[str, ...] = ()
+    name: str = "value"
+
+    def __post_init__(self) -> None:
+        """Spread scalar bounds over the columns and check their order."""
+        object.__setattr__(self, "dim", whole(self.dim, "dim of Continuous"))
+        if self.dim < 1:
+            raise SpecError(f"Continuous needs at least one column (got dim={self.dim})")
+        low, high = _per_column(self.low, self.dim, "low"), _per_column(self.high, self.dim, "high")
+        for column, (lo, hi) in enumerate(zip(low, high, strict=True)):
+            if not lo <= hi:
+                raise SpecError(f"column {column} of Continuous has low > high (got {lo} > {hi})")
+            if not (math.isfinite(lo) and math.isfinite(hi)):
+                raise SpecError(
+                    f"column {column} of Continuous needs finite bounds (got {lo}, {hi})"
+                )
+        names = tuple(self.names) or tuple(f"{self.name} {i}" for i in range(self.dim))
+        if len(names) != self.dim:
+            raise SpecError(f"Continuous has {self.dim} columns but {len(names)} names")
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+        object.__setattr__(self, "names", names)
+
+    @property
+    def width(self) -> int:
+        """Number of columns the block takes in the feature matrix."""
+        return self.dim
+
+    @property
+    def constant(self) -> bool:
+        """Whether every column has equal bounds, so that there is nothing to learn."""
+        return self.low == self.high
+
+
+Block = Categorical | Continuous
+
+ONES = Continuous(1, 1.0, 1.0, names=("constant",), name="constant")
+
+
+def distinct(blocks: Any) -> tuple[Block, ...]:
+    """Check feature blocks, and number the names that several of them or of their columns share.
+
+    Exported graphs keep features by name, so that of two with one name only one would be left.
+
+    Raises:
+        SpecError: If something else than blocks was given.
+    """
+    titles: set[str] = set()
+    columns: set[str] = set()
+    result: list[Block] = []
+    for block in tuple(blocks) if isinstance(blocks, Sequence) else (blocks,):
+        if isinstance(block, Categorical):
+            name = _free(block.name, titles | columns)
+            columns.add(name)
+            result.append(block if name == block.name else replace(block, name=name))
+        elif isinstance(block, Continuous):
+            name, names = _free(block.name, titles), []
+            for column in block.names:
+                names.append(_free(column, columns))
+                columns.add(names[-1])
+            same = (name, tuple(names)) == (block.name, block.names)
+            result.append(block if same else replace(block, name=name, names=tuple(names)))
+        else:
+            raise SpecError(
+                "feature blocks must be Categorical or Continuous "
+                f"(got {type(block).__name__}); write e.g. GraphSpec(nodes=(Categorical(7),))"
+            )
+        titles.add(name)
+    return tuple(result)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} {number}"
+    return free
+
+
+def block_to_json(block: Block) -> dict[str, Any]:
+    """Return a block as plain JSON values."""
+    values = {"kind": type(block).__name__.lower(), **vars(block)}
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+
+def block_from_json(values: Mapping[str, Any]) -> Block:
+    """Read what `block_to_json` wrote; unknown fields are refused."""
+    kinds: dict[str, Callable[..., Block]] = {"categorical": Categorical, "continuous": Continuous}
+    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k != "kind"}
+    try:
+        return kinds[values["kind"]](**fields)
+    except (KeyError, TypeError) as error:
+        raise SpecError(f"cannot read a stored feature block: {error}") from error

@@ -1,0 +1,178 @@
+"""The user's data set as a list of graphs: read once, checked, and made of tensors.
+
+This is the first step of the flow. Everything after it takes the list, so that a generator is
+walked through once and a bad graph is told before anything is computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+from torch_geometric.utils import to_edge_index
+
+from gnninterpreter.errors import DataError
+
+__all__ = ["GraphList", "graph_list"]
+
+ABOUT = ("name", "spec", "class_names")
+
+
+class GraphList(list[Data]):
+    """Graphs that were checked, with what their data set says about itself.
+
+    Attributes:
+        name: Name of the data set, or None.
+        spec: The `GraphSpec` that the data set brings, or None.
+        class_names: Its names of the classes, or None.
+    """
+
+    name: str | None = None
+    spec: Any = None
+    class_names: Any = None
+
+
+def graph_list(dataset: Any) -> GraphList:
+    """Read a data set: a list, a PyG data set, a subset, a loader, or anything that yields graphs.
+
+    Arrays and lists in the fields of a graph become tensors, and a sparse ``adj_t`` an
+    ``edge_index``; the user's graphs stay as they are.
+
+    Example:
+        >>> graph = Data(x=[[1.0], [2.0]], edge_index=[[0, 1], [1, 0]])
+        >>> graph_list(graph for _ in range(2))[0].x.shape
+        torch.Size([2, 1])
+
+    Raises:
+        DataError: If there are no graphs, or one that cannot be read.
+    """
+    if isinstance(dataset, GraphList):
+        return dataset
+    graphs = GraphList(_checked(graph, i) for i, graph in enumerate(_items(dataset)))
+    if not graphs:
+        raise DataError("dataset is empty; give the graphs the model was trained on, or spec=")
+    while dataset is not None:
+        for key in ABOUT:
+            if getattr(graphs, key) is None:
+                setattr(graphs, key, getattr(dataset, key, None))
+        # A subset and a loader say nothing about themselves, but hold what they were made of.
+        dataset = getattr(dataset, "dataset", None)
+    return graphs
+
+
+def _items(dataset: Any) -> Iterable[Any]:
+    if isinstance(dataset, Batch):
+        return list(dataset.to_data_list())
+    readable = not isinstance(dataset, (Data, Tensor, str, bytes, Mapping))
+    if isinstance(dataset, Iterable) and readable:
+        return _unbatched(dataset)
+    if readable and hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__"):
+        return _unbatched(dataset[i] for i in range(len(dataset)))
+    hint = "; put a single graph into a list" if isinstance(dataset, Data) else ""
+    raise DataError(
+        f"dataset must be a data set or a list of graphs (got {type(dataset).__name__}){hint}"
+    )
+
+
+def _unbatched(items: Iterable[Any]) -> Iterable[Any]:
+    for item in items:
+        if isinstance(item, Batch):
+            yield from item.to_data_list()
+        else:
+            yield item
+
+
+def _checked(graph: Any, number: int) -> Data:
+    """Return the graph with tensors in its fields, or say what is wrong with it."""
+    if not isinstance(graph, Data):
+        raise DataError(
+            "dataset must hold graphs of type torch_geometric.data.Data "
+            f"(got {type(graph).__name__})"
+        )
+    changes = {
+        key: change
+        for key, read in _FIELDS.items()
+        if (value := graph.get(key)) is not None
+        and (change := read(value, f"'{key}' of graph {number}")) is not value
+    }
+    if graph.get("edge_index") is None:
+        if graph.get("adj_t") is None:
+            raise DataError(f"every graph needs an 'edge_index' (graph {number} has none)")
+        changes["edge_index"] = _edges_of(graph.adj_t)
+    if changes:
+        graph = copy(graph)
+        for key, change in changes.items():
+            graph[key] = change
+    if graph.edge_index.numel():
+        low, high = (int(bound) for bound in graph.edge_index.aminmax())
+        if low < 0 or high >= int(graph.num_nodes or 0):
+            raise DataError(
+                f"'edge_index' of graph {number} must name nodes from 0 to {graph.num_nodes - 1} "
+                f"(got {low if low < 0 else high})"
+            )
+    return graph
+
+
+def _tensor(value: Any, what: str, advice: str = "turn it into a tensor first") -> Tensor:
+    try:
+        tensor = value if isinstance(value, Tensor) else torch.as_tensor(value)
+    except (TypeError, ValueError, RuntimeError):
+        got = repr(value) if isinstance(value, str) else type(value).__name__
+        raise DataError(f"{what} must be numbers (got {got}); {advice}") from None
+    if tensor.is_complex():
+        raise DataError(f"{what} must be real numbers (got {tensor.dtype})")
+    return tensor
+
+
+def _features(value: Any, what: str) -> Tensor:
+    tensor = _tensor(value, what)
+    if tensor.layout != torch.strided:
+        tensor = tensor.to_dense()
+    if tensor.dim() not in (1, 2):
+        raise DataError(
+            f"{what} must have one row of columns for each node or edge "
+            f"(got shape {list(tensor.shape)})"
+        )
+    return tensor.float() if tensor.dtype == torch.bool else tensor
+
+
+def _edges(value: Any, what: str) -> Tensor:
+    tensor = _tensor(value, what)
+    if tensor.layout != torch.strided:
+        return _edges_of(tensor)
+    if tensor.numel() == 0:
+        return tensor if tensor.shape == (2, 0) and tensor.dtype == torch.long else NO_EDGES
+    if tensor.dim() != 2 or tensor.size(0) != 2:
+        turned = tensor.dim() == 2 and tensor.size(1) == 2
+        hint = "; turn it round with .t().contiguous()" if turned else ""
+        raise DataError(f"{what} must have shape [2, edges] (got {list(tensor.shape)}){hint}")
+    if tensor.is_floating_point() or tensor.dtype == torch.bool:
+        raise DataError(f"{what} must be whole numbers (got {tensor.dtype})")
+    return tensor.long()
+
+
+def _edges_of(adjacency: Any) -> Tensor:
+    """The edges of a transposed adjacency matrix, as PyG keeps it in ``adj_t``."""
+    index: Tensor = to_edge_index(adjacency)[0]
+    return index.flip(0)
+
+
+def _label(value: Any, what: str) -> Tensor:
+    advice = "number the classes from 0 and give their names as class_names="
+    tensor = _tensor(value, what, advice)
+    return tensor.long() if tensor.dtype == torch.bool else tensor
+
+
+NO_EDGES = torch.zeros(2, 0, dtype=torch.long)
+_FIELDS: dict[str, Callable[[Any, str], Tensor]] = {
+    "x": _features,
+    "edge_index": _edges,
+    "edge_attr": _features,
+    "edge_type": _features,
+    "edge_weight": _features,
+    "y": _label,
+}

@@ -1,0 +1,95 @@
+"""What the labels of a data set look like, which together with the outputs tells a model's task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+__all__ = ["MOST_CLASSES", "Labels", "read_labels"]
+
+# More classes than this were never meant: such labels are numbers or faults.
+MOST_CLASSES = 1000
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of G graphs.
+
+    Args:
+        values: One row for each graph, [G, W], as doubles; NaN where nothing was measured.
+        integer: Whether they came as whole numbers.
+    """
+
+    values: Tensor
+    integer: bool
+
+    @property
+    def width(self) -> int:
+        """Number of labels of a graph."""
+        return self.values.size(1)
+
+    @property
+    def known(self) -> Tensor:
+        """Those that were measured, in one row."""
+        return self.values[~self.values.isnan()]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every label is a whole number."""
+        return bool((self.known == self.known.round()).all())
+
+    @property
+    def flags(self) -> bool:
+        """Whether every label is 0 or 1."""
+        return bool(((self.known == 0) | (self.known == 1)).all())
+
+    @property
+    def one_hot(self) -> bool:
+        """Whether each graph has exactly one of several flags, and none is missing."""
+        exact = bool((self.values.sum(1) == 1).all())
+        return self.width > 1 and self.flags and exact
+
+    @property
+    def classes(self) -> bool:
+        """Whether they can be the numbers of classes: one whole number from 0 on."""
+        low, high = float(self.known.min()), float(self.known.max())
+        return self.width == 1 and self.whole and low >= 0 and high < MOST_CLASSES
+
+    def __str__(self) -> str:
+        low, high = float(self.known.min()), float(self.known.max())
+        gaps = ", some missing" if bool(self.values.isnan().any()) else ""
+        if self.width > 1:
+            kind = "0/1" if self.flags else f"{low:g} to {high:g}"
+            return f"{self.width} labels a graph ({kind}{gaps})"
+        kind = "whole numbers" if self.whole else "real numbers"
+        return f"labels are {kind} from {low:g} to {high:g}{gaps}"
+
+
+def read_labels(graphs: Sequence[Data]) -> Labels | None:
+    """Read the field ``y`` of graphs; None where some have none, or rows of different lengths."""
+    rows: list[Tensor] = []
+    integer = True
+    for graph in graphs:
+        row = _row(graph.get("y"))
+        if row is None or (rows and row.numel() != rows[0].numel()):
+            return None
+        integer = integer and not row.is_floating_point()
+        rows.append(row)
+    if not rows or not rows[0].numel():
+        return None
+    labels = Labels(torch.stack([row.double() for row in rows]), integer)
+    return labels if labels.known.numel() else None
+
+
+def _row(label: Any) -> Tensor | None:
+    if label is None or isinstance(label, str):
+        return None
+    try:
+        return torch.as_tensor(label).detach().cpu().reshape(-1)
+    except (TypeError, ValueError, RuntimeError):
+        return None

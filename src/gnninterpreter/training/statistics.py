@@ -1,0 +1,81 @@
+"""Class statistics of a trained classifier over its training part, as the paper takes its means."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from gnninterpreter import datasets
+from gnninterpreter.datasets._storage import read_tensors, write_tensors
+from gnninterpreter.errors import CheckpointError, DataError
+from gnninterpreter.models.architectures import build
+from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.spec import GraphSpec
+from gnninterpreter.training.splits import Split, stratified_split
+
+__all__ = ["refresh_statistics", "training_statistics"]
+
+MODEL, STATISTICS = "model.", "statistics."
+
+
+def training_statistics(
+    model: nn.Module, dataset: Any, spec: GraphSpec, split: Split
+) -> ClassStatistics:
+    """What each class looks like to a model, over the graphs that it learned from.
+
+    Args:
+        model: The classifier.
+        dataset: All graphs, with their labels.
+        spec: The graphs the model takes.
+        split: Which of them it was trained on.
+    """
+    graphs = [dataset[index] for index in split.train.tolist()]
+    return ClassStatistics.from_dataset(model, graphs, spec)
+
+
+def refresh_statistics(path: str | Path, root: str | Path | None = None) -> Path:
+    """Compute the class statistics of a stored bundle anew, without training.
+
+    The weights stay as they are. The data set is made again, checked against the fingerprint that
+    the bundle keeps, and split by the seed that it was trained with.
+
+    Args:
+        path: Either file of a bundle of one of this package's data sets.
+        root: Folder for the data.
+
+    Returns:
+        The file that was written, that with the tensors.
+
+    Raises:
+        CheckpointError: If the files are no bundle.
+        DataError: If the data is not what the model was trained on.
+    """
+    described, stored = Path(path).with_suffix(".json"), Path(path).with_suffix(".safetensors")
+    try:
+        description = json.loads(described.read_text(encoding="utf-8"))
+        tensors, header = read_tensors(stored)
+        training, name = description["training"], description["dataset"]
+        seed, fingerprint = int(training["seed"]), training["data"]["fingerprint"]
+        model = build(description["model"])
+        weights = {key: value for key, value in tensors.items() if key.startswith(MODEL)}
+        model.load_state_dict({key.removeprefix(MODEL): value for key, value in weights.items()})
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise CheckpointError(
+            f"path must name a bundle that 'gnninterpreter train' wrote (got {path}: {error})"
+        ) from error
+    dataset = datasets.load(name, root)
+    if dataset.fingerprint != fingerprint:
+        raise DataError(
+            f"the data set '{name}' here is not the one that {described} was trained on; "
+            "name the folder with the files it is made from in GNNINTERPRETER_DATA"
+        )
+    labels = torch.as_tensor(dataset.y).reshape(-1)
+    split = stratified_split(labels, seed)
+    found = training_statistics(model.eval(), dataset, dataset.spec, split)
+    parts = {STATISTICS + key: value for key, value in found.tensors().items()}
+    write_tensors(stored, {**weights, **parts}, header)
+    return stored

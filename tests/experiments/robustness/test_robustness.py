@@ -1,0 +1,189 @@
+"""Robustness runs: done once, kept, gone on with, summed up."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from gnninterpreter.errors import CheckpointError
+from gnninterpreter.experiments import store
+from gnninterpreter.experiments.robustness import (
+    Run,
+    RunConfig,
+    configs_of,
+    read_runs,
+    robustness,
+    summarize,
+)
+from gnninterpreter.experiments.robustness import compute as module
+
+RUN = Run(
+    config=RunConfig("shape", "wheel", 0),
+    mean=0.995,
+    std=0.01,
+    samples=1000,
+    mode_probability=0.999,
+    nodes=7,
+    edges=6,
+    max_nodes=24,
+    max_edges=70.0,
+    feasible=True,
+    similarity=0.9,
+    percentile=20.0,
+    oracle="star",
+    undecided=0.5,
+    good_restarts=8,
+    iterations=120,
+    seconds=2.0,
+    reason="converged",
+)
+
+
+def answering(monkeypatch: pytest.MonkeyPatch, **values: object) -> list[RunConfig]:
+    """Put a run that takes no time in place of explaining, and list what was asked."""
+    asked: list[RunConfig] = []
+
+    def explain_once(**arguments: object) -> dict[str, object]:
+        config = RunConfig(**arguments)
+        asked.append(config)
+        return asdict(replace(RUN, config=config, **values))
+
+    monkeypatch.setattr(module, "explain_once", explain_once)
+    return asked
+
+
+def test_runs_that_are_stored_are_not_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = answering(monkeypatch)
+    out = tmp_path / "runs.json"
+    configs = [RunConfig("shape", "wheel", seed) for seed in range(3)]
+    robustness(configs[:2], out)
+    told: list[Run] = []
+    runs = robustness(configs, out, tell=told.append)
+    assert asked == configs
+    assert [run.config for run in told] == configs[2:]
+    assert [run.config for run in runs] == configs
+    assert read_runs(out) == runs
+    # The file holds what was asked for; what is stored stays.
+    robustness(configs[2:], out)
+    assert [run.config for run in read_runs(out)] == configs[2:]
+    assert asked == configs
+
+
+def test_runs_are_repeated_after_a_change_of_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answering(monkeypatch)
+    out = tmp_path / "runs.json"
+    robustness([RUN.config], out)
+    asked = answering(monkeypatch, mean=0.5)
+    monkeypatch.setattr(store, "code_fingerprint", lambda name: "another constant")
+    (run,) = robustness([RUN.config], out)
+    assert asked == [RUN.config]
+    assert run.mean == read_runs(out)[0].mean == 0.5
+
+
+def test_an_interrupted_benchmark_keeps_what_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def explain_once(seed: int, **arguments: object) -> dict[str, object]:
+        if seed == 2:
+            raise KeyboardInterrupt
+        return asdict(replace(RUN, config=RunConfig(seed=seed, **arguments)))
+
+    monkeypatch.setattr(module, "explain_once", explain_once)
+    out = tmp_path / "runs.json"
+    with pytest.raises(KeyboardInterrupt):
+        robustness([RunConfig("shape", "wheel", seed) for seed in range(4)], out)
+    assert [run.config.seed for run in read_runs(out)] == [0, 1]
+    assert {path.name for path in tmp_path.iterdir()} == {"runs.json", "cache"}
+    assert len(list((tmp_path / "cache").iterdir())) == 2
+
+
+def test_every_class_of_every_model_from_every_seed() -> None:
+    found = configs_of("mutag,zoo-gin-sum", 2, recipe="auto")
+    assert [(c.model, c.target, c.seed) for c in found] == [
+        (model, target, seed)
+        for model, targets in (
+            ("mutag", ("nonmutagen", "mutagen")),
+            ("zoo-gin-sum", ("house", "cycle")),
+        )
+        for target in targets
+        for seed in (0, 1)
+    ]
+    assert len(configs_of("bundled", 20)) == 380
+    # The paper has no weights for "others".
+    assert {c.target for c in configs_of("shape", 1, recipe="paper")} == {
+        "lollipop", "wheel", "grid", "star",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", '{"kind": "other", "schema": 2}', '{"kind": "robustness", "schema": 99}']
+)
+def test_a_foreign_file_is_refused(tmp_path: Path, content: str) -> None:
+    out = tmp_path / "runs.json"
+    out.write_text(content)
+    with pytest.raises(CheckpointError, match=r"not a file of robustness runs.*another file"):
+        robustness([RUN.config], out)
+    assert out.read_text() == content
+
+
+def test_a_run_is_missed_by_probability_or_by_its_graph() -> None:
+    assert not RUN.missed
+    assert replace(RUN, mean=0.98).missed
+    assert replace(RUN, feasible=False).missed
+
+
+def test_runs_are_summed_up_by_class() -> None:
+    runs = [
+        replace(RUN, mean=0.99, nodes=5, oracle="wheel"),
+        replace(RUN, mean=0.97, nodes=9, seconds=4.0),
+        replace(RUN, config=RunConfig("shape", "grid", 0), oracle=None, percentile=None),
+    ]
+    wheel, grid = summarize(runs).itertuples()
+    assert (wheel.target, grid.target) == ("wheel", "grid")
+    assert (wheel.runs, wheel.missed, wheel.lowest, wheel.mean) == (
+        2, 1, 0.97, pytest.approx(0.98),
+    )  # fmt: skip
+    assert (wheel.nodes, wheel.seconds, wheel.oracle_agrees) == (7, 3.0, 0.5)
+    assert math.isnan(grid.percentile)
+    assert math.isnan(grid.oracle_agrees)
+
+
+def test_where_a_model_allows_no_more_runs_are_held_against_a_larger_search() -> None:
+    runs = [
+        replace(RUN, mean=0.976),
+        replace(RUN, mean=0.974),
+        replace(RUN, mean=0.979, feasible=False),
+    ]
+    searched = [replace(RUN, config=RunConfig("shape", "wheel", s), mean=0.98) for s in range(20)]
+    (found,) = summarize(runs, searched).itertuples()
+    assert (found.missed, found.best, found.near) == (3, 0.98, 1)
+    # The best of all is the best, whoever found it.
+    (found,) = summarize([*runs, replace(RUN, mean=0.9805)], searched).itertuples()
+    assert (found.missed, found.best, found.near) == (4, 0.9805, 2)
+    # A search that is not so much larger shows nothing, and neither does one that found more.
+    assert summarize(runs, searched[1:]).best.isna().all()
+    (found,) = summarize(runs, [*searched, replace(RUN, mean=0.991)]).itertuples()
+    assert (found.missed, found.near) == (3, 0)
+    assert math.isnan(found.best)
+
+
+def test_the_kept_results_say_what_the_documentation_says() -> None:
+    folder = Path(__file__).parents[3] / "benchmarks" / "results" / "robustness"
+    runs = read_runs(folder / "bundled.json")
+    assert len(runs) == 380
+    assert not any(run.missed for run in runs)
+    assert {run.config.seed for run in runs} == set(range(20))
+    assert all(run.config.restarts == 8 and run.samples == 1000 for run in runs)
+    zoo = read_runs(folder / "zoo.json")
+    assert len({run.config.model for run in zoo}) >= 12
+    # One model is never sure of anything: there a run has to come near the best of a larger search.
+    found = summarize(zoo, read_runs(folder / "unsure.json"))
+    assert set(found.model[found.missed > 0]) == {"zoo-cheb-unsure"}
+    assert (found.missed == found.near).all()
