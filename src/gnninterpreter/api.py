@@ -21,6 +21,7 @@ from torch_geometric.data import Batch
 
 from gnninterpreter._version import __version__
 from gnninterpreter.errors import ModelError, SpecError, TargetError
+from gnninterpreter.evidence import rule_of
 from gnninterpreter.explanation import ExplanationSet, load_run
 from gnninterpreter.explanation.assembly import explanation_of
 from gnninterpreter.graphs import random_graphs
@@ -104,6 +105,7 @@ def explain(
     listeners = _callbacks(callbacks)
     if isinstance(model, str):
         model = load_model(model)
+    rule = rule_of(model, dataset)
     name, dataset_name = type(model).__name__, getattr(dataset, "name", None)
     if isinstance(model, Bundle):
         name = dataset_name = model.dataset_name
@@ -160,7 +162,7 @@ def explain(
                         (display.look, *listeners),
                     )
                 explanation = explanation_of(
-                    result, classifier, class_statistics, chosen.name, seed
+                    result, classifier, class_statistics, chosen.name, seed, rule
                 )
                 explanations[explanation.name] = explanation
                 display.end_class(explanation)

@@ -21,7 +21,7 @@ from gnninterpreter.audit.findings import Kind, Severity
 from gnninterpreter.audit.flips import count_flips, families, lookalike_findings
 from gnninterpreter.audit.hosts import host_graphs
 from gnninterpreter.audit.patterns import Pattern
-from gnninterpreter.audit.rule import is_rule_of_thumb, rule_of
+from gnninterpreter.audit.rule import is_rule_of_thumb, oracle_of
 from gnninterpreter.datasets import NAMES, dataset_class
 from gnninterpreter.datasets.mutag import MUTAG
 from gnninterpreter.errors import DataError
@@ -131,9 +131,9 @@ def test_the_molecules_have_only_a_rule_of_thumb() -> None:
     assert not any(is_rule_of_thumb(None, dataset_class(n)) for n in NAMES if n != "mutag")
     assert is_rule_of_thumb(load("mutag"))
     assert not is_rule_of_thumb(load("motif"))
-    assert rule_of(load("motif")) is dataset_class("motif").oracle
-    assert rule_of(load("motif"), [1, 2]) is dataset_class("motif").oracle
-    assert rule_of(nn.Linear(1, 1), [1, 2]) is None
+    assert oracle_of(load("motif")) is dataset_class("motif").oracle
+    assert oracle_of(load("motif"), [1, 2]) is dataset_class("motif").oracle
+    assert oracle_of(nn.Linear(1, 1), [1, 2]) is None
 
 
 def test_groups_take_turns() -> None:

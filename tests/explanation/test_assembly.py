@@ -114,7 +114,7 @@ def test_without_statistics_nothing_is_said_of_likeness(classifier: GraphClassif
     assert one.similarity is None
     assert one.similarity_percentile is None
     assert one.restarts[0].similarity is None
-    assert one.notes == []
+    assert one.evidence["likeness"].passed is None
 
 
 def test_likeness_to_the_class(classifier: GraphClassifier) -> None:
@@ -123,7 +123,7 @@ def test_likeness_to_the_class(classifier: GraphClassifier) -> None:
     assert one.similarity == pytest.approx(1.0)
     assert one.similarity_percentile is not None
     assert one.similarity_percentile > 95
-    assert one.notes == []
+    assert one.evidence["likeness"].passed
 
 
 def test_a_graph_unlike_its_class_is_out_of_distribution(classifier: GraphClassifier) -> None:
@@ -132,26 +132,27 @@ def test_a_graph_unlike_its_class_is_out_of_distribution(classifier: GraphClassi
     one = explained(classifier, result(classifier, graph(6, COMPLETE)), opposite)
     assert one.similarity == pytest.approx(-1.0)
     assert one.similarity_percentile == 0.0
-    assert any(note.startswith("out of distribution: less like the class than 100%")
-               for note in one.notes)  # fmt: skip
+    sentence = one.evidence["likeness"].sentence
+    assert sentence.startswith("out of distribution: less like the class than 100%")
 
 
 def test_an_improbable_explanation_warns(classifier: GraphClassifier) -> None:
     graphs = stack([graph(6, CYCLE), graph(6, PAIRS)])
     one = explained(classifier, result(classifier, graphs))
     assert one.probability.mean < 0.9
-    notes = " / ".join(one.notes)
-    assert "the model gives samples only 0." in notes
-    assert "do not read this as what the class looks like" in notes
-    assert "only 0 of 2 restarts reached the class" in notes
+    assert one.verdict.word == "class not reached"
+    reasons = " / ".join(one.verdict.reasons)
+    assert "The model gives samples only 0." in reasons
+    assert "do not read this as what the class looks like" in reasons
+    assert "Only 0 of 2 restarts reached the class" in reasons
 
 
 def test_a_model_that_is_not_quite_certain_is_said_to_be_so(classifier: GraphClassifier) -> None:
     one = explained(classifier, result(classifier, graph(6, [*CYCLE, (0, 2)])))
     assert 0.9 < one.probability.mean < 0.99
-    assert one.notes == [
+    assert one.evidence["certain"].sentence == (
         f"the model is not certain of this: samples have {one.probability.mean:.3f} on average"
-    ]
+    )
 
 
 @pytest.mark.parametrize(
@@ -180,14 +181,16 @@ def test_where_more_nodes_may_help_it_says_so(
 
 def test_a_graph_in_pieces_warns(classifier: GraphClassifier) -> None:
     one = explained(classifier, result(classifier, graph(6, PAIRS)))
-    assert "the graph is in pieces, too small or over the size limit" in one.notes
+    sentence = "the graph is in pieces, too small or over the size limit"
+    assert one.evidence["feasible"].sentence == sentence
 
 
 def test_no_graph_at_all_warns(classifier: GraphClassifier) -> None:
     one = explained(classifier, result(classifier, graph(6, [])))
     assert one.num_edges == 0
     assert one.mode_probability == 0.0
-    assert one.notes[0] == "no graph was found: the most probable one has no edges"
+    assert one.verdict.word == "nothing found"
+    assert one.verdict.reasons[0] == "No graph was found: the most probable one has no edges."
 
 
 def test_curves_have_a_value_for_each_restart_at_each_look(classifier: GraphClassifier) -> None:

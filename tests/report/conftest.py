@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
 
 from gnninterpreter.distribution import GraphDistribution
+from gnninterpreter.evidence import Check, evidence_of
 from gnninterpreter.explanation import (
     Curve,
     Explanation,
@@ -41,10 +43,11 @@ def make_explanation(
     target: int = 0,
     edges: dict[tuple[int, int], float] | None = None,
     candidates: int = 6,
-    mean: float = 0.98,
+    mean: float = 0.995,
     percentile: float | None = 40.0,
     reached: int = 3,
     notes: tuple[str, ...] = (),
+    random: float = 0.123,
 ) -> Explanation:
     """An explanation of three restarts; the second one is chosen and has the edges given."""
     if edges is None:
@@ -80,7 +83,7 @@ def make_explanation(
         for r in range(3)
     ]
     others = (1 - 0.99) / max(spec.num_classes - 1, 1)
-    return Explanation(
+    explanation = Explanation(
         spec=spec,
         target=ClassTarget(target, spec.class_names[target]),
         sampler=LatentSampler.of(distribution, 1),
@@ -107,6 +110,8 @@ def make_explanation(
         ],
         notes=list(notes),
     )
+    control = Check("random graphs", random < 0.9, f"random graphs get {random}", random, mean)
+    return replace(explanation, evidence=evidence_of(explanation).with_check(control))
 
 
 def make_result(spec: GraphSpec, name: str = "toy", **fields: object) -> ExplanationSet:

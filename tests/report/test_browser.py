@@ -217,6 +217,6 @@ def test_without_scripts_everything_can_still_be_read(browser: Any, report: Path
     assert section.locator("line:not(.off)").count() == 5
     hidden = "all => all.map(e => getComputedStyle(e).visibility)"
     assert set(section.locator(".off").evaluate_all(hidden)) == {"hidden"}
-    assert opened.locator("text=Trustworthy").first.is_visible()
+    assert opened.locator("text=Unstable over restarts").first.is_visible()
     assert not opened.locator(".downloads").first.is_visible()
     opened.close()

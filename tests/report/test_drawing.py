@@ -159,7 +159,7 @@ def test_drawing_on_axes(directed: bool, explanation_of: Callable[..., Explanati
     explanation = explanation_of(spec, edges={(0, 1): 8.0, (1, 2): 8.0})
     ax = draw(explanation)
     assert len(ax.patches) == explanation.num_nodes
-    assert re.match(r"a\s+p = 0.980 ± 0.010", ax.get_title())
+    assert re.match(r"a\s+p = 0.995 ± 0.010", ax.get_title())
     assert draw(explanation, ax) is ax
     ax.figure.canvas.draw()
     pyplot.close(ax.figure)

@@ -5,7 +5,7 @@ from gnninterpreter.audit.findings import Audit, Evidence, Finding, Kind, Severi
 from gnninterpreter.audit.loading import load_graphs
 from gnninterpreter.audit.patterns import Pattern, true_patterns
 from gnninterpreter.audit.retraining import retrain
-from gnninterpreter.audit.rule import rule_of
+from gnninterpreter.audit.rule import oracle_of
 
 __all__ = [
     "Audit",
@@ -16,7 +16,7 @@ __all__ = [
     "Severity",
     "audit",
     "load_graphs",
+    "oracle_of",
     "retrain",
-    "rule_of",
     "true_patterns",
 ]

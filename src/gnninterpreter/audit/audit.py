@@ -21,7 +21,7 @@ from gnninterpreter.audit.flips import lookalike_findings
 from gnninterpreter.audit.hosts import host_graphs
 from gnninterpreter.audit.missed import contrasts, missed_findings
 from gnninterpreter.audit.patterns import Pattern, true_patterns
-from gnninterpreter.audit.rule import Oracle, is_rule_of_thumb, rule_agreement, rule_of
+from gnninterpreter.audit.rule import Oracle, is_rule_of_thumb, oracle_of, rule_agreement
 from gnninterpreter.errors import SpecError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models import Bundle
@@ -140,7 +140,7 @@ def _context(
     classifier = GraphClassifier(module, explanations.spec, forward=forward, examples=examples)
     pool, source = host_graphs(classifier, dataset, name, POOL * hosts, seed)
     thumb = oracle is None and is_rule_of_thumb(model, dataset)
-    oracle = oracle or rule_of(model, dataset)
+    oracle = oracle or oracle_of(model, dataset)
     # What defines a class shows a mistake only where a rule says so.
     known = () if oracle is None else true_patterns(dataset, name)
     chosen = known if patterns is None else tuple(patterns)

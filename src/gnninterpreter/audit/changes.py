@@ -14,6 +14,7 @@ import torch
 from gnninterpreter.audit.context import Context
 from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
 from gnninterpreter.audit.single_changes import single_changes
+from gnninterpreter.evidence.thresholds import PROBABLE
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.batches import compact
@@ -23,7 +24,6 @@ __all__ = ["SmallChange", "small_change_findings", "smallest_change"]
 MOST_CHANGES = 4
 BEAM = 6
 MOST_PAIRS = 30_000
-CERTAIN = 0.9
 
 Step = tuple[DenseGraphs, tuple[str, ...]]
 
@@ -123,7 +123,7 @@ def small_change_findings(explanation: Explanation, context: Context) -> tuple[l
     ruled = context.class_by_rule(changed)
     if ruled == found.label:
         return [], f"{asked}, and the rule agrees"
-    certain = found.probability >= CERTAIN
+    certain = found.probability >= PROBABLE
     severity = Severity.LOW
     if ruled is not None and count <= 2:
         severity = (Severity.HIGH if certain and count == 1 else Severity.MEDIUM).at_most(

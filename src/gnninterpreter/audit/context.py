@@ -14,11 +14,10 @@ from gnninterpreter.audit.findings import Severity
 from gnninterpreter.audit.patterns import Pattern
 from gnninterpreter.audit.rule import Oracle
 from gnninterpreter.errors import DataError
+from gnninterpreter.evidence.thresholds import EXACT_RULE
 from gnninterpreter.models.classifier import GraphClassifier
 
 __all__ = ["Context", "in_turn"]
-
-EXACT_RULE = 0.99
 
 T = TypeVar("T")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from gnninterpreter.audit.context import Context
 from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
+from gnninterpreter.evidence.evidence import written
+from gnninterpreter.evidence.thresholds import OUTLYING_PERCENTILE, PROBABLE
 from gnninterpreter.explanation import Explanation
 
 __all__ = ["disagreements"]
 
-CERTAIN = 0.9
-OUTLYING = 10.0
 SHOWN = 3
 
 
@@ -23,7 +23,7 @@ def disagreements(explanation: Explanation, context: Context) -> tuple[list[Find
         At most one finding, and what was asked in a short sentence.
     """
     name = explanation.name
-    modes = [mode for mode in explanation.modes(CERTAIN) if mode.graph.num_edges]
+    modes = [mode for mode in explanation.modes(PROBABLE) if mode.graph.num_edges]
     if not modes:
         return [], f"{name}: no graph was found that the model is certain of"
     if context.oracle is None:
@@ -37,19 +37,19 @@ def disagreements(explanation: Explanation, context: Context) -> tuple[list[Find
     if not wrong:
         return [], asked
     percentile = explanation.similarity_percentile
-    outlying = percentile is not None and percentile < OUTLYING
+    outlying = percentile is not None and percentile < OUTLYING_PERCENTILE
     severity = (Severity.MEDIUM if outlying else Severity.HIGH).at_most(context.gravest)
     best, label = wrong[0]
     other = context.names[label]
     sentence = (
         f"The search found {_graphs(len(modes))} that the model takes for \u201c{name}\u201d with "
-        f"a probability of at least {CERTAIN}"
+        f"a probability of at least {PROBABLE}"
     )
     if len(modes) > 1:
         verb = "is" if len(wrong) == 1 else "are"
         sentence += f"; by {context.rule} {len(wrong)} of them {verb} something else"
     sentence += (
-        f". {'The one shown first' if len(modes) > 1 else 'It'} gets {_share(best.probability)}, "
+        f". {'The one shown first' if len(modes) > 1 else 'It'} gets {written(best.probability)}, "
         f"and by {context.rule} it is \u201c{other}\u201d."
     )
     if not context.exact:
@@ -90,7 +90,3 @@ def disagreements(explanation: Explanation, context: Context) -> tuple[list[Find
 
 def _graphs(count: int) -> str:
     return "one graph" if count == 1 else f"{count} distinct graphs"
-
-
-def _share(value: float) -> str:
-    return "over 0.999" if value >= 0.9995 else f"{value:.3f}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from torch_geometric.data import Data
 
+from gnninterpreter.evidence import audit_check
 from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.spec import GraphSpec
 
@@ -116,7 +117,7 @@ class Audit:
     """What was found out about a model.
 
     Args:
-        explanations: The explanations that the audit began with.
+        explanations: The explanations it began with; its findings are in their evidence.
         findings: What was found, the gravest first.
         numbers: Figures of the whole, by name.
         checked: What was asked, in short sentences, found or not.
@@ -131,6 +132,16 @@ class Audit:
     checked: tuple[str, ...] = ()
     before: Audit | None = None
     contrasts: tuple[Data, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Count the findings in: they belong to the evidence of the classes they are about."""
+        ranked = sorted(self.findings, key=lambda finding: finding.severity.rank)
+        judged = {}
+        for name, explanation in self.explanations.items():
+            found = [(str(f.severity), f.title) for f in ranked if f.target == name]
+            evidence = explanation.evidence.with_check(audit_check(found))
+            judged[name] = replace(explanation, evidence=evidence)
+        object.__setattr__(self, "explanations", replace(self.explanations, explanations=judged))
 
     def at_least(self, severity: Severity | str) -> list[Finding]:
         """The findings that are as grave as this, or graver."""
@@ -160,6 +171,7 @@ class Audit:
             "classes": [
                 {
                     "class": explanation.name,
+                    "verdict": explanation.verdict.to_json(),
                     "probability": vars(explanation.probability),
                     "nodes": explanation.num_nodes,
                     "edges": explanation.num_edges,

@@ -11,28 +11,23 @@ from typing import Any
 
 from torch_geometric.data import Data
 
-from gnninterpreter.datasets import NAMES, dataset_class
-from gnninterpreter.models import Bundle
+from gnninterpreter.evidence import rule_of
 
-__all__ = ["Oracle", "is_rule_of_thumb", "rule_agreement", "rule_of"]
+__all__ = ["Oracle", "is_rule_of_thumb", "oracle_of", "rule_agreement"]
 
 Oracle = Callable[[Data], int]
 
 
-def rule_of(model: Any, dataset: Any = None) -> Oracle | None:
-    """Return the rule that gives a graph its class; None where there is none.
-
-    Args:
-        model: A bundled model knows the data set it was trained on, and so its rule.
-        dataset: A data set with an ``oracle`` has the rule itself.
-    """
-    own: Oracle | None = getattr(_holder(model, dataset), "oracle", None)
-    return own
+def oracle_of(model: Any, dataset: Any = None) -> Oracle | None:
+    """Return what gives a graph its class by rule; None where there is no rule."""
+    rule = rule_of(model, dataset)
+    return None if rule is None else rule.oracle
 
 
 def is_rule_of_thumb(model: Any, dataset: Any = None) -> bool:
-    """Whether the rule of `rule_of` is one of thumb: the data set's ``rule_of_thumb`` says so."""
-    return bool(getattr(_holder(model, dataset), "rule_of_thumb", False))
+    """Whether the rule of the data set is one of thumb."""
+    rule = rule_of(model, dataset)
+    return rule is not None and rule.of_thumb
 
 
 def rule_agreement(rule: Callable[[Data], int | None], graphs: list[Data]) -> float | None:
@@ -41,10 +36,3 @@ def rule_agreement(rule: Callable[[Data], int | None], graphs: list[Data]) -> fl
     if not labeled:
         return None
     return sum(rule(graph) == int(graph.y) for graph in labeled) / len(labeled)
-
-
-def _holder(model: Any, dataset: Any) -> Any:
-    """What has the rule: the data set, or that of a bundled model."""
-    if getattr(dataset, "oracle", None) is None and isinstance(model, Bundle):
-        return dataset_class(model.dataset_name) if model.dataset_name in NAMES else None
-    return dataset

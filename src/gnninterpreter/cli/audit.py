@@ -209,6 +209,8 @@ def _echo(result: Audit) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from gnninterpreter.cli.output import verdict_text
+
     styles = {"high": "bold red", "medium": "yellow", "low": "green"}
     table = Table(
         title=f"Audit of {result.explanations.model_name}", title_justify="left", show_lines=True
@@ -221,7 +223,10 @@ def _echo(result: Audit) -> None:
         text.append(f"\n{finding.sentence}", style="not bold")
         severity = str(finding.severity)
         table.add_row(Text(severity, style=styles[severity]), text, str(len(finding.graphs)))
-    Console(file=sys.stdout).print(table if result.findings else "no findings")
+    console = Console(file=sys.stdout)
+    console.print(table if result.findings else "no findings")
+    for name, explanation in result.explanations.items():
+        console.print(Text(f"{name}: "), verdict_text(explanation.verdict), sep="")
     if result.before is not None:
         before, after = result.before.counts(), result.counts()
         for severity, count in after.items():

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from gnninterpreter.cli.options import Iterations, Overwrite, Quiet, Restarts
+
 __all__ = ["demo"]
 
 MODEL = "shape"
@@ -16,16 +18,11 @@ def demo(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for the run and its report.html.")
     ] = Path("demo"),
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the run that DIR holds.")
-    ] = False,
-    restarts: Annotated[int, typer.Option(help="Independent searches for each class.")] = 8,
+    overwrite: Overwrite = False,
+    restarts: Restarts = 8,
     seed: Annotated[int, typer.Option(help="The same seed gives the same explanations.")] = 0,
-    iterations: Annotated[
-        int | None,
-        typer.Option(help="Most gradient steps of a search.", show_default="the recipe's"),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    iterations: Iterations = None,
+    quiet: Quiet = False,
 ) -> None:
     """Explain the bundled Shape classifier and write a report.
 

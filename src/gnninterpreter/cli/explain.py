@@ -78,7 +78,7 @@ def explain(
     ] = None,
     overwrite: Overwrite = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the results as one JSON document.")
+        bool, typer.Option("--json", help="Print results and graphs as one JSON document.")
     ] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -99,6 +99,7 @@ def explain(
         echo_json,
         echo_table,
         only_results,
+        with_graphs,
         write_output,
     )
     from gnninterpreter.cli.threads import use_threads
@@ -129,7 +130,7 @@ def explain(
         if out is not None:
             report = write_output(result, out, overwrite, found, dataset, forward=call)
     if as_json:
-        echo_json(result.summary())
+        echo_json(with_graphs(result))
     else:
         echo_table(result)
     if report is not None:

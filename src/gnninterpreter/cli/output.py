@@ -16,12 +16,25 @@ import typer
 from gnninterpreter.errors import ModelError, OutputError
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from gnninterpreter.audit import Audit
+    from gnninterpreter.evidence import Verdict
     from gnninterpreter.explanation import ExplanationSet
 
-__all__ = ["REPORT", "check_output", "echo_json", "echo_table", "only_results", "write_output"]
+__all__ = [
+    "REPORT",
+    "check_output",
+    "echo_json",
+    "echo_table",
+    "only_results",
+    "verdict_text",
+    "with_graphs",
+    "write_output",
+]
 
 REPORT = "report.html"
+STYLES = {"good": "green", "caution": "yellow", "bad": "bold red"}
 
 
 def check_output(folder: Path, overwrite: bool) -> None:
@@ -94,38 +107,63 @@ def echo_json(values: Any) -> None:
 
 
 def echo_table(result: ExplanationSet) -> None:
-    """Print what every class came to, and what gave way."""
+    """Print what every class came to, and why."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(
         title=f"What {result.model_name} has learned",
-        caption="restarts: how many of them converged",
+        caption="restarts: how many of them reached the class with certainty",
         title_justify="left",
         caption_justify="left",
     )
     table.add_column("class", overflow="fold")
+    table.add_column("verdict")
     table.add_column("probability", justify="right", no_wrap=True)
     for name in ("nodes", "edges", "restarts"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("ended")
     for explanation in result.values():
         probability = explanation.probability
-        reached = sum(restart.reason == "converged" for restart in explanation.restarts)
+        reached = explanation.evidence["restarts reach it"].value
         table.add_row(
             Text(explanation.name),
+            verdict_text(explanation.verdict),
             f"{probability.mean:.3f} ± {probability.std:.3f}",
             str(explanation.num_nodes),
             str(explanation.num_edges),
             f"{reached} of {len(explanation.restarts)}",
-            Text(explanation.reason, style="green" if explanation.converged else "yellow"),
         )
     console = Console(file=sys.stdout)
     console.print(table)
     for explanation in result.values():
-        for note in explanation.notes:
-            typer.echo(f"note: {explanation.name}: {note}")
+        for reason in (*explanation.verdict.reasons, *explanation.notes):
+            typer.echo(f"{explanation.name}: {reason}")
+
+
+def verdict_text(verdict: Verdict) -> Text:
+    """A verdict in the colour of its level."""
+    from rich.text import Text
+
+    return Text(verdict.word, style=STYLES[verdict.level])
+
+
+def with_graphs(result: ExplanationSet) -> dict[str, Any]:
+    """All figures of a run, verdicts and evidence among them, and its graphs as plain values."""
+    from gnninterpreter.interchange import graph_to_json
+
+    values = result.summary()
+    for entry, explanation in zip(values["classes"], result.values(), strict=True):
+        entry["best"] = graph_to_json(explanation.best, result.spec)
+        entry["modes"] = [
+            {
+                "graph": graph_to_json(mode.graph, result.spec),
+                "probability": mode.probability,
+                "restarts": list(mode.restarts),
+            }
+            for mode in explanation.modes()
+        ]
+    return values
 
 
 def _finite(values: Any) -> Any:

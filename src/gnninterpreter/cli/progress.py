@@ -144,7 +144,7 @@ class LiveProgress:
                 console.print(
                     f"{explanation.name}: probability {explanation.probability}, "
                     f"{row.nodes} nodes, {row.edges} edges, {row.state}, "
-                    f"{explanation.seconds:.1f} s",
+                    f"{explanation.seconds:.1f} s: {explanation.verdict}",
                     markup=False,
                     highlight=False,
                     soft_wrap=True,

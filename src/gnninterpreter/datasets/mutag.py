@@ -46,6 +46,7 @@ class MUTAG(ExplainableDataset):
     name = "mutag"
     rule_of_thumb = True
     spec = GraphSpec(nodes=(_ATOM_BLOCK,), class_names=("nonmutagen", "mutagen"))
+    rule_of_thumb = True
 
     def __init__(
         self,
@@ -101,7 +102,7 @@ class MUTAG(ExplainableDataset):
 
     @staticmethod
     def oracle(graph: Data) -> int:
-        """Return mutagen for a molecule with nitro groups on fused rings; see `molecules`."""
+        """Return mutagen for a molecule with nitro groups on fused rings: a rule of thumb."""
         from gnninterpreter.datasets.molecules import looks_mutagenic
 
         return int(looks_mutagenic(graph))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
+from gnninterpreter.evidence import Rule, evidence_of
+from gnninterpreter.evidence.thresholds import CERTAIN
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.explanation.sampler import REPORTING, LatentSampler
 from gnninterpreter.models.classifier import GraphClassifier
@@ -16,8 +20,6 @@ from gnninterpreter.search import History, SearchResult
 __all__ = ["explanation_of", "similarities"]
 
 SAMPLES = 1000
-PROBABLE, WANTED = 0.9, 0.99
-TENTH = 10.0
 
 
 def explanation_of(
@@ -26,8 +28,9 @@ def explanation_of(
     statistics: ClassStatistics | None,
     recipe: str,
     seed: int,
+    rule: Rule | None = None,
 ) -> Explanation:
-    """Score the restarts with the native model and choose the best."""
+    """Score the restarts with the native model, choose the best and gather the evidence."""
     target, choice = result.target, result.ranking()[0]
     profile = target.profile(statistics)
     sampler = LatentSampler.of(result.distribution.detach(), choice)
@@ -80,7 +83,8 @@ def explanation_of(
         history=_curves(result.history),
     )
     explanation.notes.extend(_notes(explanation, profile))
-    return explanation
+    evidence = evidence_of(explanation, classifier, scores=sampled, rule=rule)
+    return replace(explanation, evidence=evidence)
 
 
 def similarities(embedding: Tensor, profile: Profile | None) -> list[float | None]:
@@ -92,38 +96,16 @@ def similarities(embedding: Tensor, profile: Profile | None) -> list[float | Non
 
 
 def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
-    """Say what gave way, if anything did, and what may help."""
-    notes = []
-    if explanation.num_edges == 0:
-        notes.append("no graph was found: the most probable one has no edges")
-    mean = explanation.probability.mean
-    if mean < PROBABLE:
-        notes.append(
-            f"the model gives samples only {mean:.2f} on average: "
-            "do not read this as what the class looks like to it"
-        )
-    elif mean < WANTED:
-        notes.append(f"the model is not certain of this: samples have {mean:.3f} on average")
-    if mean < WANTED and profile is not None:
-        usual = profile.mean_nodes
-        if explanation.num_nodes >= explanation.max_nodes and usual > explanation.max_nodes:
-            notes.append(
-                f"it has as many nodes as it may, {explanation.max_nodes}, and graphs of the class "
-                f"have {usual:.0f} on average: a higher max_nodes may reach the class"
-            )
-    restart = explanation.restarts[explanation.choice]
-    if not restart.feasible and explanation.num_edges:
-        notes.append("the graph is in pieces, too small or over the size limit")
-    percentile = explanation.similarity_percentile
-    if percentile is not None and percentile < TENTH:
-        notes.append(
-            "out of distribution: less like the class than "
-            f"{100 - percentile:.0f}% of its real graphs"
-        )
-    share = sum(r.mean_probability >= PROBABLE for r in explanation.restarts)
-    if share < len(explanation.restarts) / 2:
-        notes.append(f"only {share} of {len(explanation.restarts)} restarts reached the class")
-    return notes
+    """Say what may help where the target was not reached; the evidence says what gave way."""
+    if profile is None or explanation.probability.mean >= CERTAIN:
+        return []
+    usual = profile.mean_nodes
+    if explanation.num_nodes < explanation.max_nodes or usual <= explanation.max_nodes:
+        return []
+    return [
+        f"it has as many nodes as it may, {explanation.max_nodes}, and graphs of the class "
+        f"have {usual:.0f} on average: a higher max_nodes may reach the class"
+    ]
 
 
 def _curves(history: History) -> list[Curve]:

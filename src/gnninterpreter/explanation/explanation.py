@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import SpecError
+from gnninterpreter.evidence import Evidence, Verdict, verdict_on
 from gnninterpreter.explanation.sampler import LatentSampler, Sampler
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.isomorphism import distinct
@@ -103,7 +104,8 @@ class Explanation(ByValue):
         seed: Seed.
         seconds: Time the search took.
         history: Curves of the search.
-        notes: What gave way, in plain sentences.
+        notes: What may help, in plain sentences.
+        evidence: What was checked, and with what result.
     """
 
     spec: GraphSpec
@@ -124,6 +126,7 @@ class Explanation(ByValue):
     seconds: float
     history: list[Curve] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    evidence: Evidence = field(default_factory=Evidence)
 
     @property
     def name(self) -> str:
@@ -169,6 +172,11 @@ class Explanation(ByValue):
     def converged(self) -> bool:
         """Whether the search got what it was after."""
         return self.reason == "converged"
+
+    @property
+    def verdict(self) -> Verdict:
+        """How far it is to be trusted: one word, and the reasons."""
+        return verdict_on(self.evidence)
 
     @property
     def undecided(self) -> float:
@@ -280,6 +288,8 @@ class Explanation(ByValue):
             "similarity_percentile": self.similarity_percentile,
             "undecided_bits": self.undecided,
             "reason": self.reason,
+            "verdict": self.verdict.to_json(),
+            "evidence": self.evidence.to_json(),
             "notes": self.notes,
             "restarts": [vars(restart) for restart in self.restarts],
             "choice": self.choice,

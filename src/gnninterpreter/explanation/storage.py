@@ -12,13 +12,14 @@ import hashlib
 import json
 import math
 import os
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
 from gnninterpreter.errors import CheckpointError, OutputError
+from gnninterpreter.evidence import Evidence
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.explanation.explanation_set import ExplanationSet
 from gnninterpreter.explanation.sampler import DrawnSampler, read_sampler
@@ -258,7 +259,8 @@ def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 def _statistics(tensors: dict[str, Tensor]) -> ClassStatistics | None:
     parts = _part(tensors, STATISTICS)
-    if len({part.shape[:1] for part in parts.values()}) > 1:
+    # Classes have no quantiles of values, which are then empty.
+    if len({part.shape[:1] for part in parts.values() if part.numel()}) > 1:
         raise CheckpointError("class statistics are about different numbers of classes")
     return ClassStatistics.from_tensors(parts) if parts else None
 
@@ -299,7 +301,7 @@ def _explanation(
         rows(curve.values, f"{where}.history.{curve.name}")
     if isinstance(found.sampler, DrawnSampler) and LOADED not in found.notes:
         found.notes.append(LOADED)
-    return found
+    return replace(found, evidence=Evidence.from_json(entry.get("evidence", ())))
 
 
 def _plain(value: Any) -> Any:

@@ -1,21 +1,17 @@
 """The report: explanations as drawings, as notebook cards and as one self-contained page."""
 
 from gnninterpreter.report.drawing import draw, graph_svg
-from gnninterpreter.report.extras import Baseline, ClassExtras, Neighbour, compute_extras
+from gnninterpreter.report.extras import ClassExtras, Neighbour, compute_extras
 from gnninterpreter.report.live import live_classifier
 from gnninterpreter.report.notebook import card_html, cards_html
 from gnninterpreter.report.page import write_report
 from gnninterpreter.report.run import report_run
 from gnninterpreter.report.softness import Stop
-from gnninterpreter.report.verdict import Finding, Verdict, verdict_on
 
 __all__ = [
-    "Baseline",
     "ClassExtras",
-    "Finding",
     "Neighbour",
     "Stop",
-    "Verdict",
     "card_html",
     "cards_html",
     "compute_extras",
@@ -23,6 +19,5 @@ __all__ = [
     "graph_svg",
     "live_classifier",
     "report_run",
-    "verdict_on",
     "write_report",
 ]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     from gnninterpreter.audit import Audit, Finding
+    from gnninterpreter.evidence import Verdict
     from gnninterpreter.spec import GraphSpec
 
 __all__ = ["AuditView", "FindingView", "audit_view"]
@@ -43,6 +44,7 @@ class AuditView:
 
     level: str
     headline: str
+    verdicts: list[tuple[str, Verdict]]
     findings: list[FindingView]
     checked: list[str]
     comparison: list[tuple[str, str, str]]
@@ -60,6 +62,7 @@ def audit_view(audit: Audit) -> AuditView:
     return AuditView(
         level=LEVELS[worst] if total else "good",
         headline=f"Audit: {total} {plural} ({listed})" if total else "Audit: no findings",
+        verdicts=[(name, one.verdict) for name, one in audit.explanations.items()],
         findings=[_finding_view(finding, spec) for finding in audit.findings],
         checked=[line[:1].upper() + line[1:] for line in audit.checked],
         comparison=_comparison(audit),

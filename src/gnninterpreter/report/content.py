@@ -26,9 +26,9 @@ from gnninterpreter.report.sections import (
 )
 from gnninterpreter.report.softness import THRESHOLDS, has_settled
 from gnninterpreter.report.svg import render
-from gnninterpreter.report.verdict import REACHED, Verdict, verdict_on
 
 if TYPE_CHECKING:
+    from gnninterpreter.evidence import Evidence, Verdict
     from gnninterpreter.explanation import Explanation, ExplanationSet
     from gnninterpreter.spec import GraphSpec
 
@@ -68,6 +68,7 @@ class ClassView:
     key: str
     name: str
     verdict: Verdict
+    evidence: Evidence
     notes: list[str]
     drawing: Markup
     facts: list[Fact]
@@ -100,14 +101,13 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
     return ClassView(
         key=f"class-{explanation.target.index}",
         name=explanation.name,
-        verdict=verdict_on(
-            explanation, extras.truth, None if extras.baseline is None else extras.baseline.mean
-        ),
+        verdict=explanation.verdict,
+        evidence=explanation.evidence,
         notes=[
             note[:1].upper() + note[1:] + "." * (note[-1:] != ".") for note in explanation.notes
         ],
         drawing=Markup(render(drawing, title, show_legend=False)),
-        facts=_facts(explanation, extras),
+        facts=_facts(explanation),
         bars=[
             Bar(name, value, index == explanation.target.index)
             for index, (name, value) in enumerate(
@@ -147,9 +147,10 @@ def _legend(spec: GraphSpec) -> list[tuple[str, list[LegendEntry]]]:
     return [(topic, list(group)) for topic, group in groupby(entries, lambda entry: entry.topic)]
 
 
-def _facts(explanation: Explanation, extras: ClassExtras) -> list[Fact]:
-    probability, restarts = explanation.probability, explanation.restarts
-    reached = sum(restart.mean_probability >= REACHED for restart in restarts)
+def _facts(explanation: Explanation) -> list[Fact]:
+    probability = explanation.probability
+    wide = explanation.undecided >= max(explanation.num_edges, 1)
+    settled = "samples differ widely from this graph" if wide else "where 0 means a single graph"
     facts = [
         Fact(
             "Probability",
@@ -171,33 +172,10 @@ def _facts(explanation: Explanation, extras: ClassExtras) -> list[Fact]:
         ),
     ]
     if explanation.similarity is not None:
-        percentile = explanation.similarity_percentile
-        meaning = "to the mean of the class"
-        if percentile is not None:
-            meaning += f"; {percentile:.0f}% of its real graphs are less similar"
-        facts.append(Fact("Similarity", f"{explanation.similarity:.3f}", meaning))
-    if extras.baseline is not None:
-        base = extras.baseline
         facts.append(
-            Fact(
-                "Random graphs",
-                f"{base.mean:.3f} ± {base.std:.3f}",
-                f"of the same size; the best of {base.n} gets {base.best:.3f}",
-            )
+            Fact("Similarity", f"{explanation.similarity:.3f}", "to the mean of the class")
         )
-    if extras.truth is not None:
-        facts.append(Fact("Ground truth", extras.truth, "by the rule of the data set"))
-    wide = explanation.undecided >= max(explanation.num_edges, 1)
-    settled = "samples differ widely from this graph" if wide else "where 0 means a single graph"
-    return [
-        *facts,
-        Fact("Still open", f"{explanation.undecided:.1f} bits", settled),
-        Fact(
-            "Restarts",
-            f"{reached} of {len(restarts)}",
-            f"reached the class; the one shown: {explanation.reason}",
-        ),
-    ]
+    return [*facts, Fact("Still open", f"{explanation.undecided:.1f} bits", settled)]
 
 
 def _sampled(explanation: Explanation, groups: list[SampleGroup], shown: int, settled: bool) -> str:

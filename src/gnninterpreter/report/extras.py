@@ -1,12 +1,11 @@
 """What only the live model can say: the numbers of a report that a stored run does not hold.
 
 A run holds the learned distribution, not the model. With the model at hand `compute_extras` asks it
-about thresholds, samples, random graphs and, where there is data, the nearest real graphs.
+about thresholds, samples and, where there is data, the nearest real graphs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import random_graphs, to_networkx
+from gnninterpreter.graphs import to_networkx
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.report.gallery import DRAWS, SHOWN, distinct_samples
@@ -24,20 +23,9 @@ from gnninterpreter.report.softness import Stop, stops, thresholded
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation, ExplanationSet
 
-__all__ = ["Baseline", "ClassExtras", "Neighbour", "compute_extras"]
+__all__ = ["ClassExtras", "Neighbour", "compute_extras"]
 
-RANDOM_GRAPHS = 200
 NEIGHBOURS = 3
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """Class probability of ``n`` random graphs as large as the explanation."""
-
-    mean: float
-    std: float
-    best: float
-    n: int
 
 
 @dataclass(frozen=True)
@@ -64,16 +52,12 @@ class ClassExtras:
     Args:
         stops: Thresholds on the edge probability, with the model's probability at each.
         sample_probabilities: Class probability of each graph of the gallery, in its order.
-        baseline: What random graphs get.
         neighbours: The nearest real graphs, nearest first.
-        truth: Class that the ground truth gives the most probable graph.
     """
 
     stops: tuple[Stop, ...] = ()
     sample_probabilities: tuple[float, ...] = ()
-    baseline: Baseline | None = None
     neighbours: tuple[Neighbour, ...] = ()
-    truth: str | None = None
 
 
 def compute_extras(
@@ -81,7 +65,6 @@ def compute_extras(
     model: nn.Module | Bundle | GraphClassifier,
     dataset: Any = None,
     *,
-    oracle: Callable[[Data], int] | None = None,
     neighbours: int = NEIGHBOURS,
 ) -> dict[str, ClassExtras]:
     """Ask the model what the report wants to know besides the run.
@@ -90,7 +73,6 @@ def compute_extras(
         result: The run.
         model: The model that it explains.
         dataset: Labelled graphs, for the nearest ones; none are shown when omitted.
-        oracle: Gives the true class of a graph; the data set's own where it has one.
         neighbours: How many real graphs to show for each class.
 
     Returns:
@@ -101,7 +83,6 @@ def compute_extras(
     classifier = (
         model if isinstance(model, GraphClassifier) else GraphClassifier(model, result.spec)
     )
-    oracle = oracle or getattr(dataset, "oracle", None)
     graphs = [] if dataset is None else list(dataset)
     embedding = probabilities = None
     if graphs:
@@ -110,14 +91,9 @@ def compute_extras(
     extras = {}
     for name, explanation in result.items():
         extra = _of_model(explanation, classifier)
-        if explanation.num_edges:
-            if oracle is not None:
-                extra = replace(extra, truth=result.spec.class_names[oracle(explanation.best)])
-            if embedding is not None and probabilities is not None:
-                near = _nearest(
-                    explanation, classifier, graphs, embedding, probabilities, neighbours
-                )
-                extra = replace(extra, neighbours=near)
+        if explanation.num_edges and embedding is not None and probabilities is not None:
+            near = _nearest(explanation, classifier, graphs, embedding, probabilities, neighbours)
+            extra = replace(extra, neighbours=near)
         extras[name] = extra
     return extras
 
@@ -138,25 +114,7 @@ def _of_model(explanation: Explanation, classifier: GraphClassifier) -> ClassExt
     if shown:
         drawn = explanation.sample_dense(DRAWS)[torch.tensor(shown)]
         sampled = classifier.probability(drawn, target).tolist()
-    return ClassExtras(tuple(asked), tuple(sampled), _baseline(explanation, classifier))
-
-
-def _baseline(explanation: Explanation, classifier: GraphClassifier) -> Baseline | None:
-    """Random graphs on as many nodes, with as many edges on average and features at random."""
-    nodes = explanation.num_nodes
-    if nodes < 2:
-        return None
-    pairs = nodes * (nodes - 1) // (1 if explanation.spec.directed else 2)
-    graphs = random_graphs(
-        classifier.spec,
-        RANDOM_GRAPHS,
-        nodes,
-        torch.Generator().manual_seed(explanation.seed),
-        density=explanation.num_edges / pairs,
-        dtype=classifier.dtype,
-    )
-    given = classifier.probability(graphs, explanation.target.index).double()
-    return Baseline(float(given.mean()), float(given.std()), float(given.max()), RANDOM_GRAPHS)
+    return ClassExtras(tuple(asked), tuple(sampled))
 
 
 def _nearest(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.svg import FONT
 from gnninterpreter.report.text import text
-from gnninterpreter.report.verdict import verdict_on
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation, ExplanationSet
@@ -20,7 +19,7 @@ SIZE = (340, 240)
 
 def card_html(explanation: Explanation) -> str:
     """One explanation as a small piece of HTML that needs no style sheet, for ``_repr_html_``."""
-    verdict = verdict_on(explanation)
+    verdict = explanation.verdict
     drawing = graph_svg(explanation.graph, explanation.spec, size=SIZE, title=explanation.name)
     numbers = (
         f"p = {explanation.probability.mean:.3f} ± {explanation.probability.std:.3f} "
@@ -32,8 +31,8 @@ def card_html(explanation: Explanation) -> str:
         "border:1px solid #e2e5e9;border-radius:10px;background:#fff;color:#16202c;"
         f'font:14px/1.45 {text(FONT)}">'
         f'<div style="font-size:17px;font-weight:650">{text(explanation.name)}</div>'
-        f'<div style="color:{COLOURS[verdict.finding.level]};font-weight:600">'
-        f"{text(str(verdict.finding).capitalize())}</div>{drawing}"
+        f'<div style="color:{COLOURS[verdict.level]};font-weight:600">'
+        f"{text(verdict.word.capitalize())}</div>{drawing}"
         f'<div style="color:#5a6675">{text(numbers)}</div></div>'
     )
 

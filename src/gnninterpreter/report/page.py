@@ -53,14 +53,13 @@ def render_page(
     from markupsafe import Markup
 
     known = extras or {}
+    explanations = result if audit is None else audit.explanations
     return (
         template_environment()
         .get_template("page.html.jinja")
         .render(
             result=result,
-            classes=[
-                class_view(explanation, known.get(name)) for name, explanation in result.items()
-            ],
+            classes=[class_view(one, known.get(name)) for name, one in explanations.items()],
             command=repeat_command(result),
             missing=_missing(known),
             audit=None if audit is None else audit_view(audit),
@@ -74,8 +73,8 @@ def _missing(extras: Mapping[str, ClassExtras]) -> str:
     """What the page would show besides if it had the model, or the data."""
     if not extras:
         return (
-            "Written without the model: what it gives to random graphs and along the slider is "
-            "not here. Name it with --model, or pass it to report()."
+            "Written without the model: what it gives to each sample and along the slider is not "
+            "here. Name it with --model, or pass it to report()."
         )
     if not any(extra.neighbours for extra in extras.values()):
         return (

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.audit.rule import rule_of
 from gnninterpreter.report.extras import compute_extras
 from gnninterpreter.report.live import live_classifier
 from gnninterpreter.report.page import write_report
@@ -31,5 +30,5 @@ def report_run(
     extras = None
     if model is not None:
         classifier = live_classifier(result, model, dataset, forward=forward)
-        extras = compute_extras(result, classifier, dataset, oracle=rule_of(model, dataset))
+        extras = compute_extras(result, classifier, dataset)
     return write_report(result, path, extras, audit)

@@ -190,6 +190,7 @@ def _outcome(explanation: Explanation, backend: Backend) -> dict[str, Any]:
     said = {
         "score": str(explanation.probability),
         "reason": explanation.reason,
+        "verdict": explanation.verdict.to_json(),
         "notes": explanation.notes,
     }
     if not explanation.num_edges:

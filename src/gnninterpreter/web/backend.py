@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from gnninterpreter.audit.rule import Oracle, rule_of
+from gnninterpreter.audit.rule import Oracle, oracle_of
 from gnninterpreter.chem.drawing import read_molecule
 from gnninterpreter.errors import GNNInterpreterError, ModelError, TargetError
 from gnninterpreter.explanation import Explanation, ExplanationSet
@@ -69,7 +69,7 @@ class Backend:
         self.model = model.model if isinstance(model, Bundle) else model
         self.spec = result.spec
         self.classifier = live_classifier(result, model, dataset, forward=forward)
-        self.oracle: Oracle | None = rule_of(model, dataset)
+        self.oracle: Oracle | None = oracle_of(model, dataset)
         self.statistics = self._statistics(model)
         self.targets = askable(self.spec, [e.target for e in result.values()])
         self.saved = SavedRuns(folder, self.spec, self.opened)
@@ -250,9 +250,7 @@ class Backend:
         """The report of the run, with what the model says besides; made once."""
         with self._lock:
             if self._report is None:
-                extras = compute_extras(
-                    self.result, self.classifier, self.dataset, oracle=self.oracle
-                )
+                extras = compute_extras(self.result, self.classifier, self.dataset)
                 self._report = render_page(self.result, extras)
             return self._report
 

@@ -36,8 +36,7 @@ const Search = ({ open, saved }) => {
     if (!end.reason) return say(`${search.name}: ${end.error || end.state}`, true);
     search.opened = end.opened || null;
     if (end.svg) $("forming").innerHTML = end.svg;
-    const { word, reasons } = end.verdict || { word: end.state, reasons: [] };
-    say(`${search.name}: ${word}; ${end.state}, ${end.reason}, score ${end.score}. ${[...reasons, ...end.notes].join(" ")}`);
+    say(`${search.name}: ${end.verdict.word}; ${end.state}, ${end.reason}, score ${end.score}. ${[...end.verdict.reasons, ...end.notes].join(" ")}`);
     $("open").disabled = !search.opened;
     $("save").disabled = false;
     return ($("outcome").hidden = false);

@@ -1,0 +1,258 @@
+"""The checks themselves: each is one small function from a case to a `Check`.
+
+To add one, write a function, put it into `CHECKS`, and give it a row in `verdict.WORDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gnninterpreter.evidence.evidence import Check, written
+from gnninterpreter.evidence.rule import Rule
+from gnninterpreter.evidence.thresholds import (
+    AGREEING_SHARE,
+    CERTAIN,
+    DISTINCT_SHARE,
+    OUTLYING_PERCENTILE,
+    PROBABLE,
+    RANDOM_GRAPHS,
+    RANDOM_SHARE,
+)
+from gnninterpreter.graphs import node_rows, random_graphs
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.objective.target import Target
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import Explanation
+
+__all__ = ["CHECKS", "Case", "audit_check", "rule_check"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An explanation and what else there is to judge it by.
+
+    Args:
+        explanation: What is judged.
+        classifier: The model; None where it is not at hand.
+        scores: Scores of the samples behind ``explanation.probability``, [n].
+        rule: The rule of the data set, where there is one.
+    """
+
+    explanation: Explanation
+    classifier: GraphClassifier | None = None
+    scores: Tensor | None = None
+    rule: Rule | None = None
+
+    @property
+    def reached(self) -> set[int]:
+        """The restarts whose samples the model is certain of."""
+        restarts = enumerate(self.explanation.restarts)
+        return {index for index, restart in restarts if restart.mean_probability >= CERTAIN}
+
+
+def found(case: Case) -> Check:
+    """Is there a graph at all?"""
+    edges = case.explanation.num_edges
+    sentence = f"the graph has {edges} edges"
+    if not edges:
+        sentence = "no graph was found: the most probable one has no edges"
+    return Check("something found", edges > 0, sentence, edges, 1, grave=True)
+
+
+def reached(case: Case) -> Check:
+    """Does the model give samples what was asked for?"""
+    mean = case.explanation.probability.mean
+    sentence = f"the model gives samples {written(mean)} on average"
+    if passed := bool(mean >= PROBABLE):
+        return Check("target reached", passed, sentence, mean, PROBABLE, grave=True)
+    sentence = (
+        f"the model gives samples only {mean:.2f} on average: "
+        "do not read this as what the class looks like to it"
+    )
+    return Check("target reached", passed, sentence, mean, PROBABLE, grave=True)
+
+
+def certain(case: Case) -> Check:
+    """Is it certain of them?"""
+    mean = case.explanation.probability.mean
+    passed = bool(mean >= CERTAIN)
+    sentence = f"the model is{'' if passed else ' not'} certain of this: samples have "
+    return Check("certain", passed, f"{sentence}{written(mean)} on average", mean, CERTAIN)
+
+
+def certain_samples(case: Case) -> Check:
+    """Is it certain of nearly every sample, and not only on average?"""
+    name = "samples certain"
+    if case.scores is None:
+        return Check(name, None, "the samples were not scored one by one")
+    share = float((case.scores >= CERTAIN).double().mean())
+    sentence = f"the model is certain of {_percent(share)} of the samples"
+    return Check(name, share >= PROBABLE, sentence, share, PROBABLE)
+
+
+def certain_as_real(_: Case) -> Check:
+    """Where does its certainty lie among that of real graphs?"""
+    sentence = "what the model gives to real graphs of the class is not known here"
+    return Check("certainty among real graphs", None, sentence)
+
+
+def feasible(case: Case) -> Check:
+    """Is it one graph within its limits, of three nodes or more?"""
+    explanation = case.explanation
+    if not explanation.num_edges:
+        return Check("feasible", None, "there is no graph")
+    passed = bool(explanation.restarts[explanation.choice].feasible)
+    sentence = "the graph is in one piece, within the size limit"
+    if not passed:
+        sentence = "the graph is in pieces, too small or over the size limit"
+    return Check("feasible", passed, sentence, explanation.num_nodes, 3)
+
+
+def likeness(case: Case) -> Check:
+    """Is it like real graphs of the class, as the model sees them?"""
+    percentile = case.explanation.similarity_percentile
+    if percentile is None:
+        return Check("likeness", None, "there is no data to compare the graph with")
+    passed = percentile >= OUTLYING_PERCENTILE
+    sentence = f"more like the class than {percentile:.0f}% of its real graphs, in the embedding"
+    if not passed:
+        sentence = (
+            f"out of distribution: less like the class than {100 - percentile:.0f}% of its real "
+            "graphs"
+        )
+    return Check("likeness", passed, sentence, percentile, OUTLYING_PERCENTILE)
+
+
+def restarts_reach(case: Case) -> Check:
+    """Do restarts get there at all, or was it luck?"""
+    count, all_of_them = len(case.reached), len(case.explanation.restarts)
+    passed = count >= AGREEING_SHARE * all_of_them
+    only = "" if passed else "only "
+    sentence = f"{only}{count} of {all_of_them} restarts reached the class"
+    return Check("restarts reach it", passed, sentence, count, all_of_them)
+
+
+def restarts_agree(case: Case) -> Check:
+    """Do the restarts that get there find the same graphs?"""
+    name, count = "restarts agree", len(case.reached)
+    if count < 2:
+        return Check(name, None, "it takes two restarts that reached the class to compare them")
+    modes = case.explanation.modes(PROBABLE)
+    distinct = sum(bool(case.reached.intersection(mode.restarts)) for mode in modes)
+    graphs = "the same graph" if distinct == 1 else f"{distinct} different graphs"
+    sentence = f"the {count} restarts that reached the class found {graphs}"
+    return Check(name, distinct <= DISTINCT_SHARE * count, sentence, distinct, count)
+
+
+def random_control(case: Case) -> Check:
+    """Would a random graph of the same size have done?"""
+    name, explanation, classifier = "random graphs", case.explanation, case.classifier
+    if classifier is None:
+        return Check(name, None, "the model is not at hand to be asked about random graphs")
+    nodes = explanation.num_nodes
+    if nodes < 2:
+        return Check(name, None, "there is no graph to compare random ones with")
+    pairs = nodes * (nodes - 1) // (1 if classifier.spec.directed else 2)
+    graphs = random_graphs(
+        classifier.spec,
+        RANDOM_GRAPHS,
+        nodes,
+        torch.Generator().manual_seed(explanation.seed),
+        density=min(1.0, explanation.num_edges / pairs),
+        dtype=classifier.dtype,
+    )
+    own_look = _look(explanation.best)
+    others = [i for i, one in enumerate(graphs.to_data_list()) if _look(one) != own_look]
+    if not others:
+        return Check(name, None, "every graph of this size and density is this one")
+    scores = classifier.score(graphs[torch.tensor(others)])
+    given = explanation.target.score(scores).double().nan_to_num(nan=0.0)
+    mean, best, own = float(given.mean()), float(given.max()), explanation.probability.mean
+    sentence = (
+        f"random graphs of this size get {written(mean)} on average, "
+        f"the best of {len(others)} {written(best)}"
+    )
+    passed = mean < RANDOM_SHARE * own
+    if not passed:
+        sentence += ": the class is what the model says of most graphs, and this one is not special"
+    return Check(name, passed, sentence, mean, own)
+
+
+def rule(case: Case) -> Check:
+    """Does the rule of the data set say the same of it?"""
+    if case.rule is None:
+        return Check("rule of the data set", None, "no rule is known that gives graphs their class")
+    if not case.explanation.num_edges:
+        return Check(case.rule.name, None, "there is no graph to ask it about")
+    names = () if case.classifier is None else case.classifier.spec.class_names
+    return rule_check(case.rule, case.explanation.best, case.explanation.target, names)
+
+
+def rule_check(rule: Rule, graph: Data, target: Target, names: Sequence[str]) -> Check:
+    """Ask a rule about a graph."""
+    try:
+        label = int(rule.oracle(graph))
+        passed = target.true_of(torch.tensor([label]))
+    except Exception as error:  # whatever somebody's rule does
+        return Check(rule.name, None, f"the rule failed on this graph ({error})")
+    said = names[label] if 0 <= label < len(names) else f"class {label}"
+    sentence = f"by the {rule.name} the graph is \u201c{said}\u201d"
+    if passed is False:
+        sentence = f"the model takes it for \u201c{target.name}\u201d, but {sentence}"
+    if rule.of_thumb:
+        sentence += ", and rules of thumb are not always right"
+    return Check(rule.name, passed, sentence, said, target.name, grave=not rule.of_thumb)
+
+
+def audit(_: Case) -> Check:
+    """Has an audit found weaknesses?"""
+    return Check("audit", None, "no audit was made")
+
+
+def audit_check(findings: Sequence[tuple[str, str]]) -> Check:
+    """What an audit found about a class.
+
+    Args:
+        findings: Severity (high, medium or low) and title of each, the gravest first.
+    """
+    if not findings:
+        return Check("audit", True, "the audit found nothing", "none", "medium")
+    worst, title = findings[0]
+    more = "" if len(findings) == 1 else f" and {len(findings) - 1} more"
+    sentence = f"the audit found a weakness of {worst} severity: {title}{more}"
+    return Check("audit", worst == "low", sentence, worst, "medium", grave=worst == "high")
+
+
+CHECKS: tuple[Callable[[Case], Check], ...] = (
+    found,
+    reached,
+    certain,
+    certain_samples,
+    certain_as_real,
+    feasible,
+    likeness,
+    restarts_reach,
+    restarts_agree,
+    random_control,
+    rule,
+    audit,
+)
+
+
+def _look(graph: Data) -> list[tuple[float, ...]]:
+    """Degree and features of each node, sorted: the same for graphs that are the same."""
+    degrees = torch.bincount(graph.edge_index[0], minlength=int(graph.num_nodes or 0))
+    x = node_rows(graph)
+    rows = torch.cat([degrees.unsqueeze(1), x.unsqueeze(1) if x.dim() == 1 else x], dim=1)
+    return sorted(tuple(row) for row in rows.tolist())
+
+
+def _percent(share: float) -> str:
+    return "all" if share == 1 else f"{min(100 * share, 99.9):.3g}%"

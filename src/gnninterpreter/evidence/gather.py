@@ -1,0 +1,36 @@
+"""Gathering the evidence: every check asked about one explanation, once, where it is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+from gnninterpreter.evidence.checks import CHECKS, Case
+from gnninterpreter.evidence.evidence import Evidence
+from gnninterpreter.evidence.rule import Rule
+from gnninterpreter.models.classifier import GraphClassifier
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import Explanation
+
+__all__ = ["evidence_of"]
+
+
+def evidence_of(
+    explanation: Explanation,
+    classifier: GraphClassifier | None = None,
+    *,
+    scores: Tensor | None = None,
+    rule: Rule | None = None,
+) -> Evidence:
+    """Make every check that can be made; the others are there as not checked.
+
+    Args:
+        explanation: What to judge.
+        classifier: The model, for the control with random graphs.
+        scores: Scores of the samples behind ``explanation.probability``, [n].
+        rule: The rule of the data set; see `rule_of`.
+    """
+    case = Case(explanation, classifier, scores, rule)
+    return Evidence(tuple(check(case) for check in CHECKS))

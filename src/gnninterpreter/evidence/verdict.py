@@ -1,0 +1,90 @@
+"""The verdict on one explanation: may it be read as what the model believes, and why (not).
+
+The one place where the question is answered; report, notebook, command line, audit and live page
+all show this.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gnninterpreter.evidence.evidence import Check, Evidence
+
+__all__ = ["TRUSTWORTHY", "WORDS", "Verdict", "verdict_on"]
+
+TRUSTWORTHY = "trustworthy"
+UNCOMPARED = "certain, but not compared with data"
+INCOMPLETE = "certain, but not checked in full"
+UNSTABLE = "unstable over restarts"
+
+# For each check, the gravest first: the word where it failed, and the word where it was not made;
+# None where an explanation can be trusted without it.
+WORDS: dict[str, tuple[str, str | None]] = {
+    "something found": ("nothing found", "not checked"),
+    "target reached": ("class not reached", "not checked"),
+    "rule of the data set": ("contradicts the rule", None),
+    "random graphs": ("no better than random graphs", INCOMPLETE),
+    "certain": ("not certain", INCOMPLETE),
+    "samples certain": ("not certain", None),
+    "restarts reach it": (UNSTABLE, INCOMPLETE),
+    "feasible": ("not in one piece within the size limit", INCOMPLETE),
+    "likeness": ("out of distribution", UNCOMPARED),
+    "restarts agree": (UNSTABLE, INCOMPLETE),
+    "rule of thumb": ("contradicts the rule of thumb", None),
+    "audit": ("weaknesses found by the audit", None),
+    "certainty among real graphs": ("out of distribution", None),
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the evidence comes to.
+
+    Args:
+        word: The verdict in a word or two.
+        level: How grave it is: ``"good"``, ``"caution"`` or ``"bad"``.
+        reasons: What failed, or what passed where nothing failed, and what was not checked, in
+            plain sentences.
+    """
+
+    word: str
+    level: str
+    reasons: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.word
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as plain JSON values."""
+        return {**asdict(self), "reasons": list(self.reasons)}
+
+
+def verdict_on(evidence: Evidence) -> Verdict:
+    """Judge an explanation by its evidence; the gravest failure gives the word.
+
+    It is trustworthy only where every check that matters was made and none failed.
+    """
+    failed = sorted(evidence.with_state(False), key=_gravity)
+    reasons = [_sentence(check.sentence) for check in failed]
+    for words, state in (("Passed", True), ("Not checked", None)):
+        names = [check.name for check in evidence.with_state(state)]
+        # Where something failed, what passed is no reason.
+        if names and not (failed and state):
+            reasons.append(f"{words}: {', '.join(names)}.")
+    if failed:
+        word = WORDS.get(failed[0].name, (f"failed: {failed[0].name}", None))[0]
+        return Verdict(word, "bad" if failed[0].grave else "caution", tuple(reasons))
+    for name, (_, unchecked) in WORDS.items():
+        if unchecked is not None and evidence[name].passed is None:
+            return Verdict(unchecked, "caution", tuple(reasons))
+    return Verdict(TRUSTWORTHY, "good", tuple(reasons))
+
+
+def _gravity(check: Check) -> tuple[bool, int]:
+    order = list(WORDS)
+    return not check.grave, order.index(check.name) if check.name in order else len(order)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."

@@ -1,0 +1,185 @@
+"""Every check against figures made by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from gnninterpreter.evidence import Check, Evidence, Rule, audit_check, evidence_of
+from gnninterpreter.explanation import Explanation, Probability
+from gnninterpreter.models.classifier import GraphClassifier
+from tests.explanation.made import explanation
+from tests.tiny import PLAIN, MeanDegree, graph, stack
+
+TRIANGLE = [(0, 1), (1, 2), (0, 2)]
+SQUARE = [(0, 1), (1, 2), (2, 3), (0, 3)]
+STAR = [(0, 1), (0, 2), (0, 3)]
+
+
+def made(mean: float = 0.995, means: tuple[float, ...] = (0.995, 0.999, 0.2, 0.99)) -> Explanation:
+    """Four restarts: a triangle, the same numbered otherwise, a square that failed, a star."""
+    graphs = stack(
+        [graph(5, TRIANGLE), graph(5, [(1, 2), (2, 3), (1, 3)]), graph(5, SQUARE), graph(5, STAR)]
+    )
+    one = explanation(graphs, target=1, probabilities=[0.995] * 4)
+    restarts = [replace(r, mean_probability=m) for r, m in zip(one.restarts, means, strict=True)]
+    return replace(one, restarts=restarts, probability=Probability(mean, 0.01, 1000))
+
+
+def check(name: str, one: Explanation, **given: object) -> Check:
+    evidence = evidence_of(one, **given)  # type: ignore[arg-type]
+    assert name in [c.name for c in evidence]
+    return evidence[name]
+
+
+def test_every_check_is_there_once_and_nothing_is_ticked_unasked() -> None:
+    evidence = evidence_of(made())
+    assert isinstance(evidence, Evidence)
+    assert [c.name for c in evidence if c.passed is None] == [
+        "samples certain", "certainty among real graphs", "random graphs", "rule of the data set",
+        "audit",
+    ]  # fmt: skip
+    assert [c.name for c in evidence if c.passed] == [
+        "something found", "target reached", "certain", "feasible", "likeness",
+        "restarts reach it", "restarts agree",
+    ]  # fmt: skip
+
+
+def test_something_found() -> None:
+    assert check("something found", made()).value == 3
+    empty = explanation(stack([graph(5, [])]), target=1)
+    assert check("something found", empty).passed is False
+    assert check("feasible", empty).passed is None
+    assert check("restarts agree", empty).passed is None
+
+
+@pytest.mark.parametrize(
+    ("mean", "reached", "certain"),
+    [(0.99, True, True), (0.9899, True, False), (0.9, True, False), (0.8999, False, False)],
+)
+def test_certainty(mean: float, reached: bool, certain: bool) -> None:
+    one = made(mean)
+    assert check("target reached", one).passed is reached
+    assert check("certain", one).passed is certain
+    assert (check("certain", one).value, check("certain", one).reference) == (mean, 0.99)
+
+
+def test_scores_that_are_no_numbers_reach_nothing() -> None:
+    assert check("target reached", made(float("nan"))).passed is False
+
+
+def test_share_of_samples_that_are_certain() -> None:
+    scores = torch.tensor([1.0] * 8 + [0.98, 0.99])
+    found = check("samples certain", made(), scores=scores)
+    assert (found.value, found.passed) == (0.9, True)
+    assert found.sentence == "the model is certain of 90% of the samples"
+    assert check("samples certain", made(), scores=scores[2:]).passed is False
+    assert (
+        "certain of all of the samples"
+        in check("samples certain", made(), scores=scores[:3]).sentence
+    )
+
+
+def test_feasible() -> None:
+    one = made()
+    restarts = [replace(one.restarts[0], feasible=False), *one.restarts[1:]]
+    assert check("feasible", one).passed is True
+    assert check("feasible", replace(one, restarts=restarts)).passed is False
+
+
+@pytest.mark.parametrize(("percentile", "passed"), [(10.0, True), (9.9, False), (None, None)])
+def test_likeness(percentile: float | None, passed: bool | None) -> None:
+    found = check("likeness", replace(made(), similarity_percentile=percentile))
+    assert (found.value, found.passed) == (percentile, passed)
+
+
+def test_restarts_reach_it() -> None:
+    found = check("restarts reach it", made())
+    assert (found.value, found.reference, found.passed) == (3, 4, True)
+    few = check("restarts reach it", made(means=(0.995, 0.9, 0.9, 0.9)))
+    assert (few.passed, few.sentence) == (False, "only 1 of 4 restarts reached the class")
+
+
+def test_restarts_that_find_other_graphs_disagree() -> None:
+    """Three reached it: two triangles and a star are two graphs, which is within 0.75 of three."""
+    found = check("restarts agree", made())
+    assert (found.value, found.reference, found.passed) == (2, 3, True)
+    assert found.sentence == "the 3 restarts that reached the class found 2 different graphs"
+    same = check("restarts agree", made(means=(0.995, 0.995, 0.2, 0.2)))
+    assert (same.value, same.passed) == (1, True)
+    other = check("restarts agree", made(means=(0.995, 0.2, 0.995, 0.995)))
+    assert (other.value, other.passed) == (3, False)
+    assert check("restarts agree", made(means=(0.995, 0.2, 0.2, 0.2))).passed is None
+
+
+def always(score: float) -> GraphClassifier:
+    """A model that gives the second class this much, whatever the graph."""
+    model = MeanDegree(slope=0.0)
+    with torch.no_grad():
+        model.head.bias[1] += math.log(score / (1 - score))
+    return GraphClassifier(model, PLAIN)
+
+
+@pytest.mark.parametrize(("score", "passed"), [(0.89, True), (0.9, False)])
+def test_random_graphs_of_the_same_size(score: float, passed: bool) -> None:
+    """They do as well where they get nine tenths of 0.995, which is 0.8955."""
+    star = replace(made(), choice=3)
+    found = check("random graphs", star, classifier=always(score))
+    assert (found.value, found.reference) == (pytest.approx(score, abs=1e-6), 0.995)
+    assert found.passed is passed
+    assert found.sentence.startswith(f"random graphs of this size get {score:.3f} on average")
+
+
+def test_the_graph_itself_is_no_control() -> None:
+    """A triangle has every edge, so that all random graphs as dense are triangles."""
+    found = check("random graphs", made(), classifier=always(0.95))
+    assert found.passed is None
+    assert found.sentence == "every graph of this size and density is this one"
+
+
+def says(label: int, of_thumb: bool = False) -> Rule:
+    return Rule(lambda _: label, of_thumb)
+
+
+def test_the_rule_is_asked_about_the_graph() -> None:
+    classifier = GraphClassifier(MeanDegree(), PLAIN)
+    right = check("rule of the data set", made(), classifier=classifier, rule=says(1))
+    assert (right.passed, right.value) == (True, "b")
+    wrong = check("rule of the data set", made(), classifier=classifier, rule=says(0))
+    assert (wrong.passed, wrong.value, wrong.reference, wrong.grave) == (False, "a", "b", True)
+    assert "ground truth" not in wrong.sentence
+
+
+def test_a_rule_of_thumb_is_called_one() -> None:
+    wrong = check("rule of thumb", made(), rule=says(0, of_thumb=True))
+    assert (wrong.passed, wrong.grave) == (False, False)
+    assert "by the rule of thumb the graph is" in wrong.sentence
+    assert "rules of thumb are not always right" in wrong.sentence
+
+
+def test_a_rule_that_fails_leaves_the_question_open() -> None:
+    def broken(graph: Data) -> int:
+        raise ValueError("no ring here")
+
+    found = check("rule of the data set", made(), rule=Rule(broken))
+    assert found.passed is None
+    assert "no ring here" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("findings", "passed", "grave"),
+    [
+        ([], True, False),
+        ([("low", "A")], True, False),
+        ([("medium", "A"), ("low", "B")], False, False),
+        ([("high", "A"), ("low", "B")], False, True),
+    ],
+)
+def test_what_an_audit_found(findings: list[tuple[str, str]], passed: bool, grave: bool) -> None:
+    found = audit_check(findings)
+    assert (found.passed, found.grave) == (passed, grave)
+    assert found.sentence.endswith(" and 1 more") == (len(findings) == 2)
