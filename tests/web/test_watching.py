@@ -22,12 +22,13 @@ def start(page: Any, iterations: int) -> None:
     page.click('#start button[type="submit"]')
 
 
-def test_an_explanation_forms_and_is_kept(page: Any, backend: Backend) -> None:
+def test_an_explanation_forms_and_is_saved(page: Any, backend: Backend) -> None:
     start(page, 40)
     page.wait_for_selector("#outcome:not([hidden])", timeout=60_000)
     sync_api.expect(page.locator("#forming svg")).to_have_count(1)
     sync_api.expect(page.locator("#curve path.run")).to_have_count(2)
     sync_api.expect(page.locator("#progress")).to_contain_text("sparse: done")
+    sync_api.expect(page.locator("#progress")).to_contain_text("Not checked:")
     page.click("#open")
     sync_api.expect(page.locator("#canvas .node").first).to_be_visible()
     page.click("#save")
@@ -86,7 +87,7 @@ def test_two_tabs_do_not_disturb_each_other(
     assert complaints == []
 
 
-def test_what_was_kept_is_there_after_a_restart(browser: Any, tmp_path: Path) -> None:
+def test_what_was_saved_is_there_after_a_restart(browser: Any, tmp_path: Path) -> None:
     backend = make_backend(tmp_path / "run")
     for number in (1, 2):
         # Each server counts its searches from one, and none may replace what another has saved.

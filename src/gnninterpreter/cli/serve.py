@@ -22,7 +22,7 @@ def serve(
     run: Run,
     model: Annotated[str | None, explained_model()] = None,
     data: Annotated[
-        str | None, labelled_graphs(": adds similarities and the ground truth.")
+        str | None, labelled_graphs(": adds similarities and the rule of the data set.")
     ] = None,
     forward: Forward = None,
     host: Annotated[

@@ -36,7 +36,8 @@ const Search = ({ open, saved }) => {
     if (!end.reason) return say(`${search.name}: ${end.error || end.state}`, true);
     search.opened = end.opened || null;
     if (end.svg) $("forming").innerHTML = end.svg;
-    say(`${search.name}: ${end.verdict.word}; ${end.state}, ${end.reason}, score ${end.score}. ${[...end.verdict.reasons, ...end.notes].join(" ")}`);
+    const ending = end.reason === end.state ? end.state : `${end.state}, ${end.reason}`;
+    say(`${search.name}: ${ending}; ${end.verdict.word}; score ${end.score}. ${[...end.verdict.reasons, ...end.notes].join(" ")}`);
     $("open").disabled = !search.opened;
     $("save").disabled = false;
     return ($("outcome").hidden = false);
