@@ -9,7 +9,6 @@ it is known.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -161,7 +160,8 @@ def _numbers(value: Any, block: Continuous, what: str) -> list[float]:
     for number, least, most in zip(value, low, high, strict=True):
         real = isinstance(number, (int, float)) and not isinstance(number, bool)
         slack = 1e-4 * max(1.0, abs(least), abs(most))
-        if not real or not math.isfinite(number) or not least - slack <= number <= most + slack:
+        # What is not a number is not between two either.
+        if not real or not least - slack <= number <= most + slack:
             raise DataError(
                 f"{what} has a {block.name} of {number!r}; it must lie between {least} and {most}"
             )

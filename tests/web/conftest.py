@@ -8,16 +8,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 from torch import Tensor
 
 import gnninterpreter as gi
 from gnninterpreter.search import Recipe
 from gnninterpreter.spec import Categorical, GraphSpec
-from gnninterpreter.web import Studio, create_app
+from gnninterpreter.web import Backend, create_app, make_server
 from tests.tiny import MeanDegree
 
 SPEC = GraphSpec(
@@ -37,7 +37,7 @@ class Fragile(MeanDegree):
         return self.scores(x, edge_index, batch)
 
 
-def make_studio(folder: Path) -> Studio:
+def make_backend(folder: Path) -> Backend:
     model = Fragile(3)
     result = gi.explain(
         model,
@@ -47,22 +47,19 @@ def make_studio(folder: Path) -> Studio:
         progress=False,
     )
     result.save(folder)
-    return Studio(result, folder, model)
+    return Backend(result, folder, model)
 
 
 @pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Studio:
-    return make_studio(tmp_path_factory.mktemp("live") / "run")
+def backend(tmp_path_factory: pytest.TempPathFactory) -> Backend:
+    return make_backend(tmp_path_factory.mktemp("live") / "run")
 
 
 @contextmanager
-def serving(studio: Studio, host: str = "127.0.0.1") -> Iterator[str]:
+def serving(app: Any) -> Iterator[str]:
     """A real server in a thread of this process; gives its address."""
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(
-        create_app(studio, host), log_level="error", timeout_graceful_shutdown=1
-    )
-    server = uvicorn.Server(config)
+    server = make_server(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     while not server.started:
@@ -71,11 +68,12 @@ def serving(studio: Studio, host: str = "127.0.0.1") -> Iterator[str]:
     server.should_exit = True
     thread.join(10)
     listener.close()
+    assert app.state.searches.close(60)
 
 
 @pytest.fixture(scope="module")
-def address(studio: Studio) -> Iterator[str]:
-    with serving(studio) as found:
+def address(backend: Backend) -> Iterator[str]:
+    with serving(create_app(backend)) as found:
         yield found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gnninterpreter.web import Studio
+from gnninterpreter.web import Backend
 from tests.web.pages import (
     MARKS,
     add_nodes,
@@ -140,9 +140,9 @@ def test_a_failing_model_shows_in_the_page(browser: Any, address: str) -> None:
 
 
 def test_the_rule_follows_the_bars_and_marks_a_contradiction(
-    studio: Studio, monkeypatch: pytest.MonkeyPatch, browser: Any, address: str
+    backend: Backend, monkeypatch: pytest.MonkeyPatch, browser: Any, address: str
 ) -> None:
-    monkeypatch.setattr(studio, "oracle", lambda graph: int(graph.num_nodes > 3))
+    monkeypatch.setattr(backend, "oracle", lambda graph: int(graph.num_nodes > 3))
     found, complaints = opened(browser, address)
     clear(found)
     add_nodes(found, [(100, 80), (260, 80), (180, 200), (300, 220)])
@@ -152,6 +152,23 @@ def test_the_rule_follows_the_bars_and_marks_a_contradiction(
     )
     found.click("#undo")
     sync_api.expect(found.locator("#answer:not(.caution)")).to_contain_text("; by rule sparse")
+    found.close()
+    assert complaints == []
+
+
+def test_the_report_works_under_the_policy_of_the_page(browser: Any, address: str) -> None:
+    found = browser.new_page()
+    complaints: list[str] = []
+    found.on("console", lambda message: complaints.append(message.text))
+    found.on("pageerror", lambda error: complaints.append(str(error)))
+    found.goto(f"{address}/report")
+    # Its script has run: zooming is its work.
+    stage = found.locator("svg.graph .stage").first
+    before = str(stage.get_attribute("transform"))
+    found.locator('[data-zoom="1.25"]').first.click()
+    sync_api.expect(stage).not_to_have_attribute("transform", before)
+    with found.expect_download():
+        found.locator('[data-download="svg"]').first.click()
     found.close()
     assert complaints == []
 

@@ -1,4 +1,4 @@
-"""Explanations in a real browser: started, watched from two tabs, stopped, kept, found again."""
+"""Explanations in a real browser: started, watched from two tabs, stopped, saved, found again."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gnninterpreter.web import Studio, jobs
-from tests.web.conftest import make_studio, serving
+from gnninterpreter.web import Backend, create_app, searches
+from tests.web.conftest import make_backend, serving
 from tests.web.pages import MARKS, browser, count, opened, page, sync_api
 
 __all__ = ["browser", "page"]
@@ -22,38 +22,39 @@ def start(page: Any, iterations: int) -> None:
     page.click('#start button[type="submit"]')
 
 
-def test_an_explanation_forms_and_is_kept(page: Any, studio: Studio) -> None:
+def test_an_explanation_forms_and_is_saved(page: Any, backend: Backend) -> None:
     start(page, 40)
     page.wait_for_selector("#outcome:not([hidden])", timeout=60_000)
     sync_api.expect(page.locator("#forming svg")).to_have_count(1)
     sync_api.expect(page.locator("#curve path.run")).to_have_count(2)
     sync_api.expect(page.locator("#progress")).to_contain_text("sparse: done")
+    sync_api.expect(page.locator("#progress")).to_contain_text("Not checked:")
     page.click("#open")
     sync_api.expect(page.locator("#canvas .node").first).to_be_visible()
-    page.click("#keep")
-    sync_api.expect(page.locator("#kept")).to_contain_text("kept as")
-    name = page.locator("#kept").inner_text().removeprefix("kept as ")
-    assert (studio.folder / name / "run.json").is_file()
-    sync_api.expect(page.locator("#kept-library button")).to_have_count(1)
+    page.click("#save")
+    sync_api.expect(page.locator("#saved")).to_contain_text("saved as")
+    name = page.locator("#saved").inner_text().removeprefix("saved as ")
+    assert (backend.folder / name / "run.json").is_file()
+    sync_api.expect(page.locator("#saved-library button")).to_have_count(1)
 
 
 @pytest.fixture
 def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches that would take minutes."""
-    whole = jobs.Job.look
+    whole = searches.LiveSearch.watch
 
-    def look(self: Any, seen: Any) -> bool:
+    def watch(self: Any, seen: Any) -> bool:
         time.sleep(0.05)
         return whole(self, seen)
 
-    monkeypatch.setattr(jobs.Job, "look", look)
+    monkeypatch.setattr(searches.LiveSearch, "watch", watch)
 
 
 def test_a_stop_shows_at_once_and_gives_a_result(page: Any, slowly: None) -> None:
     start(page, 5000)
     sync_api.expect(page.locator("#progress")).to_contain_text("step")
     # Before the server has answered at all, the page says what it is about to do. Asked for within
-    # the same turn: the next look of the search may come at any moment.
+    # the same turn: the next snapshot of the search may come at any moment.
     said, disabled = page.evaluate("""() => {
         const button = document.getElementById("stop");
         button.click();
@@ -86,28 +87,28 @@ def test_two_tabs_do_not_disturb_each_other(
     assert complaints == []
 
 
-def test_what_was_kept_is_there_after_a_restart(browser: Any, tmp_path: Path) -> None:
-    studio = make_studio(tmp_path / "run")
+def test_what_was_saved_is_there_after_a_restart(browser: Any, tmp_path: Path) -> None:
+    backend = make_backend(tmp_path / "run")
     for number in (1, 2):
-        # Each server counts its searches from one, and none may replace what another has kept.
-        with serving(studio) as address:
+        # Each server counts its searches from one, and none may replace what another has saved.
+        with serving(create_app(backend)) as address:
             page, complaints = opened(browser, address)
-            sync_api.expect(page.locator("#kept-library button")).to_have_count(number - 1)
+            sync_api.expect(page.locator("#saved-library button")).to_have_count(number - 1)
             start(page, 20)
             page.wait_for_selector("#outcome:not([hidden])", timeout=60_000)
-            page.click("#keep")
-            sync_api.expect(page.locator("#kept")).to_have_text(f"kept as kept/0-{number}")
+            page.click("#save")
+            sync_api.expect(page.locator("#saved")).to_have_text(f"saved as saved/0-{number}")
             page.close()
             assert complaints == []
-        studio = Studio(studio.result, studio.folder, studio.model)
-    (studio.folder / "kept" / "0-3").mkdir()
-    (studio.folder / "kept" / "0-3" / "run.json").write_text("{")
-    with serving(studio) as address:
+        backend = Backend(backend.result, backend.folder, backend.model)
+    (backend.folder / "saved" / "0-3").mkdir()
+    (backend.folder / "saved" / "0-3" / "run.json").write_text("{")
+    with serving(create_app(backend)) as address:
         page, complaints = opened(browser, address)
-        names = page.locator("#kept-library button")
+        names = page.locator("#saved-library button")
         sync_api.expect(names).to_have_text(["sparse (0-1)", "sparse (0-2)"])
         page.click("#clear")
-        page.click("#kept-library button")
+        page.click("#saved-library button")
         sync_api.expect(page.locator("#canvas .node").first).to_be_visible()
         page.close()
         assert complaints == []

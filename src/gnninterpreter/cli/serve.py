@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from typing import Annotated
 
 import typer
 
+from gnninterpreter.cli.failing import INTERRUPTED
 from gnninterpreter.cli.options import Forward, Run, explained_model, labelled_graphs
-from gnninterpreter.errors import MissingExtraError, ModelError, OutputError
+from gnninterpreter.errors import ModelError, OutputError
 
 __all__ = ["serve"]
+
+GRACE = 5.0
+"""Seconds that searches have to end when the server does."""
 
 
 def serve(
     run: Run,
     model: Annotated[str | None, explained_model()] = None,
     data: Annotated[
-        str | None, labelled_graphs(": adds similarities and the ground truth.")
+        str | None, labelled_graphs(": adds similarities and the rule of the data set.")
     ] = None,
     forward: Forward = None,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; others than this one let others in.")
+        str, typer.Option(help="Address to listen on; where others reach it, they need the token.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8000,
 ) -> None:
@@ -35,12 +40,7 @@ def serve(
     from gnninterpreter.cli.references import load_data, load_forward, load_run_model
     from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.explanation import load_run
-
-    try:
-        import uvicorn
-    except ImportError as error:
-        raise MissingExtraError("the live page", "uvicorn", "web") from error
-    from gnninterpreter.web import Studio, create_app
+    from gnninterpreter.web import Backend, create_app, make_server
 
     use_threads(1)
     result = load_run(run)
@@ -51,16 +51,23 @@ def serve(
             f"{run} does not hold the model {result.model_name!r} itself; name it with --model"
         )
     call = None if forward is None else load_forward(forward)
-    app = create_app(Studio(result, run, found, dataset, forward=call), host)
+    backend = Backend(result, run, found, dataset, forward=call)
+    app = create_app(backend, host)
     listener = _listen(host, port)
     name = f"[{host}]" if ":" in host else host
-    typer.echo(f"open http://{name}:{listener.getsockname()[1]}/  (Ctrl-C ends it)")
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
+    asked = f"?token={app.state.token}" if app.state.token else ""
+    typer.echo(f"open http://{name}:{listener.getsockname()[1]}/{asked}  (Ctrl-C ends it)")
+    ended = False
     try:
-        uvicorn.Server(config).run(sockets=[listener])
+        make_server(app).run(sockets=[listener])
     finally:
-        app.state.jobs.stop_all()
         listener.close()
+        try:
+            ended = app.state.searches.close(GRACE) and backend.idle(GRACE)
+        finally:
+            if not ended:
+                # A model that goes on computing while Python shuts down would abort the process.
+                os._exit(INTERRUPTED)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -12,14 +12,15 @@ import hashlib
 import json
 import math
 import os
-from dataclasses import is_dataclass, replace
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
+from gnninterpreter import schema
 from gnninterpreter.errors import CheckpointError, OutputError
-from gnninterpreter.evidence import Evidence
+from gnninterpreter.evidence import Check, Evidence
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.explanation.explanation_set import ExplanationSet
 from gnninterpreter.explanation.sampler import DrawnSampler, read_sampler
@@ -27,8 +28,8 @@ from gnninterpreter.files import read_file, read_json, write_atomically
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.target import target_from_json
 from gnninterpreter.schema import (
-    Check,
     anything,
+    either,
     listed,
     number,
     optional,
@@ -46,18 +47,6 @@ SCHEMA = 2
 over."""
 KIND = "gnninterpreter run"
 INDEX = "run.json"
-# Figures of class statistics with a row for each class.
-FIGURES = (
-    "count",
-    "mean_embedding",
-    "mean_nodes",
-    "mean_edges",
-    "edges_per_node",
-    "edges_per_node_std",
-    "similarity_quantiles",
-    "score_quantiles",
-    "accuracy",
-)
 STATISTICS = "statistics."
 # Names of versions before this one, and of writers that were killed.
 LEFTOVERS = ("tensors-*.safetensors", "latents.safetensors", ".tensors-*.tmp", f".{INDEX}.*.tmp")
@@ -65,8 +54,19 @@ COLUMNS = whole(1, 100_000)
 LOADED = "its samples are drawn from the stored graphs, since the method itself is not stored"
 
 share = number(0.0, 1.0)
+checks = listed(
+    record(
+        Check,
+        name=text,
+        passed=optional(truth),
+        sentence=text,
+        value=optional(either(text, number())),
+        reference=optional(either(text, number())),
+        grave=truth,
+    )
+)
 # Every field of an explanation but the spec, the target and the sampler, which read themselves.
-FIELDS: dict[str, Check] = {
+FIELDS: dict[str, schema.Check] = {
     "choice": whole(),
     "probability": record(Probability, mean=share, std=share, n=whole(1)),
     "mode_probability": share,
@@ -102,6 +102,7 @@ FIELDS: dict[str, Check] = {
         )
     ),
     "notes": listed(text),
+    "evidence": lambda value, where: Evidence(tuple(checks(value, where))),
 }
 
 
@@ -277,10 +278,17 @@ def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 def _statistics(spec: GraphSpec, tensors: dict[str, Tensor]) -> ClassStatistics | None:
     parts = _part(tensors, STATISTICS)
-    rows = {len(part) for name, part in parts.items() if name in FIGURES}
+    if not parts:
+        return None
+    found = ClassStatistics.from_tensors(parts, spec)
+    rows = {
+        part.shape[:1]
+        for name, part in found.tensors().items()
+        if name != "value_quantiles" and "." not in name
+    }
     if len(rows) > 1:
         raise CheckpointError("class statistics are about different numbers of classes")
-    return ClassStatistics.from_tensors(parts, spec) if parts else None
+    return found
 
 
 def _spec(values: Any) -> GraphSpec:
@@ -297,7 +305,7 @@ def _spec(values: Any) -> GraphSpec:
 def _entry(explanation: Explanation) -> dict[str, Any]:
     """An explanation as values for the index: its summary, and what the reader needs."""
     own = {name: getattr(explanation, name) for name in FIELDS}
-    return {**explanation.summary(), **own, "sampler": explanation.sampler.to_json()}
+    return {**own, **explanation.summary(), "sampler": explanation.sampler.to_json()}
 
 
 def _explanation(
@@ -319,7 +327,7 @@ def _explanation(
         rows(curve.values, f"{where}.history.{curve.name}")
     if isinstance(found.sampler, DrawnSampler) and LOADED not in found.notes:
         found.notes.append(LOADED)
-    return replace(found, evidence=Evidence.from_json(entry.get("evidence", ())))
+    return found
 
 
 def _plain(value: Any) -> Any:

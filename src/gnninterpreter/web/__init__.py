@@ -1,7 +1,8 @@
 """The live page: edit a graph and see at once what the model makes of it (extra ``web``)."""
 
 from gnninterpreter.web.app import create_app
-from gnninterpreter.web.jobs import Job, Jobs
-from gnninterpreter.web.studio import Studio
+from gnninterpreter.web.backend import Backend
+from gnninterpreter.web.searches import LiveSearch, LiveSearches
+from gnninterpreter.web.server import make_server
 
-__all__ = ["Job", "Jobs", "Studio", "create_app"]
+__all__ = ["Backend", "LiveSearch", "LiveSearches", "create_app", "make_server"]

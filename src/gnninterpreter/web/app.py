@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import json
+import secrets
 from collections.abc import AsyncIterator
 from importlib import resources
 from typing import Any
 
 from gnninterpreter.errors import GNNInterpreterError, MissingExtraError
+from gnninterpreter.explanation import Explanation
 from gnninterpreter.report.page import asset as report_asset
+from gnninterpreter.web.backend import Backend
 from gnninterpreter.web.d3 import d3_script
-from gnninterpreter.web.jobs import BusyError, Job, Jobs, picture
-from gnninterpreter.web.studio import Studio
+from gnninterpreter.web.searches import BusyError, LiveSearch, LiveSearches, picture
 
 try:
     from fastapi import FastAPI, Request, Response
     from fastapi.concurrency import run_in_threadpool
-    from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
+    from fastapi.responses import StreamingResponse
     from starlette.exceptions import HTTPException
 
-    from gnninterpreter.web.guard import HEADERS, HostGuard, Refused, read_json
+    from gnninterpreter.web.guard import (
+        HEADERS,
+        Guard,
+        Refused,
+        is_loopback,
+        json_answer,
+        policy,
+        read_json,
+    )
 except ImportError as error:
     raise MissingExtraError("the live page", "fastapi", "web") from error
 
@@ -31,22 +43,26 @@ ASSETS = {"live.css": "text/css"} | dict.fromkeys(SCRIPTS, "text/javascript")
 POLL = 0.1
 
 
-def create_app(studio: Studio, host: str = "127.0.0.1") -> FastAPI:
+def create_app(backend: Backend, host: str = "127.0.0.1") -> FastAPI:
     """Make the server.
 
     Args:
-        studio: The run and its model.
+        backend: The run and its model.
         host: The address it will listen on.
+
+    Returns:
+        The application. Its ``state`` holds the ``searches``, and the ``token`` that whoever asks
+        has to know; that is None where only this machine can ask.
     """
     # No generated documentation: its pages load scripts from elsewhere.
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.add_middleware(HostGuard, host=host)
-    jobs = Jobs(studio)
-    app.state.jobs = jobs
+    app.state.token = None if is_loopback(host) else secrets.token_urlsafe(16)
+    app.state.searches = LiveSearches(backend)
+    app.add_middleware(Guard, host=host, token=app.state.token)
     _answer_errors(app)
-    _add_pages(app, studio, jobs)
-    _add_graphs(app, studio)
-    _add_jobs(app, studio, jobs)
+    _add_pages(app, backend, app.state.searches)
+    _add_graphs(app, backend)
+    _add_searches(app, backend, app.state.searches)
     return app
 
 
@@ -55,129 +71,146 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(GNNInterpreterError)
     async def mend(_: Request, error: GNNInterpreterError) -> Response:
-        return _json({"error": str(error)}, 409 if isinstance(error, BusyError) else 422)
+        return json_answer({"error": str(error)}, 409 if isinstance(error, BusyError) else 422)
 
     @app.exception_handler(Refused)
     async def refuse(_: Request, error: Refused) -> Response:
-        return _json({"error": str(error)}, error.status)
+        return json_answer({"error": str(error)}, error.status)
 
     @app.exception_handler(HTTPException)
     async def missing(_: Request, error: HTTPException) -> Response:
-        return _json({"error": str(error.detail)}, error.status_code)
+        return json_answer({"error": str(error.detail)}, error.status_code)
+
+    @app.exception_handler(Exception)
+    async def fault(_: Request, error: Exception) -> Response:
+        # The traceback goes to the terminal.
+        said = f"a fault of the server ({type(error).__name__}); its terminal says more"
+        return json_answer({"error": said}, 500)
 
 
-def _add_pages(app: FastAPI, studio: Studio, jobs: Jobs) -> None:
+def _add_pages(app: FastAPI, backend: Backend, searches: LiveSearches) -> None:
     library = d3_script().read_text(encoding="utf-8")
 
     @app.get("/")
     async def page() -> Response:
-        return HTMLResponse(_asset("live.html"), headers=HEADERS)
+        return _text(_asset("live.html"), "text/html")
 
     @app.get("/assets/{name}")
     async def asset(name: str) -> Response:
         if name not in ASSETS:
             raise HTTPException(404, "there is no such file")
-        return Response(_asset(name), media_type=ASSETS[name], headers=HEADERS)
+        return _text(_asset(name), ASSETS[name])
 
     @app.get("/library/d3.js")
     async def d3() -> Response:
-        return Response(library, media_type="text/javascript", headers=HEADERS)
+        return _text(library, "text/javascript")
 
     @app.get("/report")
     async def report() -> Response:
-        # The report has a policy of its own inside, since it also lives on disk.
-        return HTMLResponse(await run_in_threadpool(studio.report))
+        answer = _text(await run_in_threadpool(backend.report), "text/html")
+        # Its script is inside the page, since it also lives on disk: known by its hash.
+        answer.headers["Content-Security-Policy"] = policy(_hash(report_asset("page.js")))
+        return answer
 
     @app.get("/api/state")
     async def state() -> Response:
-        running = [{"id": job.id, "name": job.name} for job in jobs.running()]
-        return _json({**await run_in_threadpool(studio.describe), "running": running})
+        running = [{"id": search.id, "name": search.name} for search in searches.running()]
+        return json_answer({**await run_in_threadpool(backend.describe), "running": running})
 
 
-def _add_graphs(app: FastAPI, studio: Studio) -> None:
+def _add_graphs(app: FastAPI, backend: Backend) -> None:
     @app.post("/api/score")
     async def score(request: Request) -> Response:
-        return _json(await run_in_threadpool(studio.score, await read_json(request)))
+        return json_answer(await run_in_threadpool(backend.score, await read_json(request)))
 
     @app.post("/api/truth")
     async def truth(request: Request) -> Response:
-        return _json({"truth": await run_in_threadpool(studio.truth, await read_json(request))})
+        found = await run_in_threadpool(backend.truth, await read_json(request))
+        return json_answer({"truth": found})
 
     @app.post("/api/layout")
     async def layout(request: Request) -> Response:
-        return _json(await run_in_threadpool(studio.place, await read_json(request)))
+        return json_answer(await run_in_threadpool(backend.place, await read_json(request)))
 
     @app.post("/api/export/{form}")
     async def export(form: str, request: Request) -> Response:
-        graph = await read_json(request)
-        text, kind = await run_in_threadpool(studio.export, graph, form)
-        return PlainTextResponse(text, media_type=kind, headers=HEADERS)
+        return _text(*await run_in_threadpool(backend.export, await read_json(request), form))
 
 
-def _add_jobs(app: FastAPI, studio: Studio, jobs: Jobs) -> None:
-    def found(number: str) -> Job:
-        job = jobs.find(number)
-        if job is None:
-            raise HTTPException(404, "there is no such explanation")
-        return job
+def _add_searches(app: FastAPI, backend: Backend, searches: LiveSearches) -> None:
+    def found(number: str) -> LiveSearch:
+        search = searches.find(number)
+        if search is None:
+            raise HTTPException(404, "there is no such search")
+        return search
 
-    @app.post("/api/jobs")
+    @app.post("/api/searches")
     async def start(request: Request) -> Response:
-        job = jobs.start(await read_json(request))
-        return _json({"id": job.id, "name": job.name}, 201)
+        search = searches.start(await read_json(request))
+        return json_answer({"id": search.id, "name": search.name}, 201)
 
-    @app.get("/api/jobs/{number}/events")
+    @app.get("/api/searches/{number}/events")
     async def events(number: str) -> Response:
         return StreamingResponse(
-            _events(found(number), studio), media_type="text/event-stream", headers=HEADERS
+            _events(found(number), backend), media_type="text/event-stream", headers=HEADERS
         )
 
-    @app.post("/api/jobs/{number}/stop")
+    @app.post("/api/searches/{number}/stop")
     async def stop(number: str) -> Response:
         found(number).stop()
-        return _json({"stopping": True})
+        return json_answer({"stopping": True})
 
-    @app.post("/api/jobs/{number}/keep")
-    async def keep(number: str) -> Response:
-        return _json({"kept": await run_in_threadpool(jobs.keep, found(number))})
+    @app.post("/api/searches/{number}/save")
+    async def save(number: str) -> Response:
+        return json_answer({"saved": await run_in_threadpool(searches.save, found(number))})
 
 
-async def _events(job: Job, studio: Studio) -> AsyncIterator[str]:
-    """Tell every look once, and in the end what came out."""
+async def _events(search: LiveSearch, backend: Backend) -> AsyncIterator[str]:
+    """Tell every snapshot once, and in the end what came out."""
     told = 0
     warned = False
     while True:
-        running = job.state == "running"
-        if running and job.stopping and not warned:
+        running = search.state == "running"
+        if running and search.stopping and not warned:
             warned = True
             yield _event("stopping", {})
-        while told < len(job.looks):
-            yield _event("look", job.looks[told])
+        while told < len(search.snapshots):
+            yield _event("snapshot", search.snapshots[told])
             told += 1
         if not running:
             break
         await asyncio.sleep(POLL)
-    last: dict[str, Any] = {"state": job.state, "error": job.error}
-    if job.explanation is not None:
-        explanation = job.explanation
-        last |= {
-            "probability": str(explanation.probability),
-            "reason": explanation.reason,
-            "verdict": explanation.verdict.to_json(),
-            "notes": explanation.notes,
-        }
-        if explanation.num_edges:
-            last["opened"] = await run_in_threadpool(studio.opened, explanation)
-            last["svg"] = await run_in_threadpool(picture, explanation.graph, studio.spec)
+    last: dict[str, Any] = {"state": search.state, "error": search.error}
+    if search.explanation is not None:
+        last |= await run_in_threadpool(_outcome, search.explanation, backend)
     yield _event("end", last)
+
+
+def _outcome(explanation: Explanation, backend: Backend) -> dict[str, Any]:
+    said = {
+        "score": str(explanation.probability),
+        "reason": explanation.reason,
+        "verdict": explanation.verdict.to_json(),
+        "notes": explanation.notes,
+    }
+    if not explanation.num_edges:
+        return said
+    svg = picture(explanation.graph, backend.spec)
+    return {**said, "opened": backend.opened(explanation), "svg": svg}
 
 
 def _event(name: str, values: dict[str, Any]) -> str:
     return f"event: {name}\ndata: {json.dumps(values)}\n\n"
 
 
-def _json(values: Any, status: int = 200) -> Response:
-    return JSONResponse(values, status, headers=HEADERS)
+def _text(text: str, kind: str) -> Response:
+    return Response(text, media_type=kind, headers=HEADERS)
+
+
+def _hash(script: str) -> str:
+    """A script inside a page, as a policy names it: with the line breaks around it."""
+    digest = hashlib.sha256(f"\n{script}\n".encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _asset(name: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-import math
 from typing import Any
 
 import networkx as nx
@@ -20,6 +20,7 @@ from gnninterpreter.spec import GraphSpec
 __all__ = ["FORMATS", "export_graph"]
 
 FORMATS = ("json", "graphml", "svg", "smi")
+FARTHEST = 1_000_000
 Places = list[tuple[float, float]]
 
 
@@ -68,9 +69,12 @@ def _places(values: Any, count: int) -> Places:
     """Check places that come from outside."""
     if not isinstance(values, list) or len(values) != count:
         raise DataError(f'"positions" must be a list of {count} places, one for each node')
-    for place in values:
-        numbers = place if isinstance(place, list) else []
-        real = [isinstance(n, (int, float)) and not isinstance(n, bool) for n in numbers]
-        if len(numbers) != 2 or not all(real) or not all(math.isfinite(n) for n in numbers):
-            raise DataError(f"a place must be two numbers (got {place!r:.80})")
+    if not all(isinstance(place, list) and len(place) == 2 for place in values):
+        raise DataError('each of "positions" must be a list of two numbers')
+    for number in itertools.chain(*values):
+        real = isinstance(number, (int, float)) and not isinstance(number, bool)
+        if not real or not -FARTHEST <= number <= FARTHEST:
+            raise DataError(
+                f"a place must lie between -{FARTHEST} and {FARTHEST} (got {number!r:.40})"
+            )
     return [(float(x), float(y)) for x, y in values]

@@ -1,29 +1,52 @@
-"""What a request must be before anything looks at it: from here, JSON, and not too large."""
+"""What a request must be before anything looks at it: meant for here, JSON, and not too large."""
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import json
+import re
+import secrets
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["HEADERS", "HostGuard", "Refused", "read_json"]
+__all__ = ["HEADERS", "Guard", "Refused", "is_loopback", "json_answer", "policy", "read_json"]
 
 MOST_BYTES = 1_000_000
 LOCAL = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
+# A name or an address, in brackets where it has colons, and maybe a port; nothing around it.
+AUTHORITY = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?", re.IGNORECASE)
+
+
+def policy(scripts: str = "'self'") -> str:
+    """What a page of this server may load and do, as the header says it.
+
+    Args:
+        scripts: Where its scripts may come from.
+    """
+    return (
+        f"default-src 'none'; style-src 'self' 'unsafe-inline'; script-src {scripts}; "
+        "img-src 'self' data: blob:; connect-src 'self'; frame-ancestors 'none'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
 HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self' 'unsafe-inline'; "
-    "script-src 'self'; img-src 'self' data: blob:; connect-src 'self'; frame-ancestors 'none'; "
-    "base-uri 'none'; form-action 'none'",
+    "Content-Security-Policy": policy(),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
+
+
+def json_answer(values: Any, status: int = 200) -> Response:
+    """JSON in ASCII alone: what came from outside may hold halves of characters."""
+    text = json.dumps(values, allow_nan=False)
+    return Response(text, status, headers=HEADERS, media_type="application/json")
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not an error of the program
@@ -35,45 +58,69 @@ class Refused(Exception):  # noqa: N818 - an answer, not an error of the program
         self.status = status
 
 
-class HostGuard:
+class Guard:
     """Answers only requests that were meant for this server.
 
     A page elsewhere can make a browser send requests here, under a name that resolves to this
-    machine (DNS rebinding) or from its own origin; both show in the headers.
+    machine (DNS rebinding) or from its own origin; both show in the headers. Where others can reach
+    the server, it answers only those who know its token: from the address, and from then on from
+    a cookie.
 
     Args:
         app: What comes behind it.
         host: The address the server listens on, allowed besides the local names. Where that is
             every address, each may be used, but no name: only names can be made to lead here.
+        token: What whoever asks has to know; None asks nobody.
     """
 
-    def __init__(self, app: ASGIApp, host: str = "127.0.0.1") -> None:
+    def __init__(self, app: ASGIApp, host: str = "127.0.0.1", token: str | None = None) -> None:
         """Allow the local names and the address itself."""
         self.app = app
-        self.allowed = {*LOCAL, host}
+        self.allowed = {*LOCAL, host.lower()}
         self.everywhere = host in EVERYWHERE
+        self.token = token
+        # Browsers keep one set of cookies for all ports of a host.
+        mark = hashlib.sha256((token or "").encode()).hexdigest()[:8]
+        self.cookie = f"gnninterpreter-{mark}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Refuse foreign hosts and origins."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        request = Request(scope)
+        """Refuse foreign hosts and origins, and whoever does not know the token."""
+        if scope["type"] == "http":
+            answer = self._answer(Request(scope))
+            if answer is not None:
+                await answer(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+    def _answer(self, request: Request) -> Response | None:
+        """The answer to a request that goes no further."""
         problem = self._problem(request)
-        if problem is None:
-            await self.app(scope, receive, send)
-            return
-        response: Response = JSONResponse({"error": problem}, 403, headers=HEADERS)
-        await response(scope, receive, send)
+        if problem is not None:
+            return json_answer({"error": problem}, 403)
+        if self.token is None or self._knows(request.cookies.get(self.cookie)):
+            return None
+        if not self._knows(request.query_params.get("token")):
+            said = "this server answers those who know its token; open the address it has printed"
+            return json_answer({"error": said}, 403)
+        # Off the address again, where it would be copied along with a link.
+        response = RedirectResponse(request.url.path, 303, headers=HEADERS)
+        response.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
+        return response
 
     def _problem(self, request: Request) -> str | None:
-        name = _name(f"//{request.headers.get('host', '')}")
-        if name not in self.allowed and not (self.everywhere and _is_address(name)):
-            return f"this server does not answer to the name {name!r}; open it as localhost"
+        host = request.headers.get("host", "")
+        name = _name(host)
+        if name not in self.allowed and not (self.everywhere and _address(name) is not None):
+            return f"this server does not answer to the name {host!r}; open it as localhost"
         origin = request.headers.get("origin")
-        if origin is not None and _name(origin) not in {*self.allowed, name}:
-            return f"requests from {origin!r} are not answered"
+        if origin is not None:
+            scheme, _, asking = origin.partition("://")
+            if scheme not in ("http", "https") or _name(asking) not in {*self.allowed, name}:
+                return f"requests from {origin!r} are not answered"
         return None
+
+    def _knows(self, given: str | None) -> bool:
+        return secrets.compare_digest((given or "").encode(), (self.token or "").encode())
 
 
 async def read_json(request: Request) -> Any:
@@ -96,20 +143,24 @@ async def read_json(request: Request) -> Any:
         raise Refused(400, f"this is no JSON: {error}") from error
 
 
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    address = _address(host)
+    return host.lower() == "localhost" if address is None else address.is_loopback
+
+
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _is_address(name: str | None) -> bool:
+def _address(name: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        ipaddress.ip_address(name or "")
-    except ValueError:
-        return False
-    return True
-
-
-def _name(address: str) -> str | None:
-    try:
-        return urlsplit(address).hostname
+        return ipaddress.ip_address(name or "")
     except ValueError:
         return None
+
+
+def _name(authority: str) -> str | None:
+    """The name in ``name:port``; None where there is anything else in it."""
+    found = AUTHORITY.fullmatch(authority)
+    return None if found is None else (found[1] or found[2]).lower()

@@ -32,23 +32,33 @@
     return { row, fill, number, alike };
   });
   const head = make("li", "head");
-  head.append(make("span", ""), make("span", ""), make("span", "number", "prob."), make("span", "alike", spec.similarity ? "alike" : ""));
+  head.append(make("span", ""), make("span", ""), make("span", "number", "output"), make("span", "alike", spec.similarity ? "alike" : ""));
   $("bars").append(head, ...rows.map(({ row }) => row));
-  const show = ({ probabilities: given, similarities, nodes, edges, ignored, milliseconds }) => {
-    const best = given ? given.indexOf(Math.max(...given)) : -1;
+  // What a model says of a graph: its class, every label that is more likely than not, or a value.
+  const chosen = ({ values, task }) => {
+    if (!values || task === "regression") return [];
+    return task === "multilabel" ? d3.range(values.length).filter((c) => values[c] > 0.5) : [values.indexOf(Math.max(...values))];
+  };
+  const words = (answer) => {
+    if (!answer.values) return "A graph needs at least one edge.";
+    const said = answer.task === "regression" ? d3.range(answer.values.length) : chosen(answer);
+    return said.map((c) => `${spec.classes[c]}, with ${answer.values[c].toFixed(3)}`).join("; ") || "none of the labels";
+  };
+  const show = (answer) => {
+    const { values, task, similarities, nodes, edges, ignored, milliseconds } = answer;
     $("answer").className = "verdict";
-    $("answer").textContent = given ? `${spec.classes[best]}, with ${given[best].toFixed(3)}` : "A graph needs at least one edge.";
+    $("answer").textContent = words(answer);
     rows.forEach(({ row, fill, number, alike }, c) => {
-      row.className = c === best ? "target" : "";
-      fill.style.width = `${given ? 100 * given[c] : 0}%`;
-      number.textContent = given ? given[c].toFixed(3) : "";
-      alike.textContent = similarities ? similarities[c].toFixed(2) : "";
+      row.className = chosen(answer).includes(c) ? "target" : "";
+      fill.style.width = `${values && task !== "regression" ? 100 * values[c] : 0}%`;
+      number.textContent = values ? values[c].toFixed(3) : "";
+      alike.textContent = similarities && c in similarities ? similarities[c].toFixed(2) : "";
     });
     const aside = ignored ? `; ${ignored} without an edge do not count` : "";
     $("figures").textContent = `${nodes} nodes, ${edges} edges${aside}. Answered in ${milliseconds} ms.`;
   };
   const refuse = (message) => {
-    show({ probabilities: null, similarities: null, nodes: 0, edges: 0 });
+    show({ values: null, similarities: null, nodes: 0, edges: 0 });
     $("answer").textContent = message;
     $("answer").className = "verdict bad";
     $("figures").textContent = "";
@@ -62,12 +72,11 @@
     try {
       const answer = await Talk.json("/api/score", editor.graph(), mine.signal);
       show(answer);
-      if (!spec.rule || !answer.probabilities) return;
+      if (!spec.rule || !answer.values) return;
       const { truth } = await Talk.json("/api/truth", editor.graph(), mine.signal);
       if (!truth) return;
-      const said = spec.classes[answer.probabilities.indexOf(Math.max(...answer.probabilities))];
       $("answer").textContent += `; by rule ${truth}`;
-      $("answer").classList.toggle("caution", truth !== said);
+      $("answer").classList.toggle("caution", !chosen(answer).some((c) => spec.classes[c] === truth));
     } catch (error) {
       if (error.name !== "AbortError") refuse(error.message);
     }
@@ -98,24 +107,24 @@
     $("legend").append(line);
   }
 
-  // Graphs to open: those of the run, and those that were kept.
-  const addTo = (box, name, { graph, positions, probability }) => {
+  // Graphs to open: those of the run, and those that were saved.
+  const addTo = (box, name, { graph, positions, score }) => {
     const button = make("button", "", name);
-    Object.assign(button, { type: "button", title: `probability ${probability}` });
+    Object.assign(button, { type: "button", title: `score ${score}` });
     button.addEventListener("click", () => editor.open(graph, positions));
     $(box).append(button);
   };
-  const addKept = (entry) => {
-    $("kept-name").hidden = false;
-    addTo("kept-library", `${entry.name} (${entry.kept.replace("kept/", "")})`, entry);
+  const addSaved = (entry) => {
+    $("saved-name").hidden = false;
+    addTo("saved-library", `${entry.name} (${entry.saved.replace("saved/", "")})`, entry);
   };
-  const search = Search({ open: editor.open, kept: addKept });
+  const search = Search({ open: editor.open, saved: addSaved });
   $("model").textContent = spec.model;
   document.title = `Live: ${spec.model}`;
   document.querySelector('[data-export="smi"]').hidden = !spec.molecules;
-  spec.classes.forEach((name) => $("start").elements.target.append(new Option(name, name)));
+  spec.targets.forEach((name) => $("start").elements.target.append(new Option(name, name)));
   spec.graphs.forEach((entry) => addTo("library", entry.name, entry));
-  spec.kept.forEach(addKept);
+  spec.saved.forEach(addSaved);
   spec.running.forEach(search.offer);
 
   // Taking away.

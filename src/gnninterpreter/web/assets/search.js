@@ -1,62 +1,62 @@
 "use strict";
-// Explaining a class while somebody watches: start, follow, stop, open, keep.
-const Search = ({ open, kept }) => {
+// Explaining a target while somebody watches: start, follow, stop, open, save.
+const Search = ({ open, saved }) => {
   const $ = (id) => document.getElementById(id);
-  const PHASES = { walk: "walking", search: "searching", refine: "refining", persist: "persisting", settle: "settling" };
-  let job = null;
+  let search = null;
 
   const say = (text, bad = false) => {
     $("progress").textContent = text;
     $("progress").classList.toggle("bad", bad);
   };
   const ended = () => {
-    job.source.close();
+    search.source.close();
     $("stop").disabled = true;
-    const gone = document.querySelector(`#running [data-job="${job.number}"]`);
+    const gone = document.querySelector(`#running [data-search="${search.number}"]`);
     if (gone) gone.remove();
   };
 
-  const onLook = (looks, look) => {
-    looks.push(look);
+  const onSnapshot = (snapshots, snapshot) => {
+    snapshots.push(snapshot);
     // The server escapes every name inside its drawings.
-    if (look.svg) $("forming").innerHTML = look.svg;
-    Charts.curve($("curve"), looks, "probability", [0, 1]);
-    Charts.curve($("edges"), looks, "edges");
-    const doing = job.stopping ? "stopping…" : PHASES[look.phase] || look.phase;
-    const probability = look.probability[look.best];
-    const given = probability === null ? "" : `, probability ${probability.toFixed(3)}`;
-    say(`${job.name}: ${doing}, step ${look.iteration} of ${look.iterations}${given}`);
+    if (snapshot.svg) $("forming").innerHTML = snapshot.svg;
+    Charts.curve($("curve"), snapshots, "score", [0, 1]);
+    Charts.curve($("edges"), snapshots, "edges");
+    const doing = search.stopping ? "stopping…" : snapshot.phase;
+    const score = snapshot.score[snapshot.best];
+    const given = score === null ? "" : `, score ${score.toFixed(3)}`;
+    say(`${search.name}: ${doing}, step ${snapshot.iteration} of ${snapshot.iterations}${given}`);
   };
   const onStopping = () => {
-    job.stopping = true;
+    search.stopping = true;
     $("stop").disabled = true;
-    say(`${job.name}: stopping…`);
+    say(`${search.name}: stopping…`);
   };
   const onEnd = (end) => {
     ended();
-    if (end.state === "failed") return say(`${job.name}: ${end.error}`, true);
-    job.opened = end.opened || null;
+    if (!end.reason) return say(`${search.name}: ${end.error || end.state}`, true);
+    search.opened = end.opened || null;
     if (end.svg) $("forming").innerHTML = end.svg;
-    say(`${job.name}: ${end.verdict.word}; ${end.state}, ${end.reason}, probability ${end.probability}. ${[...end.verdict.reasons, ...end.notes].join(" ")}`);
-    $("open").disabled = !job.opened;
-    $("keep").disabled = false;
+    const ending = end.reason === end.state ? end.state : `${end.state}, ${end.reason}`;
+    say(`${search.name}: ${ending}; ${end.verdict.word}; score ${end.score}. ${[...end.verdict.reasons, ...end.notes].join(" ")}`);
+    $("open").disabled = !search.opened;
+    $("save").disabled = false;
     return ($("outcome").hidden = false);
   };
 
   const follow = (number, name) => {
-    if (job) job.source.close();
-    const looks = [];
-    const source = new EventSource(`/api/jobs/${encodeURIComponent(number)}/events`);
-    const mine = (job = { number, name, source, opened: null, stopping: false });
-    const hear = (kind, react) => source.addEventListener(kind, (event) => mine === job && react(event));
+    if (search) search.source.close();
+    const snapshots = [];
+    const source = new EventSource(`/api/searches/${encodeURIComponent(number)}/events`);
+    const mine = (search = { number, name, source, opened: null, stopping: false });
+    const hear = (kind, react) => source.addEventListener(kind, (event) => mine === search && react(event));
     $("watch").hidden = false;
     $("outcome").hidden = true;
-    $("kept").textContent = "";
+    $("saved").textContent = "";
     $("forming").replaceChildren();
     for (const chart of [$("curve"), $("edges")]) chart.replaceChildren();
     $("stop").disabled = false;
     say(`${name}: starting`);
-    hear("look", (event) => onLook(looks, JSON.parse(event.data)));
+    hear("snapshot", (event) => onSnapshot(snapshots, JSON.parse(event.data)));
     hear("stopping", onStopping);
     hear("end", (event) => onEnd(JSON.parse(event.data)));
     hear("error", () => {
@@ -69,7 +69,7 @@ const Search = ({ open, kept }) => {
   const offer = ({ id, name }) => {
     const button = document.createElement("button");
     Object.assign(button, { type: "button", textContent: `Watch ${name}, which is running` });
-    button.dataset.job = id;
+    button.dataset.search = id;
     button.addEventListener("click", () => follow(id, name));
     $("running").append(button);
   };
@@ -79,7 +79,7 @@ const Search = ({ open, kept }) => {
     const form = new FormData($("start"));
     const number = (name) => Number(form.get(name));
     try {
-      const begun = await Talk.json("/api/jobs", { target: form.get("target"), restarts: number("restarts"), iterations: number("iterations"), seed: number("seed") });
+      const begun = await Talk.json("/api/searches", { target: form.get("target"), restarts: number("restarts"), iterations: number("iterations"), seed: number("seed") });
       follow(begun.id, begun.name);
     } catch (error) {
       say(error.message, true);
@@ -88,20 +88,20 @@ const Search = ({ open, kept }) => {
   $("stop").addEventListener("click", async () => {
     onStopping();
     try {
-      await Talk.json(`/api/jobs/${job.number}/stop`, {});
+      await Talk.json(`/api/searches/${search.number}/stop`, {});
     } catch (error) {
       say(error.message, true);
     }
   });
-  $("open").addEventListener("click", () => open(job.opened.graph, job.opened.positions));
-  $("keep").addEventListener("click", async () => {
-    $("keep").disabled = true;
+  $("open").addEventListener("click", () => open(search.opened.graph, search.opened.positions));
+  $("save").addEventListener("click", async () => {
+    $("save").disabled = true;
     try {
-      const { kept: name } = await Talk.json(`/api/jobs/${job.number}/keep`, {});
-      $("kept").textContent = `kept as ${name}`;
-      if (job.opened) kept({ ...job.opened, kept: name });
+      const { saved: name } = await Talk.json(`/api/searches/${search.number}/save`, {});
+      $("saved").textContent = `saved as ${name}`;
+      if (search.opened) saved({ ...search.opened, saved: name });
     } catch (error) {
-      $("keep").disabled = false;
+      $("save").disabled = false;
       say(error.message, true);
     }
   });

@@ -15,28 +15,30 @@ from torch_geometric.data import Data
 
 from gnninterpreter.audit.rule import Oracle, oracle_of
 from gnninterpreter.chem.drawing import read_molecule
-from gnninterpreter.errors import GNNInterpreterError, ModelError
+from gnninterpreter.errors import GNNInterpreterError, ModelError, TargetError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.explanation.storage import load_statistics
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.models.task import Task
 from gnninterpreter.report import compute_extras, live_classifier
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.page import render_page
 from gnninterpreter.web.appearance import describe_block, describe_legend
 from gnninterpreter.web.exports import export_graph
-from gnninterpreter.web.kept import kept_explanations
+from gnninterpreter.web.saved import SavedRuns
+from gnninterpreter.web.targets import askable
 
-__all__ = ["BOX", "Studio"]
+__all__ = ["BOX", "Backend"]
 
 BOX = (720, 480)
 MOST_NODES, MOST_EDGES = 300, 2000
 TOLERANCE = 0.02
 
 
-class Studio:
+class Backend:
     """What the live page talks to; every method may be called from any thread.
 
     Args:
@@ -69,9 +71,34 @@ class Studio:
         self.classifier = live_classifier(result, model, dataset, forward=forward)
         self.oracle: Oracle | None = oracle_of(model, dataset)
         self.statistics = self._statistics(model)
+        self.targets = askable(self.spec, [e.target for e in result.values()])
+        self.saved = SavedRuns(folder, self.spec, self.opened)
         # The classifier listens to its model while it runs, so that runs must not overlap.
         self._lock = threading.Lock()
         self._report: str | None = None
+        self._opened: list[dict[str, Any]] | None = None
+
+    def target_name(self, value: Any) -> str:
+        """The name of a target given by name, or by the number of its class.
+
+        Raises:
+            TargetError: If there is none of that name.
+        """
+        if isinstance(value, str) and value in self.targets:
+            return value
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if whole and 0 <= value < self.spec.num_classes:
+            return self.target_name(self.spec.class_names[value])
+        raise TargetError(
+            f"there is no target {value!r:.80}; the targets are {', '.join(self.targets)}"
+        )
+
+    def idle(self, timeout: float) -> bool:
+        """Whether nobody asks the model any more, after waiting so many seconds at the most."""
+        if not self._lock.acquire(timeout=timeout):
+            return False
+        self._lock.release()
+        return True
 
     def _statistics(self, model: nn.Module | Bundle) -> ClassStatistics | None:
         """What the classes look like: from the bundle, the data, or the run folder itself."""
@@ -100,10 +127,13 @@ class Studio:
         return True
 
     def describe(self) -> dict[str, Any]:
-        """What the page needs to know once: features, classes, and graphs to begin with."""
+        """What the page needs to know: features, targets, and graphs to begin with."""
+        if self._opened is None:
+            self._opened = [self.opened(e) for e in self.result.values() if e.num_edges]
         return {
             "model": self.result.model_name,
             "classes": list(self.spec.class_names),
+            "targets": list(self.targets),
             "directed": self.spec.directed,
             "nodes": [describe_block(block) for block in self.spec.nodes],
             "edges": [describe_block(block) for block in self.spec.edges],
@@ -113,12 +143,8 @@ class Studio:
             "similarity": self.statistics is not None,
             "rule": self.oracle is not None,
             "molecules": read_molecule(_first(self.result), self.spec) is not None,
-            "graphs": [self.opened(e) for e in self.result.values() if e.num_edges],
-            "kept": [
-                {**self.opened(explanation), "kept": name}
-                for name, explanation in kept_explanations(self.folder, self.spec)
-                if explanation.num_edges
-            ],
+            "graphs": self._opened,
+            "saved": self.saved.entries(),
         }
 
     def opened(self, explanation: Explanation) -> dict[str, Any]:
@@ -126,7 +152,7 @@ class Studio:
         graph = explanation.best
         return {
             "name": explanation.name,
-            "probability": str(explanation.probability),
+            "score": str(explanation.probability),
             "graph": graph_to_json(graph, self.spec),
             "positions": self._places(to_networkx(graph, self.spec)),
         }
@@ -154,7 +180,7 @@ class Studio:
         """
         started = time.perf_counter()
         graph, ignored = _present(self.read(values))
-        answer: dict[str, Any] = {"probabilities": None, "similarities": None}
+        answer: dict[str, Any] = {"values": None, "similarities": None}
         if graph.num_edges:
             with self._lock:
                 try:
@@ -165,10 +191,11 @@ class Studio:
                     raise ModelError(
                         f"the model failed on this graph: {type(error).__name__}: {error}"
                     ) from error
-            given = scores.probabilities[0].double().cpu()
+            predicts = scores.task is Task.REGRESSION
+            given = (scores.logits if predicts else scores.probabilities)[0].double().cpu()
             if not bool(torch.isfinite(given).all()):
-                raise ModelError("the model gives this graph no finite probabilities")
-            answer["probabilities"] = [round(p, 6) for p in given.tolist()]
+                raise ModelError("the model gives this graph no finite output")
+            answer |= {"values": [round(v, 6) for v in given.tolist()], "task": scores.task.value}
             if self.statistics is not None:
                 mean = self.statistics.mean_embedding.to(scores.embedding)
                 alike = torch.cosine_similarity(scores.embedding, mean).nan_to_num(nan=-1.0)
@@ -244,8 +271,8 @@ def _present(graph: Data) -> tuple[Data, int]:
     if not ignored:
         return graph, 0
     number = touched.cumsum(0) - 1
-    kept = graph.clone()
-    kept.x = graph.x[touched]
-    kept.edge_index = number[graph.edge_index]
-    kept.num_nodes = int(touched.sum())
-    return kept, ignored
+    rest = graph.clone()
+    rest.x = graph.x[touched]
+    rest.edge_index = number[graph.edge_index]
+    rest.num_nodes = int(touched.sum())
+    return rest, ignored

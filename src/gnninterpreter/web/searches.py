@@ -1,0 +1,246 @@
+"""Explanations that form while somebody watches: started, followed, stopped and saved."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+import time
+from typing import Any
+
+import networkx as nx
+
+from gnninterpreter.api import explain
+from gnninterpreter.errors import DataError, GNNInterpreterError, SpecError
+from gnninterpreter.explanation import Explanation, ExplanationSet
+from gnninterpreter.models.frozen import clean_copy
+from gnninterpreter.report.drawing import graph_svg
+from gnninterpreter.report.gallery import candidate_graph
+from gnninterpreter.search import Recipe, Snapshot
+from gnninterpreter.spec import GraphSpec
+from gnninterpreter.web.backend import Backend
+
+__all__ = ["BusyError", "LiveSearch", "LiveSearches", "picture"]
+
+MOST_RUNNING = 2
+MOST_REMEMBERED = 50
+MOST_RESTARTS, MOST_ITERATIONS = 32, 5000
+PICTURE = (360, 260)
+PAUSE = 0.25
+
+
+class BusyError(GNNInterpreterError):
+    """As many explanations are running as may."""
+
+
+class _AbandonedError(Exception):
+    """The server ends: whatever the search is doing, nobody waits for it."""
+
+
+class LiveSearch:
+    """One explanation under way.
+
+    Attributes:
+        state: ``"running"``, ``"done"``, ``"stopped"`` or ``"failed"``.
+        snapshots: What was seen so far, as JSON values; only ever appended to.
+        explanation: What came out.
+        error: Why it failed.
+        saved: Where it was saved, below the run folder.
+    """
+
+    def __init__(self, number: int, name: str) -> None:
+        """Nothing has been seen yet."""
+        self.id = str(number)
+        self.name = name
+        self.state = "running"
+        self.snapshots: list[dict[str, Any]] = []
+        self.explanation: Explanation | None = None
+        self.result: ExplanationSet | None = None
+        self.error = ""
+        self.saved = ""
+        self.thread: threading.Thread | None = None
+        self._drawn = -PAUSE
+        self._stop = threading.Event()
+        self._abandoned = False
+
+    def stop(self, abandon: bool = False) -> None:
+        """Ask the search to end at its next snapshot.
+
+        Args:
+            abandon: Whether to give up what it has found so far, which is quicker.
+        """
+        self._abandoned = self._abandoned or abandon
+        self._stop.set()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was asked to end."""
+        return self._stop.is_set()
+
+    def watch(self, snapshot: Snapshot) -> bool:
+        """Take in how the search stands; True ends it, whatever its phase."""
+        if self._abandoned:
+            raise _AbandonedError
+        score = snapshot.score
+        best = int(score.nan_to_num(nan=-1.0).argmax())
+        self.snapshots.append(
+            {
+                "phase": snapshot.phase,
+                "iteration": snapshot.iteration,
+                "iterations": snapshot.iterations,
+                "score": [_number(s, 4) for s in score.tolist()],
+                "edges": [_number(e, 2) for e in snapshot.edges.tolist()],
+                "best": best,
+                "svg": self._picture(snapshot, best),
+            }
+        )
+        return self.stopping
+
+    def _picture(self, snapshot: Snapshot, best: int) -> str | None:
+        """The best graph, but no more often than an eye can follow: drawing holds up the search."""
+        now = time.monotonic()
+        if self.stopping or now - self._drawn < PAUSE:
+            return None
+        self._drawn = now
+        graph = candidate_graph(snapshot.distribution.select([best]).mode(), 0)
+        return picture(graph, snapshot.distribution.spec)
+
+
+class LiveSearches:
+    """All explanations that one server has started.
+
+    Args:
+        backend: The run and its model.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        """Nothing runs yet."""
+        self._backend = backend
+        self._searches: dict[str, LiveSearch] = {}
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+
+    def start(self, values: Any) -> LiveSearch:
+        """Start to explain a target.
+
+        Args:
+            values: ``{"target": ..., "restarts": ..., "iterations": ..., "seed": ...}``; all but
+                the first may be left out.
+
+        Raises:
+            GNNInterpreterError: If a value has to be mended, or too many are running.
+        """
+        if not isinstance(values, dict) or "target" not in values:
+            raise DataError('say what to explain: {"target": "name"}')
+        unknown = set(values) - {"target", "restarts", "iterations", "seed"}
+        if unknown:
+            raise DataError(f"unknown settings: {', '.join(sorted(unknown))}")
+        name = self._backend.target_name(values["target"])
+        restarts = _whole(values, "restarts", 4, 1, MOST_RESTARTS)
+        iterations = _whole(values, "iterations", 600, 1, MOST_ITERATIONS)
+        seed = _whole(values, "seed", 0, 0, 2**31 - 1)
+        with self._lock:
+            if len(self.running()) >= MOST_RUNNING:
+                raise BusyError(
+                    f"{MOST_RUNNING} explanations are running already; stop one, or wait for it"
+                )
+            search = LiveSearch(next(self._numbers), name)
+            ended = [number for number, s in self._searches.items() if s.state != "running"]
+            for number in ended[: max(0, len(self._searches) + 1 - MOST_REMEMBERED)]:
+                del self._searches[number]
+            self._searches[search.id] = search
+            arguments = (search, restarts, iterations, seed)
+            search.thread = threading.Thread(target=self._run, args=arguments, daemon=True)
+            search.thread.start()
+        return search
+
+    def find(self, number: str) -> LiveSearch | None:
+        """The search of a number, if there is one."""
+        return self._searches.get(number)
+
+    def save(self, search: LiveSearch) -> str:
+        """Write what came out into the run folder, as a run of its own.
+
+        Returns:
+            Its name below the run folder.
+
+        Raises:
+            GNNInterpreterError: If nothing has come out yet, or it cannot be written.
+        """
+        result, explanation = search.result, search.explanation
+        if result is None or explanation is None:
+            raise DataError("there is nothing to save yet; wait for the explanation, or stop it")
+        with self._lock:
+            if not search.saved:
+                search.saved = self._backend.saved.add(
+                    result, explanation.target.index, self._backend.statistics
+                )
+        return search.saved
+
+    def running(self) -> list[LiveSearch]:
+        """The searches that go on now, for tabs that were opened later."""
+        return [search for search in list(self._searches.values()) if search.state == "running"]
+
+    def close(self, timeout: float) -> bool:
+        """End every search.
+
+        A thread that still computes when Python shuts down takes the process with it (SIGABRT), so
+        that each is waited for.
+
+        Args:
+            timeout: Seconds to wait, for all of them together.
+
+        Returns:
+            Whether all have ended.
+        """
+        deadline = time.monotonic() + timeout
+        for search in self.running():
+            search.stop(abandon=True)
+        for search in self.running():
+            if search.thread is not None:
+                search.thread.join(max(0.0, deadline - time.monotonic()))
+        return not self.running()
+
+    def _run(self, search: LiveSearch, restarts: int, iterations: int, seed: int) -> None:
+        backend = self._backend
+        known = backend.result.explanations.get(search.name)
+        # Graphs as large as those of the run, where it has the target.
+        size = {} if known is None else {"max_nodes": known.max_nodes}
+        try:
+            search.result = explain(
+                # A model of its own: the page goes on asking the other meanwhile.
+                clean_copy(backend.model),
+                spec=backend.spec,
+                targets=backend.targets[search.name],
+                restarts=restarts,
+                seed=seed,
+                recipe=Recipe.auto(iterations=iterations, **size),
+                forward=backend.forward,
+                class_statistics=backend.statistics,
+                progress=False,
+                callbacks=(search.watch,),
+            )
+            search.explanation = next(iter(search.result.values()))
+            search.state = "stopped" if search.stopping else "done"
+        except _AbandonedError:
+            search.state = "stopped"
+        except Exception as error:  # whatever a user's model does
+            search.error = f"{type(error).__name__}: {error}"
+            search.state = "failed"
+
+
+def picture(graph: nx.Graph, spec: GraphSpec) -> str:
+    """A small drawing of a graph, for the panel that watches a search."""
+    return graph_svg(graph, spec, size=PICTURE, show_legend=False, compact=True)
+
+
+def _number(value: float, digits: int) -> float | None:
+    """A number for JSON, which has no word for what is not finite."""
+    return round(value, digits) if math.isfinite(value) else None
+
+
+def _whole(values: dict[str, Any], name: str, default: int, least: int, most: int) -> int:
+    value = values.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise SpecError(f"{name} must be a whole number from {least} to {most} (got {value!r:.40})")
+    return value
