@@ -6,7 +6,6 @@ import networkx as nx
 import pytest
 import torch
 
-from gnninterpreter.graphs import DenseGraphs, random_graphs, to_networkx
 from gnninterpreter.batches import (
     choose,
     compact,
@@ -16,6 +15,7 @@ from gnninterpreter.batches import (
     widened,
     with_varied_absent_nodes,
 )
+from gnninterpreter.graphs import DenseGraphs, random_graphs, to_networkx
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from tests.tiny import COLOURED, DIRECTED, PLAIN, RICH, graph, stack
 

@@ -1,10 +1,10 @@
 import pytest
 import torch
+from gnninterpreter.typicality.proposals import DRAWS, MOVES
 
 from gnninterpreter.batches import present_nodes, repeat
 from gnninterpreter.typicality import FeaturePool, propose
 from gnninterpreter.typicality.pieces import to_dense
-from gnninterpreter.typicality.proposals import DRAWS, MOVES
 from tests.typicality.some import ARROWS, BONDS, KINDS, PLAIN, graph, path, ring, star
 
 
