@@ -114,8 +114,7 @@ def test_test_accuracy_on_the_rome_graphs(name, tmp_path):
 
 
 def small_is_acyclic(monkeypatch):
-    defaults = {**IsAcyclic.__init__.__kwdefaults__, "num_graphs": 40}
-    monkeypatch.setattr(IsAcyclic.__init__, "__kwdefaults__", defaults)
+    monkeypatch.setattr(IsAcyclic, "default_graphs", 40)
 
 
 def test_a_recipe_trains_a_bundle(tmp_path, monkeypatch):
