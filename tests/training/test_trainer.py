@@ -243,8 +243,6 @@ def test_cross_validation_scores_every_graph_once():
     assert scores.count == 40
     assert scores.accuracy >= 0.9
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    apart = cross_validate(toy_graphs(), toy_config(max_epochs=12, keep="last"), count=4, jobs=2)
-    assert apart == scores
     with pytest.raises(ModelError, match="count must be at least 3 with keep='best'"):
         cross_validate(toy_graphs(), toy_config(), count=2)
 

@@ -90,11 +90,11 @@ def is_valid_molecule(graph: Data) -> bool:
         MissingExtraError: If RDKit is not installed.
     """
     molecule = to_rdkit(graph)
-    from rdkit import Chem, RDLogger
+    from rdkit import Chem, rdBase
 
     if molecule.GetNumAtoms() == 0 or len(Chem.GetMolFrags(molecule)) != 1:
         return False
-    with _silence(RDLogger):
+    with rdBase.BlockLogs():  # it would print why it refuses a molecule
         failed = Chem.SanitizeMol(molecule, catchErrors=True)
     return bool(failed == Chem.SanitizeFlags.SANITIZE_NONE)
 
@@ -106,16 +106,3 @@ def _nitro(graph: Data) -> dict[int, tuple[int, int]]:
     ends = {i for i, others in neighbors.items() if atoms[i] == OXYGEN and len(others) == 1}
     found = {i: sorted(others & ends) for i, others in neighbors.items() if atoms[i] == NITROGEN}
     return {i: (pair[0], pair[1]) for i, pair in found.items() if len(pair) == 2}
-
-
-class _silence:  # noqa: N801 - reads as a verb
-    """Keep RDKit from printing why it refuses a molecule."""
-
-    def __init__(self, log: Any) -> None:
-        self._log = log
-
-    def __enter__(self) -> None:
-        self._log.DisableLog("rdApp.error")
-
-    def __exit__(self, *_: object) -> None:
-        self._log.EnableLog("rdApp.error")
