@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from gnninterpreter.cli.app import app
 from gnninterpreter.experiments import robustness
-from tests.evidence.test_robustness import RUN
+from tests.experiments.test_robustness import RUN
 
 runner = CliRunner()
 
@@ -112,7 +112,7 @@ def test_train_writes_a_checkpoint_that_loads(
     from dataclasses import replace
 
     from gnninterpreter import models
-    from gnninterpreter.models import recipes
+    from gnninterpreter.training import recipes
 
     whole = recipes.training_recipe("is_acyclic")
     short = replace(whole, config=replace(whole.config, max_epochs=2, warmup=1, patience=5))
@@ -123,3 +123,14 @@ def test_train_writes_a_checkpoint_that_loads(
     assert "test: accuracy" in result.stdout
     bundle = models.load_bundle(tmp_path / "is_acyclic.json")
     assert bundle.spec.class_names == ("cyclic", "acyclic")
+    # 2,000 graphs, of which 1,600 are trained on.
+    assert bundle.statistics.count.tolist() == [800.0, 800.0]
+    for name in ("is_acyclic", "all"):
+        again = ["train", name, "--statistics-only", *arguments[2:]]
+        shown = runner.invoke(app, again)
+        assert shown.exit_code == 0, shown.output
+        assert "statistics: " in shown.stdout
+    stored = models.load_bundle(tmp_path / "is_acyclic.json").statistics
+    assert stored.mean_nodes.tolist() == bundle.statistics.mean_nodes.tolist()
+    refused = runner.invoke(app, ["train", "nothing", "--statistics-only", *arguments[2:]])
+    assert refused.exit_code == 2
