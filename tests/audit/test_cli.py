@@ -10,6 +10,7 @@ import networkx as nx
 import pytest
 
 import gnninterpreter as gi
+from gnninterpreter.cli.audit import whole_folder
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.training.trainer import train
@@ -37,6 +38,50 @@ def test_json_and_a_folder(cli: Callable[..., Answer], tmp_path: Path) -> None:
     assert 'id="audit"' in (tmp_path / "run" / "report.html").read_text()
     assert set(gi.load(tmp_path / "run")) == {"class 0", "class 1"}
     assert cli("audit", *OWN, *FAST, "--out", tmp_path / "run")[0] == 2
+
+
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    folder, last = tmp_path / "run", ("audit.json", "run.json")
+
+    def write(text: str, names: tuple[str, ...] = ("a.html", *last)) -> None:
+        with whole_folder(folder, last) as made:
+            for name in names:
+                (made / name).write_text(text)
+                if text == "killed":
+                    raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write("killed")
+    assert list(tmp_path.iterdir()) == []
+    write("first")
+    (folder / "mine.txt").write_text("kept")
+    with pytest.raises(KeyboardInterrupt):
+        write("killed")
+    assert {path.read_text() for path in folder.iterdir()} == {"first", "kept"}
+    write("second")
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {
+        "a.html": "second",
+        "audit.json": "second",
+        "mine.txt": "kept",
+        "run.json": "second",
+    }
+    assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_killed_while_replacing_it_is_no_audit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "run.json").write_text("old")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("shutil.move", killed)
+    with pytest.raises(KeyboardInterrupt), whole_folder(folder, ("run.json",)) as made:
+        (made / "run.json").write_text("new")
+    assert list(folder.iterdir()) == []
 
 
 def test_the_gate(cli: Callable[..., Answer]) -> None:

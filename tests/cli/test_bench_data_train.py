@@ -117,3 +117,14 @@ def test_train_writes_a_checkpoint_that_loads(
     assert "test: accuracy" in result.stdout
     bundle = models.load_bundle(tmp_path / "is_acyclic.json")
     assert bundle.spec.class_names == ("cyclic", "acyclic")
+    # 2,000 graphs, of which 1,600 are trained on.
+    assert bundle.statistics.count.tolist() == [800.0, 800.0]
+    for name in ("is_acyclic", "all"):
+        again = ["train", name, "--statistics-only", *arguments[2:]]
+        shown = runner.invoke(app, again)
+        assert shown.exit_code == 0, shown.output
+        assert "statistics: " in shown.stdout
+    stored = models.load_bundle(tmp_path / "is_acyclic.json").statistics
+    assert stored.mean_nodes.tolist() == bundle.statistics.mean_nodes.tolist()
+    refused = runner.invoke(app, ["train", "nothing", "--statistics-only", *arguments[2:]])
+    assert refused.exit_code == 2

@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from gnninterpreter.datasets.base import undirected_graph
+from gnninterpreter.datasets.families import count_cycles
 from gnninterpreter.datasets.is_acyclic import (
     IsAcyclic,
     circular_ladder,
     cycle,
     full_tree,
-    is_forest,
 )
 from gnninterpreter.errors import DataError
 
@@ -58,10 +58,11 @@ def test_only_the_hard_variant_has_cycles_with_leaves(tmp_path, dataset):
     assert all(hard.oracle(graph) == int(graph.y) for graph in hard)
 
 
-def test_forests():
-    assert is_forest(undirected_graph(5, [(0, 1), (2, 3)], 0))
-    assert is_forest(undirected_graph(2, [], 0))
-    assert not is_forest(undirected_graph(5, [(0, 1), (2, 3), (3, 4), (2, 4)], 0))
+def test_cycles_by_hand():
+    assert count_cycles(undirected_graph(5, [(0, 1), (2, 3)], 0)) == 0
+    assert count_cycles(undirected_graph(2, [], 0)) == 0
+    assert count_cycles(undirected_graph(5, [(0, 1), (2, 3), (3, 4), (2, 4)], 0)) == 1
+    assert count_cycles(undirected_graph(*circular_ladder(4), 0)) == 5
 
 
 def test_too_few_graphs(tmp_path):

@@ -12,8 +12,7 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.models.scores import ClassificationScores
 from gnninterpreter.training.batching import GraphStore
 from gnninterpreter.training.splits import folds, stratified_split
-
-from .toy import toy_graphs
+from tests.models.toy import toy_graphs
 
 
 def edged_graphs():

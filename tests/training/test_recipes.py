@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib import resources
 
 import pytest
@@ -11,13 +12,15 @@ import torch
 from gnninterpreter import datasets
 from gnninterpreter.datasets.is_acyclic import IsAcyclic
 from gnninterpreter.datasets.rome import MissingArchiveError, find_archive
-from gnninterpreter.errors import ModelError
-from gnninterpreter.models import bundled_names, load, recipes
+from gnninterpreter.errors import CheckpointError, DataError, ModelError
+from gnninterpreter.models import bundled_names, load
+from gnninterpreter.models.bundle import load_bundle
+from gnninterpreter.training import recipes
 from gnninterpreter.training.batching import GraphStore
 from gnninterpreter.training.splits import stratified_split
+from gnninterpreter.training.statistics import refresh_statistics, training_statistics
 from gnninterpreter.training.trainer import evaluate
-
-from .toy import toy_config
+from tests.models.toy import toy_config
 
 # The paper's test accuracies; for MUTAG its accuracy on all 188 graphs.
 TARGETS = {
@@ -74,6 +77,11 @@ def test_scores_hold_on_the_data_made_anew(name, tmp_path):
     assert dataset.fingerprint == bundle.training["data"]["fingerprint"]
     store = GraphStore(dataset)
     split = stratified_split(store.y, bundle.training["seed"])
+    # The paper takes the mean embedding of a class over the training part.
+    learned = store.y[split.train].bincount(minlength=bundle.spec.num_classes)
+    assert bundle.statistics.count.tolist() == learned.tolist()
+    found = training_statistics(bundle.model, dataset, bundle.spec, split)
+    torch.testing.assert_close(found.mean_embedding, bundle.statistics.mean_embedding)
     for part, indices in (("test", split.test), ("all", torch.arange(len(store)))):
         scores, _ = evaluate(bundle.model, store, indices, bundle.spec.num_classes)
         assert scores.accuracy == pytest.approx(bundle.scores[part].accuracy, abs=1e-3)
@@ -105,12 +113,12 @@ def test_test_accuracy_on_the_rome_graphs(name, tmp_path):
     assert scores.accuracy >= TARGETS[name][1]
 
 
+def small_is_acyclic(monkeypatch):
+    monkeypatch.setattr(IsAcyclic, "default_graphs", 40)
+
+
 def test_a_recipe_trains_a_bundle(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        IsAcyclic.__init__,
-        "__kwdefaults__",
-        {**IsAcyclic.__init__.__kwdefaults__, "num_graphs": 40},
-    )
+    small_is_acyclic(monkeypatch)
     recipe = recipes.TrainingRecipe("is_acyclic", toy_config(max_epochs=2), variants=1, folds=3)
     monkeypatch.setitem(recipes.RECIPES, "toy", lambda: recipe)
     reports = []
@@ -121,6 +129,36 @@ def test_a_recipe_trains_a_bundle(tmp_path, monkeypatch):
     assert bundle.training["seed"] == result.config.seed == 4
     assert bundle.training["variants"] == 1
     assert bundle.dataset_name == "is_acyclic"
+    # 40 graphs, of which 32 are trained on.
+    assert bundle.statistics.count.tolist() == [16.0, 16.0]
+
+
+def test_statistics_are_made_anew_without_training(tmp_path, monkeypatch):
+    small_is_acyclic(monkeypatch)
+    recipe = recipes.TrainingRecipe("is_acyclic", toy_config(max_epochs=2))
+    monkeypatch.setitem(recipes.RECIPES, "toy", lambda: recipe)
+    bundle, _ = recipes.train_bundle("toy", root=tmp_path, seed=4)
+    other = replace(bundle.statistics, mean_nodes=torch.zeros(2))
+    path = replace(bundle, statistics=other).save(tmp_path)
+    refresh_statistics(path, tmp_path)
+    again = load_bundle(path)
+    assert torch.equal(again.statistics.mean_nodes, bundle.statistics.mean_nodes)
+    for one, two in zip(bundle.model.parameters(), again.model.parameters(), strict=True):
+        assert torch.equal(one, two)
+
+
+def test_statistics_of_other_data_are_refused(tmp_path, monkeypatch):
+    small_is_acyclic(monkeypatch)
+    recipe = recipes.TrainingRecipe("is_acyclic", toy_config(max_epochs=1))
+    monkeypatch.setitem(recipes.RECIPES, "toy", lambda: recipe)
+    path = recipes.train_bundle("toy", root=tmp_path)[0].save(tmp_path)
+    stored = json.loads(path.read_text())
+    stored["training"]["data"]["fingerprint"] = "0" * 64
+    path.write_text(json.dumps(stored))
+    with pytest.raises(DataError, match="is not the one that"):
+        refresh_statistics(path, tmp_path)
+    with pytest.raises(CheckpointError, match="path must name a bundle"):
+        refresh_statistics(tmp_path / "nothing", tmp_path)
 
 
 def test_unknown_recipes_are_refused():

@@ -7,7 +7,6 @@ color exactly where no message-passing network of depth L can tell them apart.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +22,7 @@ from gnninterpreter.graphs import node_rows
 from gnninterpreter.isomorphism import LabelledGraph
 from gnninterpreter.spec import Categorical, GraphSpec
 
-__all__ = ["ColoredGraph", "colored_degrees", "rounds_alike", "wl_colors"]
+__all__ = ["ColoredGraph", "wl_colors"]
 
 Edge = tuple[int, int]
 
@@ -166,14 +165,6 @@ class ColoredGraph:
         return LabelledGraph(self.colors, edges, self.directed)
 
 
-def colored_degrees(graph: ColoredGraph) -> list[tuple[int, tuple[int, ...]]]:
-    """Color of each node with the sorted colors of its neighbors."""
-    return [
-        (graph.colors[node], tuple(sorted(graph.colors[other] for other, _, _ in others)))
-        for node, others in enumerate(graph.surroundings())
-    ]
-
-
 def wl_colors(graph: ColoredGraph, rounds: int) -> list[Hashable]:
     """Colors of the nodes after some rounds of refinement, comparable between graphs.
 
@@ -192,23 +183,6 @@ def wl_colors(graph: ColoredGraph, rounds: int) -> list[Hashable]:
     return colors
 
 
-def rounds_alike(one: ColoredGraph, other: ColoredGraph, most: int = 5) -> int | None:
-    """After how many rounds the two still have every color in the same proportion.
-
-    Proportions rather than numbers, since mean pooling sees no more.
-
-    Returns:
-        The last such number of rounds, ``most`` if they agree throughout, None if even the given
-        colors differ.
-    """
-    alike = None
-    for rounds in range(most + 1):
-        if _shares(wl_colors(one, rounds)) != _shares(wl_colors(other, rounds)):
-            break
-        alike = rounds
-    return alike
-
-
 def _numbered(rows: Tensor) -> list[int]:
     """The same number for equal rows, in the order in which they first come."""
     seen: dict[tuple[float, ...], int] = {}
@@ -225,7 +199,3 @@ def _places(rows: Tensor) -> list[int]:
 
 def _digest(value: object) -> str:
     return hashlib.blake2b(repr(value).encode(), digest_size=12).hexdigest()
-
-
-def _shares(colors: Sequence[Hashable]) -> dict[Hashable, float]:
-    return {color: count / len(colors) for color, count in Counter(colors).items()}

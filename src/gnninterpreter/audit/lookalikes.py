@@ -19,55 +19,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, islice, permutations, product
-from typing import overload
+from typing import Any
 
 import networkx as nx
 import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.colored import ColoredGraph, wl_colors
-from gnninterpreter.audit.free_nodes import with_free_node
 from gnninterpreter.errors import SpecError
 from gnninterpreter.isomorphism import GraphNumbers
 
-__all__ = ["KINDS", "RULES", "covers", "lookalikes", "switches"]
+__all__ = ["KINDS", "covers", "lifts", "lookalikes", "switches"]
 
 Edge = tuple[int, int]
 
 KINDS = ("cover", "switch")
-RULES = ("cover", "hub", "any")
 MOST_DRAWN = 256
 MOST_NODES = 60
-
-
-@overload
-def lookalikes(
-    motif: Sequence[Edge] | ColoredGraph,
-    folds: int = ...,
-    *,
-    kind: str = ...,
-    depth: int = ...,
-    free: int | None = ...,
-    rule: str = ...,
-    limit: int | None = ...,
-    seed: int = ...,
-    directed: bool = ...,
-) -> list[ColoredGraph]: ...
-
-
-@overload
-def lookalikes(
-    motif: Data,
-    folds: int = ...,
-    *,
-    kind: str = ...,
-    depth: int = ...,
-    free: int | None = ...,
-    rule: str = ...,
-    limit: int | None = ...,
-    seed: int = ...,
-    directed: bool = ...,
-) -> list[Data]: ...
 
 
 def lookalikes(
@@ -76,12 +44,10 @@ def lookalikes(
     *,
     kind: str = "cover",
     depth: int = 1,
-    free: int | None = None,
-    rule: str = "cover",
     limit: int | None = None,
     seed: int = 0,
     directed: bool = False,
-) -> list[ColoredGraph] | list[Data]:
+) -> list[Any]:
     """Make the connected look-alikes of a motif, one of each colored isomorphism class.
 
     Args:
@@ -93,28 +59,27 @@ def lookalikes(
         kind: ``"cover"``, or ``"switch"`` for graphs of the motif's own size.
         depth: Of switches: the depth L up to which no node sees a change. 1 keeps the colored
             degrees.
-        free: Of covers: a node whose own neighborhood nothing constrains: only the others must see
-            what they see in the motif. For House-X that is purple.
-        rule: How copies of the free node take their neighbors: ``"cover"``: each has what the
-            original has; ``"hub"``: there is only one, joined to all; ``"any"``: every partition.
         limit: Most look-alikes; all when omitted, which takes long for a motif with many cycles.
         seed: Of the draw where there is a limit.
         directed: Whether the edges of a PyG graph or of a list have a direction.
 
     Returns:
         Colored graphs, those with fewest nodes first; PyG graphs with the features of the motif's
-        nodes and edges for a PyG graph. Complete-4 has 1, 7 and 41 covers of 1, 2 and 3 folds;
-        House-X with purple free has at 2 folds 15 by cover, 8 by hub and 85 by any.
+        nodes and edges for a PyG graph. Complete-4 has 1, 7 and 41 covers of 1, 2 and 3 folds.
 
     Raises:
-        SpecError: If the arguments do not fit together.
+        SpecError: If an argument is out of range.
 
     Example:
         >>> complete = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
         >>> len(lookalikes(complete, folds=2))
         7
     """
-    _check(folds, kind, depth, free, rule, limit)
+    if kind not in KINDS:
+        raise SpecError(f"kind must be one of {', '.join(KINDS)} (got {kind!r})")
+    for name, value in (("folds", folds), ("depth", depth), ("limit", limit)):
+        if value is not None and value < 1:
+            raise SpecError(f"{name} must be at least 1 (got {value})")
     if isinstance(motif, Data):
         graph = ColoredGraph.from_data(motif, directed)
     elif isinstance(motif, ColoredGraph):
@@ -125,25 +90,17 @@ def lookalikes(
     if kind == "switch":
         found = switches(graph, depth, limit, seed)
     else:
-        found = covers(graph, folds, free=free, rule=rule, limit=limit, seed=seed)
+        found = covers(graph, folds, limit, seed)
     return [one.to_data_like(motif) for one in found] if isinstance(motif, Data) else found
 
 
 def covers(
-    graph: ColoredGraph,
-    folds: int = 2,
-    *,
-    free: int | None = None,
-    rule: str = "cover",
-    limit: int | None = None,
-    seed: int = 0,
+    graph: ColoredGraph, folds: int = 2, limit: int | None = None, seed: int = 0
 ) -> list[ColoredGraph]:
     """Make the connected k-fold covers of a colored graph; see `lookalikes`."""
     if not graph.edges or (limit is not None and folds * graph.num_nodes > MOST_NODES):
         return []
-    lifted = _lifts(graph, folds, free, limit, seed)
-    if free is not None:
-        lifted = (made for one in lifted for made in with_free_node(one, graph, free, rule, folds))
+    lifted = lifts(graph, folds, limit, seed)
     found = list(islice(_distinct(one for one in lifted if one.connected()), limit))
     return sorted(found, key=lambda one: (one.num_nodes, one.edges))
 
@@ -184,30 +141,26 @@ def switches(
     return list(islice(_distinct(made()), 1, None if limit is None else limit + 1))
 
 
-def _lifts(
-    graph: ColoredGraph, folds: int, free: int | None, limit: int | None, seed: int
+def lifts(
+    graph: ColoredGraph, folds: int, limit: int | None = None, seed: int = 0
 ) -> Iterator[ColoredGraph]:
-    """Yield each lift without the free node; copy i of the j-th node has number j * folds + i."""
-    bound = [node for node in range(graph.num_nodes) if node != free]
-    place = {node: index for index, node in enumerate(bound)}
-    kept = [e for e, edge in enumerate(graph.edges) if free not in edge]
-    base = nx.Graph()
-    base.add_nodes_from(bound)
-    for e in reversed(kept):  # of two edges there and back the first stays
-        base.add_edge(*graph.edges[e], number=e)
+    """Yield the k-fold covers, in one piece or not; copy i of node j has number j * folds + i."""
+    base = nx.empty_graph(graph.num_nodes)
+    for number, edge in reversed(list(enumerate(graph.edges))):
+        base.add_edge(*edge, number=number)  # of two edges there and back the first stays
     tree = {base.edges[edge]["number"] for edge in nx.minimum_spanning_edges(base, data=False)}
-    others = [e for e in kept if e not in tree]
+    others = [number for number in range(len(graph.edges)) if number not in tree]
     ways = list(permutations(range(folds)))
-    colors = [graph.colors[node] for node in bound for _ in range(folds)]
+    colors = [color for color in graph.colors for _ in range(folds)]
+    kinds = [kind for kind in graph.edge_colors for _ in range(folds)] or None
     for assignment in _assignments(len(others), len(ways), limit, seed):
-        matching = {e: ways[way] for e, way in zip(others, assignment, strict=True)}
+        matching = {number: ways[way] for number, way in zip(others, assignment, strict=True)}
         edges = [
-            (place[u] * folds + i, place[v] * folds + matching.get(e, ways[0])[i])
-            for e, (u, v) in ((e, graph.edges[e]) for e in kept)
+            (u * folds + i, v * folds + matching.get(number, ways[0])[i])
+            for number, (u, v) in enumerate(graph.edges)
             for i in range(folds)
         ]
-        kinds = [graph.kinds[e] for e in kept for _ in range(folds)]
-        yield ColoredGraph.of(colors, edges, kinds if graph.edge_colors else None, graph.directed)
+        yield ColoredGraph.of(colors, edges, kinds, graph.directed)
 
 
 def _assignments(free: int, ways: int, limit: int | None, seed: int) -> Iterable[tuple[int, ...]]:
@@ -217,20 +170,6 @@ def _assignments(free: int, ways: int, limit: int | None, seed: int) -> Iterable
     single = [tuple(int(e == f) for e in range(free)) for f in range(free)]
     drawn = np.random.default_rng(seed).integers(ways, size=(MOST_DRAWN, free))
     return [*single, *(tuple(row) for row in drawn.tolist())]
-
-
-def _check(
-    folds: int, kind: str, depth: int, free: int | None, rule: str, limit: int | None
-) -> None:
-    if kind not in KINDS:
-        raise SpecError(f"kind must be one of {', '.join(KINDS)} (got {kind!r})")
-    if rule not in RULES:
-        raise SpecError(f"rule must be one of {', '.join(RULES)} (got {rule!r})")
-    for name, value in (("folds", folds), ("depth", depth), ("limit", limit)):
-        if value is not None and value < 1:
-            raise SpecError(f"{name} must be at least 1 (got {value})")
-    if rule != "cover" and free is None:
-        raise SpecError(f"rule {rule!r} is about a free node; name it with free=")
 
 
 def _distinct(graphs: Iterable[ColoredGraph]) -> Iterator[ColoredGraph]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 
 from gnninterpreter.datasets.base import undirected_graph
 from gnninterpreter.datasets.color_consistency import EDGE_COLORS, NODE_COLORS
@@ -131,9 +131,8 @@ def _shape() -> tuple[Pattern, ...]:
 
 def _mutag() -> tuple[Pattern, ...]:
     atoms = torch.eye(len(ATOMS))[[ATOMS.index(atom) for atom in "NOO"]]
-    groups = {
-        f"{_counted(n, 'nitro group')}": _copies((3, [(0, 1), (0, 2)]), n, atoms) for n in (1, 2, 3)
-    }
+    nitro = _plain((3, [(0, 1), (0, 2)]), x=atoms)
+    groups = {_counted(n, "nitro group"): _beside(nitro, n) for n in (1, 2, 3)}
     return (Pattern("mutagen", "nitro groups", groups, ("nonmutagen",), paste=_on_carbons),)
 
 
@@ -195,17 +194,10 @@ def _plain(
     return data
 
 
-def _copies(graph: tuple[int, Edges], count: int, x: torch.Tensor) -> Data:
-    size, edges = graph
-    shifted = [(i + n * size, j + n * size) for n in range(count) for i, j in edges]
-    return _plain((count * size, shifted), x=x.repeat(count, 1))
-
-
 def _beside(graph: Data, count: int) -> Data:
-    index = torch.cat([graph.edge_index + n * int(graph.num_nodes or 0) for n in range(count)], 1)
-    return Data(
-        x=graph.x.repeat(count, 1), edge_index=index, edge_attr=graph.edge_attr.repeat(count, 1)
-    )
+    """Several copies of a graph as one."""
+    copies = Batch.from_data_list([graph] * count)
+    return Data(**{key: copies[key] for key in ("x", "edge_index", "edge_attr") if key in copies})
 
 
 def _counted(number: int, noun: str) -> str:

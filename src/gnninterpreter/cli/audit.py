@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
+from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from gnninterpreter.audit import Audit
     from gnninterpreter.models import Bundle
 
-__all__ = ["AUDIT", "audit"]
+__all__ = ["AUDIT", "audit", "whole_folder"]
 
 AUDIT = "audit.json"
 FOUND = 1
@@ -96,7 +98,13 @@ def audit(
     - `gnninterpreter audit motif --out audit`
     - `gnninterpreter audit mylab.models:trained --data mylab.data:graphs --fail-on high`
     """
-    from gnninterpreter.cli.output import check_output, echo_json, only_results, write_output
+    from gnninterpreter.cli.output import (
+        REPORT,
+        check_output,
+        echo_json,
+        only_results,
+        write_output,
+    )
     from gnninterpreter.cli.threads import use_threads
 
     if out is not None:
@@ -106,7 +114,7 @@ def audit(
         from gnninterpreter.audit import audit as run_audit
         from gnninterpreter.cli.progress import LiveProgress
         from gnninterpreter.cli.references import load_forward, load_subject
-        from gnninterpreter.files import write_atomically
+        from gnninterpreter.explanation.storage import INDEX
         from gnninterpreter.models import Bundle
         from gnninterpreter.search import Recipe
 
@@ -136,26 +144,56 @@ def audit(
                 err=True,
             )
         if out is not None:
-            report = write_output(
-                result.explanations,
-                out,
-                overwrite,
-                found,
-                dataset,
-                forward=settings["forward"],
-                audit=result,
-            )
-            write_atomically(out / AUDIT, json.dumps(result.to_json()).encode())
-            if again and isinstance(found, Bundle):
-                found.save(out)
+            with whole_folder(out, last=(AUDIT, INDEX)) as made:
+                write_output(
+                    result.explanations,
+                    made,
+                    overwrite,
+                    found,
+                    dataset,
+                    forward=settings["forward"],
+                    audit=result,
+                )
+                text = json.dumps(result.to_json())
+                (made / AUDIT).write_text(text, encoding="utf-8")
+                if again and isinstance(found, Bundle):
+                    found.save(made)
     if as_json:
         echo_json(result.to_json(with_graphs=False))
     else:
         _echo(result)
     if out is not None:
-        typer.echo(f"report: {report.resolve()}", err=as_json)
+        typer.echo(f"report: {(out / REPORT).resolve()}", err=as_json)
     if fail_on is not None and result.at_least(fail_on.value):
         raise typer.Exit(FOUND)
+
+
+@contextlib.contextmanager
+def whole_folder(folder: Path, last: tuple[str, ...]) -> Iterator[Path]:
+    """Give a folder beside ``folder`` whose files go there together when the block succeeds.
+
+    Where ``folder`` is new or empty that is one rename. Otherwise what makes it an audit is taken
+    away first and comes last, so that a run killed in between leaves no mixture of two.
+
+    Args:
+        folder: The final place; other files in it stay.
+        last: Names of the files that make it an audit.
+    """
+    import shutil
+    import tempfile
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
+        made = Path(temporary) / "made"
+        made.mkdir()
+        yield made
+        if not folder.exists() or not any(folder.iterdir()):
+            made.replace(folder)
+            return
+        for name in last:
+            (folder / name).unlink(missing_ok=True)
+        for path in sorted(made.iterdir(), key=lambda path: path.name in last):
+            shutil.move(path, folder / path.name)
 
 
 def _again(

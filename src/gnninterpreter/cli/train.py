@@ -41,9 +41,6 @@ def train(
             help="Do not train: compute the class statistics of the checkpoint in --out anew.",
         ),
     ] = False,
-    jobs: Annotated[
-        int, typer.Option("--jobs", help="Models of a cross-validation trained at a time.")
-    ] = 1,
 ) -> None:
     """Train a classifier on its data set, as those that ship with the package were.
 
@@ -89,7 +86,6 @@ def train(
             seed=seed,
             device=device,
             checkpoint=out / f"{name}.training",
-            jobs=jobs,
             callback=show,
         )
     path = bundle.save(out)

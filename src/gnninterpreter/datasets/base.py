@@ -22,7 +22,7 @@ from gnninterpreter.datasets._storage import cache_folder, read_tensors, write_t
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["ExplainableDataset", "undirected_graph"]
+__all__ = ["DrawnDataset", "ExplainableDataset", "undirected_graph"]
 
 FIELDS = ("x", "edge_index", "edge_attr", "y")
 
@@ -211,6 +211,57 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)}, seed={self.seed})"
+
+
+class DrawnDataset(ExplainableDataset):
+    """A data set whose graphs are drawn one by one, each from a random stream of its own.
+
+    Args:
+        root: Folder for the cache.
+        transform: Applied to each graph when it is read.
+        seed: The same seed gives the same graphs.
+        num_graphs: How many graphs to draw; ``default_graphs`` of the data set when omitted.
+        progress: Whether to show a progress bar while generating.
+        force_reload: Generate anew even where a cache file exists.
+    """
+
+    default_graphs: ClassVar[int]
+    fewest_graphs: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        root: str | Path | None = None,
+        transform: Callable[[Data], Data] | None = None,
+        *,
+        seed: int = 0,
+        num_graphs: int | None = None,
+        progress: bool = False,
+        force_reload: bool = False,
+    ) -> None:
+        """Load the graphs, generating them first where they are not cached."""
+        self.num_graphs = self.default_graphs if num_graphs is None else num_graphs
+        if self.num_graphs < self.fewest_graphs:
+            raise DataError(
+                f"num_graphs must be at least {self.fewest_graphs} (got {self.num_graphs})"
+            )
+        super().__init__(root, transform, seed=seed, progress=progress, force_reload=force_reload)
+
+    @abstractmethod
+    def draw(self, index: int, rng: np.random.Generator) -> Data:
+        """Return the labeled graph with this number."""
+
+    def generate(self) -> Iterator[Data]:
+        """Yield the graphs; each has its own random stream."""
+        for index in range(self.num_graphs):
+            yield self.draw(index, np.random.default_rng([self.seed, index]))
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the number of graphs."""
+        return {"num_graphs": self.num_graphs}
+
+    def expected_graphs(self) -> int:
+        """Return the number of graphs."""
+        return self.num_graphs
 
 
 def undirected_graph(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from itertools import pairwise
 
+import networkx as nx
 import numpy as np
 import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.datasets.base import undirected_graph
+from gnninterpreter.datasets.families import count_cycles
 from gnninterpreter.datasets.rome import BaseGraph
 from gnninterpreter.datasets.rome_base import RomeDataset
 from gnninterpreter.spec import Categorical, GraphSpec
@@ -57,10 +59,11 @@ class Cyclicity(RomeDataset):
         A graph with cycles of both colors belongs to neither class of the paper; it counts as the
         color of which it has more independent cycles, as red where they are equal.
         """
-        colors = graph.edge_attr.argmax(1).tolist() if graph.edge_attr is not None else []
-        pairs = [(min(i, j), max(i, j)) for i, j in graph.edge_index.t().tolist()]
+        colors = torch.empty(0) if graph.edge_attr is None else graph.edge_attr.argmax(1)
         cycles = [
-            _count_cycles({pair for pair, c in zip(pairs, colors, strict=True) if c == color})
+            count_cycles(
+                Data(edge_index=graph.edge_index[:, colors == color], num_nodes=graph.num_nodes)
+            )
             for color in (RED, GREEN)
         ]
         if not any(cycles):
@@ -74,83 +77,36 @@ def _leave_one_cycle(base: BaseGraph, rng: np.random.Generator) -> tuple[list[Ed
     Returns:
         The edges that remain, and those of them that form the cycle, none in a forest.
     """
-    tree, chords = _spanning_forest(base, int(rng.integers(base.num_nodes)))
+    graph = nx.Graph()
+    graph.add_nodes_from(range(base.num_nodes))
+    graph.add_edges_from(base.edges)
+    tree = _spanning_forest(graph, int(rng.integers(base.num_nodes)))
+    chords = [edge for edge in base.edges if not tree.has_edge(*edge)]
     while len(chords) > 1:
         chord = chords.pop(int(rng.integers(len(chords))))
         cycle = [chord, *_path(tree, *chord)]
         removed = cycle[int(rng.integers(len(cycle)))]
         if removed != chord:  # the chord takes its place in the forest
-            _unlink(tree, removed)
-            _link(tree, chord)
-    kept = [(i, j) for i, others in tree.items() for j in others if i < j]
-    if not chords:
-        return sorted(kept), []
-    return sorted(kept + chords), [chords[0], *_path(tree, *chords[0])]
+            tree.remove_edge(*removed)
+            tree.add_edge(*chord)
+    edges = sorted([*(_ordered(*edge) for edge in tree.edges), *chords])
+    return edges, [chord for last in chords for chord in (last, *_path(tree, *last))]
 
 
-def _spanning_forest(base: BaseGraph, root: int) -> tuple[dict[int, set[int]], list[Edge]]:
-    """Return a breadth-first forest, starting at ``root``, and the edges outside it."""
-    neighbors: dict[int, list[int]] = {node: [] for node in range(base.num_nodes)}
-    for i, j in base.edges:
-        neighbors[i].append(j)
-        neighbors[j].append(i)
-    tree: dict[int, set[int]] = {node: set() for node in range(base.num_nodes)}
-    seen: set[int] = set()
-    for start in (root, *range(base.num_nodes)):
-        if start in seen:
-            continue
-        seen.add(start)
-        queue = [start]
-        for node in queue:
-            for other in neighbors[node]:
-                if other not in seen:
-                    seen.add(other)
-                    queue.append(other)
-                    _link(tree, (node, other))
-    return tree, [(i, j) for i, j in base.edges if j not in tree[i]]
+def _spanning_forest(graph: nx.Graph, root: int) -> nx.Graph:
+    """Return a breadth-first forest, starting at ``root``."""
+    forest = nx.Graph()
+    for start in (root, *graph):
+        if start not in forest:
+            forest.add_node(start)
+            forest.add_edges_from(nx.bfs_edges(graph, start))
+    return forest
 
 
-def _path(tree: Mapping[int, set[int]], start: int, end: int) -> list[Edge]:
-    """Return the edges of the path between two nodes of a tree."""
-    parents, queue = {start: start}, [start]
-    for node in queue:
-        if node == end:
-            break
-        for other in tree[node]:
-            if other not in parents:
-                parents[other] = node
-                queue.append(other)
-    edges, node = [], end
-    while node != start:
-        edges.append((min(node, parents[node]), max(node, parents[node])))
-        node = parents[node]
-    return edges
+def _path(tree: nx.Graph, start: int, end: int) -> list[Edge]:
+    """Return the edges of the path between two nodes of a tree, from the end on."""
+    return [_ordered(*edge) for edge in pairwise(nx.shortest_path(tree, end, start))]
 
 
-def _link(tree: dict[int, set[int]], edge: Edge) -> None:
-    tree[edge[0]].add(edge[1])
-    tree[edge[1]].add(edge[0])
-
-
-def _unlink(tree: dict[int, set[int]], edge: Edge) -> None:
-    tree[edge[0]].discard(edge[1])
-    tree[edge[1]].discard(edge[0])
-
-
-def _count_cycles(edges: set[Edge]) -> int:
-    """Return the number of independent cycles, by joining the ends of one edge after the other."""
-    parents: dict[int, int] = {}
-
-    def find(node: int) -> int:
-        while parents.setdefault(node, node) != node:
-            node = parents[node]
-        return node
-
-    count = 0
-    for i, j in edges:
-        if i == j:
-            continue
-        a, b = find(i), find(j)
-        count += a == b
-        parents[a] = b
-    return count
+def _ordered(i: int, j: int) -> Edge:
+    return (min(i, j), max(i, j))

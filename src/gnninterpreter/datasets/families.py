@@ -14,7 +14,7 @@ import networkx as nx
 import torch
 from torch_geometric.data import Data
 
-__all__ = ["FamilyMatch", "adjacency", "nearest_family"]
+__all__ = ["FamilyMatch", "adjacency", "count_cycles", "nearest_family"]
 
 Neighbors = Mapping[int, set[int]]
 
@@ -71,6 +71,13 @@ def adjacency(graph: Data) -> dict[int, set[int]]:
             neighbors[i].add(j)
             neighbors[j].add(i)
     return neighbors
+
+
+def count_cycles(graph: Data) -> int:
+    """Count the independent cycles of a graph, taken as undirected: edges - nodes + components."""
+    found = nx.Graph({node: list(others) for node, others in adjacency(graph).items()})
+    parts = int(nx.number_connected_components(found)) if found else 0
+    return int(found.number_of_edges()) - len(found) + parts
 
 
 def _star_edges(neighbors: Neighbors) -> int:

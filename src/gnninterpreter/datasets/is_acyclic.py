@@ -6,27 +6,25 @@ they name, with sizes and weights that give the published means (28.46 nodes, 30
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
 import numpy as np
 from torch_geometric.data import Data
 
-from gnninterpreter.datasets.base import ExplainableDataset, undirected_graph
-from gnninterpreter.datasets.families import adjacency
+from gnninterpreter.datasets.base import DrawnDataset, undirected_graph
+from gnninterpreter.datasets.families import count_cycles
 from gnninterpreter.datasets.shape import Edges, grid, star, wheel
-from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["IsAcyclic", "circular_ladder", "cycle", "full_tree", "is_forest"]
+__all__ = ["IsAcyclic", "circular_ladder", "cycle", "full_tree"]
 
 CYCLIC, ACYCLIC = 0, 1
 FAMILY_WEIGHTS = (0.51, 0.163, 0.163, 0.164)  # cycle, wheel, circular ladder, grid
 
 
-class IsAcyclic(ExplainableDataset):
+class IsAcyclic(DrawnDataset):
     """Cycles, wheels, circular ladders and grids against stars, paths and trees.
 
     Beware of the shortcut: no cyclic family has a leaf and every tree has one, so that a classifier
@@ -35,62 +33,43 @@ class IsAcyclic(ExplainableDataset):
     Args:
         root: Folder for the cache.
         transform: Applied to each graph when it is read.
-        seed: The same seed gives the same graphs.
-        num_graphs: How many graphs to draw, half of them cyclic.
         hard: Hang a random tree on half of the cyclic graphs.
-        progress: Whether to show a progress bar while generating.
-        force_reload: Generate anew even where a cache file exists.
+        **options: ``seed``, ``num_graphs`` (half of them cyclic), ``progress``, ``force_reload``.
     """
 
     name = "is_acyclic"
     spec = GraphSpec(class_names=("cyclic", "acyclic"))
+    default_graphs = 2000
+    fewest_graphs = 2
 
     def __init__(
         self,
         root: str | Path | None = None,
         transform: Callable[[Data], Data] | None = None,
         *,
-        seed: int = 0,
-        num_graphs: int = 2000,
         hard: bool = False,
-        progress: bool = False,
-        force_reload: bool = False,
+        **options: Any,
     ) -> None:
         """Load the graphs, generating them first where they are not cached."""
-        if num_graphs < 2:
-            raise DataError(f"num_graphs must be at least 2, one a class (got {num_graphs})")
-        self.num_graphs = num_graphs
         self.hard = hard
-        super().__init__(root, transform, seed=seed, progress=progress, force_reload=force_reload)
+        super().__init__(root, transform, **options)
 
     def parameters(self) -> Mapping[str, Any]:
         """Return the number of graphs and whether the shortcut is blocked."""
-        return {"num_graphs": self.num_graphs, "hard": self.hard}
+        return {**super().parameters(), "hard": self.hard}
 
-    def expected_graphs(self) -> int:
-        """Return the number of graphs."""
-        return self.num_graphs
-
-    def generate(self) -> Iterator[Data]:
-        """Yield cyclic and acyclic graphs in turn; each has its own random stream."""
-        for index in range(self.num_graphs):
-            rng = np.random.default_rng([self.seed, index])
-            label = index % 2
-            num_nodes, edges = _draw_cyclic(rng) if label == CYCLIC else _draw_tree(rng)
-            if self.hard and label == CYCLIC and rng.random() < 0.5:
-                num_nodes, edges = _hang_tree(num_nodes, edges, rng)
-            yield undirected_graph(num_nodes, edges, label)
+    def draw(self, index: int, rng: np.random.Generator) -> Data:
+        """Draw a cyclic and an acyclic graph in turn."""
+        label = index % 2
+        num_nodes, edges = _draw_cyclic(rng) if label == CYCLIC else _draw_tree(rng)
+        if self.hard and label == CYCLIC and rng.random() < 0.5:
+            num_nodes, edges = _hang_tree(num_nodes, edges, rng)
+        return undirected_graph(num_nodes, edges, label)
 
     @staticmethod
     def oracle(graph: Data) -> int:
         """Return 1 for a graph without a cycle, 0 otherwise."""
-        return ACYCLIC if is_forest(graph) else CYCLIC
-
-
-def is_forest(graph: Data) -> bool:
-    """Tell whether a graph, taken as undirected, has no cycle; one without edges has none."""
-    found = nx.Graph({node: list(others) for node, others in adjacency(graph).items()})
-    return int(found.number_of_edges()) == len(found) - int(nx.number_connected_components(found))
+        return CYCLIC if count_cycles(graph) else ACYCLIC
 
 
 def cycle(num_nodes: int) -> tuple[int, Edges]:

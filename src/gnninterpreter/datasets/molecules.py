@@ -9,10 +9,10 @@ from typing import Any
 
 from torch_geometric.data import Data
 
-from gnninterpreter.datasets.families import adjacency
+from gnninterpreter.datasets.families import adjacency, count_cycles
 from gnninterpreter.errors import DataError, MissingExtraError
 
-__all__ = ["count_rings", "is_valid_molecule", "looks_mutagenic", "nitro_groups", "to_rdkit"]
+__all__ = ["is_valid_molecule", "looks_mutagenic", "nitro_groups", "to_rdkit"]
 
 NITROGEN, OXYGEN = 1, 2
 
@@ -26,15 +26,6 @@ def nitro_groups(graph: Data) -> int:
     return len(_nitro(graph))
 
 
-def count_rings(graph: Data) -> int:
-    """Count the independent rings: edges, less nodes, plus connected parts."""
-    import networkx as nx
-
-    found = nx.Graph({node: list(others) for node, others in adjacency(graph).items()})
-    parts = int(nx.number_connected_components(found))
-    return int(found.number_of_edges()) - len(found) + parts
-
-
 def looks_mutagenic(graph: Data) -> bool:
     """Tell a mutagen by rule: a nitro group, and either a second one or three rings.
 
@@ -42,7 +33,7 @@ def looks_mutagenic(graph: Data) -> bool:
     188 molecules of MUTAG have a nitro group; the rule agrees with the label of 167 (0.888).
     """
     nitro = nitro_groups(graph)
-    return nitro >= 1 and (nitro >= 2 or count_rings(graph) >= 3)
+    return nitro >= 1 and (nitro >= 2 or count_cycles(graph) >= 3)
 
 
 def to_rdkit(graph: Data) -> Any:
@@ -99,11 +90,11 @@ def is_valid_molecule(graph: Data) -> bool:
         MissingExtraError: If RDKit is not installed.
     """
     molecule = to_rdkit(graph)
-    from rdkit import Chem, RDLogger
+    from rdkit import Chem, rdBase
 
     if molecule.GetNumAtoms() == 0 or len(Chem.GetMolFrags(molecule)) != 1:
         return False
-    with _silence(RDLogger):
+    with rdBase.BlockLogs():  # it would print why it refuses a molecule
         failed = Chem.SanitizeMol(molecule, catchErrors=True)
     return bool(failed == Chem.SanitizeFlags.SANITIZE_NONE)
 
@@ -115,16 +106,3 @@ def _nitro(graph: Data) -> dict[int, tuple[int, int]]:
     ends = {i for i, others in neighbors.items() if atoms[i] == OXYGEN and len(others) == 1}
     found = {i: sorted(others & ends) for i, others in neighbors.items() if atoms[i] == NITROGEN}
     return {i: (pair[0], pair[1]) for i, pair in found.items() if len(pair) == 2}
-
-
-class _silence:  # noqa: N801 - reads as a verb
-    """Keep RDKit from printing why it refuses a molecule."""
-
-    def __init__(self, log: Any) -> None:
-        self._log = log
-
-    def __enter__(self) -> None:
-        self._log.DisableLog("rdApp.error")
-
-    def __exit__(self, *_: object) -> None:
-        self._log.EnableLog("rdApp.error")

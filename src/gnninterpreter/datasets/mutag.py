@@ -37,10 +37,8 @@ class MUTAG(ExplainableDataset):
     Args:
         root: Folder for the cache, also looked in for the files ``MUTAG_A.txt`` and so on.
         transform: Applied to each graph when it is read.
-        seed: Taken for uniformity with the other data sets; the molecules are what they are.
         bonds: Whether to keep the bond types as edge features.
-        progress: Whether to show a progress bar.
-        force_reload: Read the files anew even where a cache file exists.
+        **options: ``progress`` and ``force_reload``; ``seed`` changes nothing.
     """
 
     name = "mutag"
@@ -53,10 +51,8 @@ class MUTAG(ExplainableDataset):
         root: str | Path | None = None,
         transform: Callable[[Data], Data] | None = None,
         *,
-        seed: int = 0,
         bonds: bool = False,
-        progress: bool = False,
-        force_reload: bool = False,
+        **options: Any,
     ) -> None:
         """Load the molecules."""
         self.bonds = bonds
@@ -64,7 +60,7 @@ class MUTAG(ExplainableDataset):
             self.spec = GraphSpec(  # type: ignore[misc]
                 nodes=(_ATOM_BLOCK,), edges=(_BOND_BLOCK,), class_names=MUTAG.spec.class_names
             )
-        super().__init__(root, transform, seed=seed, progress=progress, force_reload=force_reload)
+        super().__init__(root, transform, **options)
 
     def parameters(self) -> Mapping[str, Any]:
         """Return whether the bonds are kept."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import torch
@@ -11,7 +10,6 @@ from torch import Tensor
 
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models.scores import ClassificationScores
-from gnninterpreter.parallel import map_processes
 from gnninterpreter.training.batching import GraphStore
 from gnninterpreter.training.splits import Split, folds
 from gnninterpreter.training.trainer import TrainingConfig, train
@@ -25,7 +23,6 @@ def cross_validate(
     count: int = 10,
     *,
     device: str | torch.device = "cpu",
-    jobs: int = 1,
     callback: Callable[[int, int], None] | None = None,
 ) -> ClassificationScores:
     """Train ``count`` models, each on all parts of the data but one, and score it on that one.
@@ -36,8 +33,6 @@ def cross_validate(
             chooses the state; with ``"last"`` it is trained on as well.
         count: Number of parts.
         device: ``"cpu"`` or a CUDA device.
-        jobs: Models trained at a time, each in a process of its own with one thread; what comes out
-            does not depend on it.
         callback: Called with the number of models trained and ``count`` after each.
 
     Returns:
@@ -52,16 +47,19 @@ def cross_validate(
     labels = GraphStore(dataset, use_edge_attr=False).y
     parts = folds(labels, count, config.seed)
     predictions = torch.empty_like(labels)
-    fold = partial(_fold, dataset, config, parts, str(device))
-    for done, (index, found) in enumerate(map_processes(fold, range(count), jobs), 1):
-        predictions[parts[index]] = found
+    for index, part in enumerate(parts):
+        predictions[part] = _fold(dataset, config, parts, device, index)
         if callback is not None:
-            callback(done, count)
+            callback(index + 1, count)
     return ClassificationScores.of(predictions, labels, int(config.model["num_classes"]))
 
 
 def _fold(
-    dataset: Any, config: TrainingConfig, parts: Sequence[Tensor], device: str, index: int
+    dataset: Any,
+    config: TrainingConfig,
+    parts: Sequence[Tensor],
+    device: str | torch.device,
+    index: int,
 ) -> Tensor:
     """Train on all parts but one and predict that one."""
     held_out, chooser = parts[index], parts[(index + 1) % len(parts)]
@@ -72,4 +70,5 @@ def _fold(
     result = train(dataset, config, device=device, split=split)
     store = GraphStore(dataset, use_edge_attr="edge_dim" in config.model)
     with torch.no_grad():
-        return store.batch(held_out).logits(result.model).argmax(1)
+        predicted: Tensor = store.batch(held_out).logits(result.model).argmax(1)
+    return predicted

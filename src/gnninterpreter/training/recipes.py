@@ -103,7 +103,6 @@ def train_bundle(
     seed: int | None = None,
     device: str | torch.device = "cpu",
     checkpoint: str | Path | None = None,
-    jobs: int = 1,
     callback: Callable[[EpochReport], None] | None = None,
     progress: bool = False,
 ) -> tuple[Bundle, TrainingResult]:
@@ -115,7 +114,6 @@ def train_bundle(
         seed: Seed of training instead of the recipe's; the data set keeps seed 0.
         device: ``"cpu"`` or a CUDA device.
         checkpoint: File for the state between epochs, from which a killed run goes on.
-        jobs: Models of a cross-validation trained at a time.
         callback: Called after each epoch.
         progress: Whether to show a progress bar while the data set is generated.
 
@@ -139,9 +137,7 @@ def train_bundle(
     )
     scores = dict(result.scores)
     if recipe.folds:
-        scores["cross_validation"] = cross_validate(
-            dataset, config, recipe.folds, device=device, jobs=jobs
-        )
+        scores["cross_validation"] = cross_validate(dataset, config, recipe.folds, device=device)
     command = f"gnninterpreter train {name} --seed {config.seed}"
     if torch.device(device).type != "cpu":
         command += f" --device {device}"

@@ -12,7 +12,8 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.colored import ColoredGraph
-from gnninterpreter.audit.lookalikes import lookalikes
+from gnninterpreter.audit.distinct import distinct
+from gnninterpreter.audit.lookalikes import lifts, lookalikes
 from gnninterpreter.datasets._storage import cache_folder
 from gnninterpreter.datasets.motif import COLORS, MOTIFS
 from gnninterpreter.datasets.mutag import ATOMS
@@ -44,11 +45,21 @@ def motif_sets() -> dict[str, list[ColoredGraph]]:
     complete, house = MOTIFS["complete-4"], MOTIFS["house-x"]
     return {
         "complete-4": [*lookalikes(complete, 2), *lookalikes(complete, 1)],
-        "house-x": [
-            *lookalikes(house, 2, free=PURPLE, rule="hub"),
-            *lookalikes(house, 1),
-        ],
+        "house-x": [*_sharing_purple(house), *lookalikes(house, 1)],
     }
+
+
+def _sharing_purple(motif: Sequence[tuple[int, int]]) -> list[ColoredGraph]:
+    """Two copies of all nodes but purple, the last, which is there once and joined to both.
+
+    Every node but purple sees what it sees in the motif; purple sees twice as many neighbors.
+    """
+    bound = ColoredGraph.of(range(PURPLE), [edge for edge in motif if PURPLE not in edge])
+    hub = [(2 * i + copy, 2 * PURPLE) for i, j in motif if j == PURPLE for copy in (0, 1)]
+    joined = (
+        ColoredGraph.of([*lift.colors, PURPLE], [*lift.edges, *hub]) for lift in lifts(bound, 2)
+    )
+    return sorted(distinct(joined), key=lambda one: one.edges)
 
 
 def attach(name: str, bases: int, seed: int) -> dict[str, Any]:
