@@ -29,7 +29,7 @@ from gnninterpreter.audit.colored import ColoredGraph, wl_colors
 from gnninterpreter.errors import SpecError
 from gnninterpreter.isomorphism import GraphNumbers
 
-__all__ = ["KINDS", "covers", "lifts", "lookalikes", "switches"]
+__all__ = ["KINDS", "covers", "distinct_graphs", "lifts", "lookalikes", "switches"]
 
 Edge = tuple[int, int]
 
@@ -101,7 +101,7 @@ def covers(
     if not graph.edges or (limit is not None and folds * graph.num_nodes > MOST_NODES):
         return []
     lifted = lifts(graph, folds, limit, seed)
-    found = list(islice(_distinct(one for one in lifted if one.connected()), limit))
+    found = list(islice(distinct_graphs(one for one in lifted if one.connected()), limit))
     return sorted(found, key=lambda one: (one.num_nodes, one.edges))
 
 
@@ -138,7 +138,7 @@ def switches(
                 if one.connected():
                     yield one
 
-    return list(islice(_distinct(made()), 1, None if limit is None else limit + 1))
+    return list(islice(distinct_graphs(made()), 1, None if limit is None else limit + 1))
 
 
 def lifts(
@@ -172,7 +172,7 @@ def _assignments(free: int, ways: int, limit: int | None, seed: int) -> Iterable
     return [*single, *(tuple(row) for row in drawn.tolist())]
 
 
-def _distinct(graphs: Iterable[ColoredGraph]) -> Iterator[ColoredGraph]:
+def distinct_graphs(graphs: Iterable[ColoredGraph]) -> Iterator[ColoredGraph]:
     """Leave out what is another one before it with its nodes renumbered."""
     numbers = GraphNumbers()
     for graph in graphs:

@@ -12,8 +12,7 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.colored import ColoredGraph
-from gnninterpreter.audit.distinct import distinct
-from gnninterpreter.audit.lookalikes import lifts, lookalikes
+from gnninterpreter.audit.lookalikes import distinct_graphs, lifts, lookalikes
 from gnninterpreter.datasets._storage import cache_folder
 from gnninterpreter.datasets.motif import COLORS, MOTIFS
 from gnninterpreter.datasets.mutag import ATOMS
@@ -59,7 +58,7 @@ def _sharing_purple(motif: Sequence[tuple[int, int]]) -> list[ColoredGraph]:
     joined = (
         ColoredGraph.of([*lift.colors, PURPLE], [*lift.edges, *hub]) for lift in lifts(bound, 2)
     )
-    return sorted(distinct(joined), key=lambda one: one.edges)
+    return sorted(distinct_graphs(joined), key=lambda one: one.edges)
 
 
 def attach(name: str, bases: int, seed: int) -> dict[str, Any]:
