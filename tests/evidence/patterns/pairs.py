@@ -9,7 +9,10 @@ from torch_geometric.nn import global_add_pool
 
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.objective.target import ClassTarget
 from gnninterpreter.spec import Categorical, GraphSpec
+
+PLAIN_CLASS, PAIRED_CLASS = ClassTarget(0, "plain"), ClassTarget(1, "paired")
 
 SPEC = GraphSpec(
     nodes=(Categorical(2, names=("blue", "red"), name="colour"),), class_names=("plain", "paired")

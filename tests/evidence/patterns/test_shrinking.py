@@ -10,7 +10,8 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.parts import Parts, margin
 from gnninterpreter.evidence.patterns.shrinking import removable, shrink
 from gnninterpreter.evidence.patterns.typed import Typed, bits, cut, typed_graphs
-from tests.evidence.patterns.pairs import SPEC, chain, classifier
+from gnninterpreter.models.classifier import Scores
+from tests.evidence.patterns.pairs import PAIRED_CLASS, SPEC, chain, classifier
 
 
 def test_parts_are_scored_as_the_graphs_they_are():
@@ -25,7 +26,9 @@ def test_parts_are_scored_as_the_graphs_they_are():
 def test_margin_is_the_log_odds():
     logits = torch.tensor([[1.0, 3.0, 0.0]])
     p = logits.double().softmax(1)[0, 1]
-    assert float(margin(logits, 1)) == pytest.approx(float((p / (1 - p)).log()))
+    assert float(margin(Scores(logits, logits), PAIRED_CLASS)) == pytest.approx(
+        float((p / (1 - p)).log())
+    )
 
 
 def test_removable_nodes_are_those_that_leave_one_piece():
@@ -42,7 +45,9 @@ def test_removable_nodes_are_those_that_leave_one_piece():
 
 def test_shrinks_to_what_the_model_needs():
     graphs = [chain("bbrrbbb"), chain("rbbbrrb"), chain("bbbbb")]
-    pieces = shrink(Parts(classifier(), graphs), typed_graphs(graphs, SPEC), 1, 0.99, least=2)
+    pieces = shrink(
+        Parts(classifier(), graphs), typed_graphs(graphs, SPEC), PAIRED_CLASS, 0.99, least=2
+    )
     last = {piece.source: piece for piece in pieces if piece.last}
     assert set(last) == {0, 1}
     assert list(bits(last[0].nodes)) == [2, 3]
@@ -56,7 +61,9 @@ def test_shrinks_to_what_the_model_needs():
 
 def test_large_graphs_lose_several_nodes_at_once_and_end_at_the_same():
     graphs = [chain("b" * 40 + "rr" + "b" * 40)]
-    pieces = shrink(Parts(classifier(), graphs), typed_graphs(graphs, SPEC), 1, 0.99, least=2)
+    pieces = shrink(
+        Parts(classifier(), graphs), typed_graphs(graphs, SPEC), PAIRED_CLASS, 0.99, least=2
+    )
     assert list(bits(pieces[-1].nodes)) == [40, 41]
     assert all(p.nodes.bit_count() <= 12 for p in pieces)
 
@@ -64,21 +71,23 @@ def test_large_graphs_lose_several_nodes_at_once_and_end_at_the_same():
 def test_least_and_largest_bound_the_pieces():
     graphs = [chain("bbrrbbb")]
     typed = typed_graphs(graphs, SPEC)
-    pieces = shrink(Parts(classifier(), graphs), typed, 1, 0.99, largest=4, least=3)
+    pieces = shrink(Parts(classifier(), graphs), typed, PAIRED_CLASS, 0.99, largest=4, least=3)
     assert [piece.nodes.bit_count() for piece in pieces] == [4, 3]
 
 
 def test_only_the_largest_part_of_a_graph_in_pieces_is_kept():
     graph = chain("bbrrb")
     graph.edge_index = graph.edge_index[:, [1, 2, 3, 5, 6, 7]]
-    pieces = shrink(Parts(classifier(), [graph]), typed_graphs([graph], SPEC), 1, 0.99, least=2)
+    pieces = shrink(
+        Parts(classifier(), [graph]), typed_graphs([graph], SPEC), PAIRED_CLASS, 0.99, least=2
+    )
     assert pieces[0].nodes == 0b11110
 
 
 @pytest.mark.parametrize(("bar", "least", "said"), [(0.0, 3, "bar must"), (0.9, 0, "least must")])
 def test_refuses_what_makes_no_sense(bar, least, said):
     with pytest.raises(DataError, match=said):
-        shrink(Parts(classifier(), [chain("rr")]), [], 1, bar, least=least)
+        shrink(Parts(classifier(), [chain("rr")]), [], PAIRED_CLASS, bar, least=least)
 
 
 def test_parts_come_out_the_same_in_small_batches_and_one_by_one(monkeypatch):

@@ -6,7 +6,6 @@ graphs and stand beside a control that changes them as much at random.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +17,7 @@ from gnninterpreter.evidence.joining import join_each
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
 from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.objective.target import Target
 
 __all__ = ["Effect", "necessity", "random_piece", "sufficiency"]
 
@@ -28,12 +28,12 @@ class Effect:
 
     Args:
         value: With the core.
-        control: With random nodes instead; NaN where there were none to be had.
+        control: With random nodes instead; None where there were none to be had.
         graphs: How many graphs were changed.
     """
 
     value: float
-    control: float
+    control: float | None
     graphs: int
 
     def __post_init__(self) -> None:
@@ -41,25 +41,29 @@ class Effect:
         if self.graphs < 0:
             raise GNNInterpreterError(f"graphs must not be negative (got {self.graphs})")
 
-
-NOTHING = Effect(math.nan, math.nan, 0)
+    def __str__(self) -> str:
+        control = "no control" if self.control is None else f"control {self.control:.2f}"
+        return f"{self.value:.2f} ({control}, {self.graphs} graphs)"
 
 
 def necessity(
     parts: Parts,
     graphs: Sequence[Typed],
     places: Sequence[tuple[int, int]],
-    target: int,
+    target: Target,
     rng: np.random.Generator,
-) -> Effect:
+) -> Effect | None:
     """Mean fall of the probability when a core is taken out of graphs that hold it.
 
     Args:
         parts: The graphs as the model reads them.
         graphs: The same, as kinds.
         places: Number of a graph and the nodes there on which the core lies, as bits.
-        target: The class.
+        target: What is asked for.
         rng: Draws the nodes of the control: as many, connected, from the same graph.
+
+    Returns:
+        The effect; None where no graph could be changed.
     """
     asked: list[tuple[int, int]] = []
     for number, nodes in places:
@@ -68,8 +72,8 @@ def necessity(
         if nodes != whole and drawn:
             asked += [(number, whole), (number, whole & ~nodes), (number, whole & ~drawn)]
     if not asked:
-        return NOTHING
-    p = parts.logits(asked).softmax(dim=1)[:, target].double().view(-1, 3).mean(dim=0).tolist()
+        return None
+    p = parts.score(asked, target).view(-1, 3).mean(dim=0).tolist()
     return Effect(p[0] - p[1], p[0] - p[2], len(asked) // 3)
 
 
@@ -77,30 +81,33 @@ def sufficiency(
     classifier: GraphClassifier,
     core: Data,
     hosts: Sequence[Data],
-    target: int,
+    target: Target,
     controls: Sequence[Data],
     seed: int = 0,
-) -> Effect:
+) -> Effect | None:
     """Share of graphs of other classes that the model gives to the class once the core is joined.
 
     Args:
         classifier: The model.
         core: Joined to each by one edge between random nodes.
         hosts: Graphs that the model assigns to other classes.
-        target: The class.
+        target: What is asked for.
         controls: Pieces of real graphs as large as the core, taken in turn.
         seed: The same seed joins at the same places.
+
+    Returns:
+        The effect; None where there are no other graphs.
     """
     if not hosts:
-        return NOTHING
+        return None
     spec = classifier.spec
     joined = join_each(spec, hosts, core, seed)
     if controls:
         for number, host in enumerate(hosts):
             joined += join_each(spec, [host], controls[number % len(controls)], seed + number)
-    won = classifier.score_data(joined).probabilities.argmax(dim=1).eq(target).double()
+    won = target.assigned(classifier.score_data(joined)).double()
     count = len(hosts)
-    control = float(won[count:].mean()) if controls else math.nan
+    control = float(won[count:].mean()) if controls else None
     return Effect(float(won[:count].mean()), control, count)
 
 

@@ -1,8 +1,8 @@
-"""The cores of a class: small graphs that make the model certain and that occur in real graphs.
+"""The cores of a target: small graphs that make the model certain and that occur in real graphs.
 
-Candidates come from shrinking (see `gnninterpreter.evidence.patterns.shrinking`). Of the certain ones the one
-comes first whose presence tells most about whether the model assigns a real graph to the class; the
-next is the one that tells most about the graphs the first ones leave open.
+Candidates come from `shrinking`. Of the certain ones the one comes first whose presence tells most
+about whether the model assigns a real graph to the class; the next is the one that tells most about
+the graphs the first ones leave open.
 
 Some models are rarely certain. There, certain means what half of the real graphs of the class get,
 and after the first core come also those that only make the model lean to the class.
@@ -10,84 +10,39 @@ and after the first core come also those that only make the model lean to the cl
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from torch_geometric.data import Data
 
-from gnninterpreter.errors import GNNInterpreterError
-from gnninterpreter.evidence.patterns.causes import Effect, necessity, random_pieces, sufficiency
-from gnninterpreter.evidence.patterns.matching import find
+from gnninterpreter.evidence.patterns.causes import necessity, random_pieces, sufficiency
+from gnninterpreter.evidence.patterns.core import Core, storable
+from gnninterpreter.evidence.patterns.matching import Matches, find
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, choose, gather_pieces
-from gnninterpreter.evidence.patterns.real import CERTAIN, RealGraphs, some
-from gnninterpreter.evidence.patterns.typed import Typed
+from gnninterpreter.evidence.patterns.real import RealGraphs, some
+from gnninterpreter.evidence.patterns.typed import typed_graphs
+from gnninterpreter.models.statistics import CERTAIN
+from gnninterpreter.objective.target import Target
 
-__all__ = ["Core", "Cores", "find_cores"]
+__all__ = ["Cores", "count_in", "find_cores"]
 
 FEW = 10
 
 
 @dataclass(frozen=True)
-class Core:
-    """A small graph that makes the model certain and occurs in real graphs of the class.
-
-    Args:
-        graph: The core, cut out of a real graph.
-        typed: The same, as kinds.
-        target: The class.
-        probability: What the model gives to the core by itself.
-        certain: Whether that is as much as the bar of the class asks for.
-        coverage: Share of the real graphs assigned to the class that hold it.
-        lift: How many times more often than in the graphs assigned elsewhere (half a graph is
-            added to both counts, so that it stays finite).
-        matched: How many graphs of the class hold it.
-        others: How many other graphs do.
-        undecided: For how many graphs the limit was reached before it was known.
-        necessity: Mean fall of the probability when it is taken out of graphs that hold it.
-        sufficiency: Share of other graphs that the model gives to the class once it is joined.
-    """
-
-    graph: Data
-    typed: Typed
-    target: int
-    probability: float
-    certain: bool
-    coverage: float
-    lift: float
-    matched: int
-    others: int
-    undecided: int
-    necessity: Effect
-    sufficiency: Effect
-
-    def __post_init__(self) -> None:
-        """Check that shares are shares."""
-        for name in ("probability", "coverage"):
-            value = getattr(self, name)
-            if not 0 <= value <= 1:
-                raise GNNInterpreterError(f"{name} must lie between 0 and 1 (got {value})")
-
-    @property
-    def num_nodes(self) -> int:
-        """Number of nodes."""
-        return len(self.typed)
-
-
-@dataclass(frozen=True)
 class Cores:
-    """The cores of one class.
+    """The cores of one target.
 
     Args:
-        target: The class.
+        target: What was asked for.
         bar: Probability that counted as certain.
         cores: In the order in which they were chosen; the first is *the* core.
         candidates: How many different pieces there were to choose from.
         notes: What could not be judged, in sentences.
     """
 
-    target: int
+    target: Target
     bar: float
     cores: tuple[Core, ...]
     candidates: int
@@ -99,82 +54,115 @@ class Cores:
         return self.cores[0] if self.cores else None
 
 
-def find_cores(real: RealGraphs, target: int, search: CoreSearch | None = None) -> Cores:
-    """Find the cores of a class.
+def find_cores(
+    real: RealGraphs, target: Target, search: CoreSearch | None = None, *, measured: bool = True
+) -> Cores:
+    """Find the cores of a target.
 
     Args:
         real: The real graphs.
-        target: The class.
+        target: What was asked for.
         search: How to look.
+        measured: Whether these graphs stand for all real ones, so that shares of them mean
+            something; without it coverage and what follows from it stay None.
     """
     search = search or CoreSearch()
-    rng = np.random.default_rng([search.seed, target])
+    rng = np.random.default_rng([search.seed, target.index])
     own, bar, notes = real.of(target), real.bar(target), []
-    name = real.classifier.spec.class_names[target]
-    if len(own) < FEW:
-        notes.append(f"only {len(own)} real graphs are assigned to {name}: shares say little")
-    if bar < CERTAIN:
+    if measured and own and len(own) < FEW:
+        graphs = "graph is" if len(own) == 1 else "graphs are"
+        notes.append(f"only {len(own)} real {graphs} assigned to {target.name}: shares say little")
+    if measured and bar < CERTAIN:
         notes.append(
-            f"the model gives .99 to less than half of the graphs of {name}; "
-            f"certain means at least {bar:.3f} here, as half of them get"
+            f"the model gives .99 to less than half of the graphs of {target.name}; "
+            f"certain means at least {bar:.3f} for its cores, as half of them get"
         )
-    certain = [i for i in own if real.probabilities[i, target] >= bar]
-    if not certain:
-        return Cores(target, bar, (), 0, (*notes, f"no real graph is assigned to {name}"))
+    given = real.given(target)
+    certain = [i for i in own if given[i] >= bar]
+    if not certain or bar <= 0:
+        notes.append(f"no real graph is assigned to {target.name}, so it has no core")
+        return Cores(target, bar, (), 0, tuple(notes))
     seeds = [certain[i] for i in rng.permutation(len(certain))[: search.seeds].tolist()]
     candidates = gather_pieces(real, seeds, target, bar, search)
     if not candidates:
-        notes.append(f"no certain graph of {name} has a piece of at most {search.largest} nodes")
+        notes.append(
+            f"no core: no connected piece of the real graphs of {target.name} makes the model "
+            "certain by itself"
+        )
         return Cores(target, bar, (), 0, tuple(notes))
-    chosen = choose(real, candidates, target, search, rng)
-    cores = tuple(_measure(real, piece, target, search, rng) for piece in chosen)
-    if len(own) == len(real):
-        notes.append(f"every real graph is assigned to {name}: lift and sufficiency not judged")
-    undecided = sum(core.undecided for core in cores)
+    cores = []
+    for piece in choose(real, candidates, target, search, rng):
+        core = _core(real, piece)
+        if core is not None and measured:
+            core = _measure(real, core, target, search, rng)
+        cores += [] if core is None else [core]
+    if measured and len(own) == len(real):
+        notes.append(
+            f"every real graph is assigned to {target.name}: lift and sufficiency of its cores "
+            "were not judged"
+        )
+    undecided = sum(core.undecided or 0 for core in cores)
     if undecided:
-        notes.append(f"not decided for {undecided:,} of {len(real) * len(cores):,} core and graph")
-    return Cores(target, bar, cores, len(candidates), tuple(notes))
+        notes.append(
+            f"whether real graphs hold a core was not decided for {undecided:,} of "
+            f"{len(real) * len(cores):,} pairs of core and graph, since matching them is slow"
+        )
+    return Cores(target, bar, tuple(cores), len(candidates), tuple(notes))
+
+
+def count_in(real: RealGraphs, core: Core, target: Target) -> tuple[Core, Matches]:
+    """Count the real graphs that hold a core.
+
+    Returns:
+        The core with its counts, coverage and lift; and where it was found.
+    """
+    found = real.index.match(typed_graphs([core.graph], real.classifier.spec)[0])
+    mine = real.mine(target)
+    total = int(mine.sum())
+    matched = int(mine[list(found.where)].sum())
+    others, rest = len(found.where) - matched, len(real) - total
+    lift = ((matched + 0.5) / (total + 0.5)) / ((others + 0.5) / (rest + 0.5))
+    counted = core.with_(
+        coverage=matched / total if total else None,
+        lift=lift if rest and total else None,
+        matched=matched,
+        total=total,
+        others=others,
+        rest=rest,
+        undecided=len(found.undecided),
+    )
+    return counted, found
+
+
+def _core(real: RealGraphs, piece: Candidate) -> Core | None:
+    spec = real.classifier.spec
+    graph = storable(piece.data, spec, real.classifier.dtype)
+    return None if graph is None else Core(graph, spec, piece.probability, piece.certain)
 
 
 def _measure(
-    real: RealGraphs,
-    candidate: Candidate,
-    target: int,
-    search: CoreSearch,
-    rng: np.random.Generator,
+    real: RealGraphs, core: Core, target: Target, search: CoreSearch, rng: np.random.Generator
 ) -> Core:
-    found = real.index.match(candidate.typed)
-    own = [i for i in found.where if real.assigned[i] == target]
-    total = int((real.assigned == target).sum())
-    rest = len(real) - total
-    elsewhere = len(found.where) - len(own)
-    lift = ((len(own) + 0.5) / (total + 0.5)) / ((elsewhere + 0.5) / (rest + 0.5))
-    holders = some(own, search.changed, rng)
+    core, found = count_in(real, core, target)
+    mine = real.mine(target)
+    holders = some([i for i in found.where if mine[i]], search.changed, rng)
+    pattern = typed_graphs([core.graph], real.classifier.spec)[0]
     places = []
     for number, graph in enumerate(holders):
         # It was found within the limit just now, so it is found again.
-        laid = find(candidate.typed, real.typed[graph], real.index.limit)
+        laid = find(pattern, real.typed[graph], real.limit)
         if laid is not None:
             places.append((number, sum(1 << node for node in laid)))
-    typed = [real.typed[i] for i in holders]
-    parts = Parts(real.classifier, [real.graphs[i] for i in holders])
-    size = len(candidate.typed)
-    hosts = some(np.flatnonzero(real.assigned != target).tolist(), search.changed, rng)
-    controls = random_pieces(real.graphs, real.typed, size, search.changed, rng)
-    return Core(
-        graph=candidate.data,
-        typed=candidate.typed,
-        target=target,
-        probability=candidate.probability,
-        certain=candidate.certain,
-        coverage=len(own) / max(total, 1),
-        lift=lift if rest else math.nan,
-        matched=len(own),
-        others=elsewhere,
-        undecided=len(found.undecided),
-        necessity=necessity(parts, typed, places, target, rng),
+    parts = Parts(real.classifier, _graphs(real, holders))
+    hosts = some(np.flatnonzero(~mine).tolist(), search.changed, rng)
+    controls = random_pieces(real.graphs, real.typed, core.num_nodes, search.changed, rng)
+    return core.with_(
+        necessity=necessity(parts, [real.typed[i] for i in holders], places, target, rng),
         sufficiency=sufficiency(
-            real.classifier, candidate.data, [real.graphs[i] for i in hosts], target, controls,
-            search.seed,
+            real.classifier, core.graph, _graphs(real, hosts), target, controls, search.seed
         ),
-    )  # fmt: skip
+    )
+
+
+def _graphs(real: RealGraphs, numbers: list[int]) -> list[Data]:
+    return [real.graphs[i] for i in numbers]

@@ -122,7 +122,7 @@ def fidelity_of(
     if not pool:
         raise DataError("no pattern occurs in enough graphs; pass more graphs or larger patterns")
     held, undecided = presence([pattern.typed for pattern in pool], real.index)
-    spec, classes = real.classifier.spec, real.probabilities.shape[1]
+    spec, classes = real.classifier.spec, real.classifier.spec.num_classes
     if form == "rules":
         learned = learn_rules(held, real.assigned, classes, most)
         steps = [type(learned)(learned.rules[:n], learned.default)

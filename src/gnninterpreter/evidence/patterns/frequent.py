@@ -17,6 +17,7 @@ from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.pieces import LEANING, CoreSearch, gather_pieces
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
+from gnninterpreter.objective.target import ClassTarget
 
 __all__ = ["Pattern", "gather_patterns", "presence"]
 
@@ -61,12 +62,14 @@ def gather_patterns(
     search = search or CoreSearch()
     rng = np.random.default_rng(search.seed)
     found: list[Pattern] = []
-    for target in range(real.probabilities.shape[1]):
+    for number, name in enumerate(real.classifier.spec.class_names):
+        target = ClassTarget(number, name)
+        given = real.given(target)
         leaning = min(LEANING, real.bar(target))
-        own = [i for i in real.of(target) if real.probabilities[i, target] >= leaning]
+        own = [i for i in real.of(target) if given[i] >= leaning]
         drawn = [own[i] for i in rng.permutation(len(own))[:seeds].tolist()]
         pieces = gather_pieces(real, drawn, target, leaning, search) if drawn else []
-        found += [Pattern(piece.data, piece.typed, target) for piece in pieces]
+        found += [Pattern(piece.data, piece.typed, number) for piece in pieces]
     for radius in radii:
         found += _surroundings(real, radius, search.largest)
     return _frequent(real, _different(found), rng)
@@ -122,7 +125,7 @@ def _different(patterns: Sequence[Pattern]) -> list[Pattern]:
 def _frequent(real: RealGraphs, patterns: list[Pattern], rng: np.random.Generator) -> list[Pattern]:
     """Leave out what a sample says is too rare to learn a rule from."""
     some = rng.permutation(len(real))[:SAMPLE].tolist()
-    index = PatternIndex([real.typed[i] for i in some], real.index.limit, real.index.tolerance)
+    index = real.index_of(some)
     held, _ = presence([pattern.typed for pattern in patterns], index)
     enough = held.sum(axis=0) >= max(1, LEAST_SHARE / 2 * len(some))
     kept = [pattern for pattern, keep in zip(patterns, enough, strict=True) if keep]

@@ -52,22 +52,29 @@ class PatternIndex:
         graphs: The graphs.
         limit: Most steps of the search in one graph for one pattern.
         tolerance: Largest difference between continuous features; they are not compared if omitted.
+        budget: Most steps for one pattern in all graphs; no more than ``limit`` in each if omitted.
 
     Raises:
         DataError: If the limit is not positive or graphs differ in being directed.
     """
 
     def __init__(
-        self, graphs: Sequence[Typed], limit: int = LIMIT, tolerance: float | None = None
+        self,
+        graphs: Sequence[Typed],
+        limit: int = LIMIT,
+        tolerance: float | None = None,
+        budget: int | None = None,
     ) -> None:
         """Note for every need which graphs can meet it."""
-        if limit < 1:
-            raise DataError(f"limit must be at least 1 step (got {limit})")
+        for name, steps in (("limit", limit), ("budget", 1 if budget is None else budget)):
+            if steps < 1:
+                raise DataError(f"{name} must be at least 1 step (got {steps})")
         if len({graph.directed for graph in graphs}) > 1:
             raise DataError("graphs must be all directed or all undirected (got both)")
         self.graphs = list(graphs)
         self.limit = limit
         self.tolerance = tolerance
+        self.budget = budget
         self._meets: dict[Need, int] = {}
         for number, graph in enumerate(self.graphs):
             for need in graph.offers:
@@ -94,7 +101,10 @@ class PatternIndex:
         plan = _Plan(pattern)
         where, undecided = [], []
         for number in bits(self.candidates(pattern, among)):
-            answer = plan.occurs(self.graphs[number], self.limit, self.tolerance)
+            limit = self.limit
+            if self.budget is not None:
+                limit = max(0, min(limit, self.budget - plan.steps))
+            answer = plan.occurs(self.graphs[number], limit, self.tolerance)
             if answer is None:
                 undecided.append(number)
             elif answer:
@@ -134,6 +144,7 @@ class _Plan:
 
     def __init__(self, pattern: Typed) -> None:
         self.pattern = pattern
+        self.steps = 0
         count = len(pattern)
         # Nodes with many needs first: they have the fewest places.
         weight = [len(pattern.needs(i)) * 8 + pattern.near[i].bit_count() for i in range(count)]
@@ -220,6 +231,7 @@ class _Plan:
                 used ^= 1 << laid[depth]
                 continue
             steps += 1
+            self.steps += 1
             if steps > limit:
                 if raises:
                     raise Undecided

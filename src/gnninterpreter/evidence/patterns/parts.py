@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.classifier import GraphClassifier, Scores
+from gnninterpreter.objective.target import ClassTarget, Target
 
 __all__ = ["Parts", "margin"]
 
@@ -67,6 +68,16 @@ class Parts:
             return torch.zeros(0, self.classifier.spec.num_classes)
         return torch.cat(found)
 
+    def score(self, asked: Sequence[tuple[int, int]], target: Target) -> Tensor:
+        """How far parts are what was asked for, [K], between 0 and 1."""
+        logits = self.logits(asked).double()
+        return target.score(Scores(logits, logits, self.classifier.task)).nan_to_num(nan=0.0)
+
+    def margin(self, asked: Sequence[tuple[int, int]], target: Target) -> Tensor:
+        """Log-odds of the target, [K]; see `margin`."""
+        logits = self.logits(asked)
+        return margin(Scores(logits, logits, self.classifier.task), target)
+
     def _chunks(self, masks: Tensor) -> list[tuple[int, int]]:
         if not self.classifier.batched:
             return [(k, k + 1) for k in range(len(masks))]
@@ -98,10 +109,14 @@ class Parts:
         return batch
 
 
-def margin(logits: Tensor, target: int) -> Tensor:
-    """Log-odds of a class, [K]: log p - log (1 - p), which still orders what p rounds to 1."""
-    others = torch.cat([logits[:, :target], logits[:, target + 1 :]], dim=1)
-    return logits[:, target].double() - others.double().logsumexp(dim=1)
+def margin(scores: Scores, target: Target) -> Tensor:
+    """Log-odds of a target, [K]: log p - log (1 - p), which still orders what p rounds to 1."""
+    logits, index = scores.logits.double(), target.index
+    if isinstance(target, ClassTarget):
+        others = torch.cat([logits[:, :index], logits[:, index + 1 :]], dim=1)
+        return logits[:, index] - others.logsumexp(dim=1)
+    log = target.log_score(Scores(logits, logits, scores.task)).clamp_max(-1e-16)
+    return log - torch.log(-torch.expm1(log))
 
 
 def _columns(graphs: Sequence[Data], names: Sequence[str], dtype: torch.dtype) -> dict[str, Tensor]:

@@ -13,11 +13,12 @@ import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.parts import Parts
-from gnninterpreter.evidence.patterns.real import CERTAIN, RealGraphs, some
+from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.shrinking import LEAST, shrink
 from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
+from gnninterpreter.models.statistics import CERTAIN
+from gnninterpreter.objective.target import Target
 
 __all__ = ["LEANING", "Candidate", "CoreSearch", "choose", "gain", "gather_pieces"]
 
@@ -69,14 +70,14 @@ class Candidate:
 
 
 def gather_pieces(
-    real: RealGraphs, seeds: Sequence[int], target: int, bar: float, search: CoreSearch
+    real: RealGraphs, seeds: Sequence[int], target: Target, bar: float, search: CoreSearch
 ) -> list[Candidate]:
     """Shrink graphs and leave out pieces that are the same but for the order of their nodes.
 
     Args:
         real: The real graphs.
         seeds: Numbers of those to shrink.
-        target: The class.
+        target: What is asked for.
         bar: What counts as certain; where it is less than .99, pieces go on until the model leaves
             the class.
         search: How large pieces may be.
@@ -103,13 +104,13 @@ def gather_pieces(
 def choose(
     real: RealGraphs,
     candidates: list[Candidate],
-    target: int,
+    target: Target,
     search: CoreSearch,
     rng: np.random.Generator,
 ) -> list[Candidate]:
     """One after the other the candidate that tells most about graphs that none yet covers."""
     own = some(real.of(target), search.sample, rng)
-    others = some(np.flatnonzero(real.assigned != target).tolist(), search.sample, rng)
+    others = some(np.flatnonzero(~real.mine(target)).tolist(), search.sample, rng)
     if len(candidates) > SHORTLIST:
         # A few graphs rule out most candidates, which then need not be looked for in all.
         few = search.sample // 5 or 1
@@ -146,7 +147,7 @@ def _held(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which graphs hold which candidate, [candidates, graphs], and which are of the class."""
     asked = [*own, *others]
-    index = PatternIndex([real.typed[i] for i in asked], real.index.limit, real.index.tolerance)
+    index = real.index_of(asked)
     held = np.zeros((len(candidates), len(asked)), dtype=bool)
     for row, candidate in enumerate(candidates):
         held[row, list(index.match(candidate.typed).where)] = True

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.evidence.patterns.cores import Core
+from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.matching import find
 from gnninterpreter.evidence.patterns.real import RealGraphs
+from gnninterpreter.evidence.patterns.typed import typed_graphs
+from gnninterpreter.interchange import graph_from_json, graph_to_json
+from gnninterpreter.objective.target import Target
+from gnninterpreter.schema import listed, number, record, truth, whole
+from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Exemplar", "find_exemplars"]
+__all__ = ["Exemplar", "exemplar_check", "find_exemplars"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Exemplar:
     """A real graph of the class.
 
     Args:
-        number: Its number among the real graphs.
+        number: Its number among the real graphs that were looked at.
         graph: The graph.
+        spec: What its features mean.
         probability: What the model gives it.
         mask: Which of its nodes the core lies on; none if it holds no core.
         core: Number of that core, or -1.
@@ -30,6 +38,7 @@ class Exemplar:
 
     number: int
     graph: Data
+    spec: GraphSpec
     probability: float
     mask: tuple[bool, ...]
     core: int
@@ -42,9 +51,44 @@ class Exemplar:
                 f"(got {len(self.mask)})"
             )
 
+    @property
+    def data(self) -> Data:
+        """The graph, with ``core_mask`` for the nodes that the core lies on."""
+        marked = self.graph.clone()
+        marked.core_mask = torch.tensor(self.mask, dtype=torch.bool, device=_device(marked))
+        return marked
+
+    def to(self, device: torch.device | str) -> Exemplar:
+        """The same with its graph on another device."""
+        return replace(self, graph=self.graph.clone().to(device))
+
+    def to_json(self) -> dict[str, Any]:
+        """The exemplar as plain JSON values."""
+        values = {n: v for n, v in vars(self).items() if n not in ("graph", "spec")}
+        return {"graph": graph_to_json(self.graph, self.spec), **values, "mask": list(self.mask)}
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_json() == other.to_json() if isinstance(other, Exemplar) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def exemplar_check(
+    spec: GraphSpec, dtype: torch.dtype = torch.float32
+) -> Callable[[Any, str], Exemplar]:
+    """A check that reads what `Exemplar.to_json` wrote; see `gnninterpreter.schema`."""
+    return record(
+        lambda **values: Exemplar(spec=spec, **values),
+        number=whole(),
+        graph=lambda value, where: graph_from_json(value, spec, dtype=dtype),
+        probability=number(0, 1),
+        mask=lambda value, where: tuple(listed(truth)(value, where)),
+        core=whole(-1),
+    )
+
 
 def find_exemplars(
-    real: RealGraphs, target: int, cores: Sequence[Core], count: int = 5
+    real: RealGraphs, target: Target, cores: Sequence[Core], count: int = 5
 ) -> list[Exemplar]:
     """Choose real graphs that are certain, hold a core and differ from each other.
 
@@ -53,7 +97,7 @@ def find_exemplars(
 
     Args:
         real: The real graphs.
-        target: The class.
+        target: What they show.
         cores: Graphs that hold the first are preferred, then those that hold a later one.
         count: How many at most.
     """
@@ -62,22 +106,31 @@ def find_exemplars(
     own = np.array(real.of(target), dtype=int)
     if own.size == 0:
         return []
-    sure = own[real.probabilities[own, target] >= np.median(real.probabilities[own, target])]
+    given = real.given(target)
+    sure = own[given[own] >= np.median(given[own])]
     places: dict[int, tuple[int, tuple[int, ...]]] = {}
     pool: list[int] = []
-    for number, core in enumerate(cores):
+    spec = real.classifier.spec
+    for place, pattern in enumerate(typed_graphs([core.graph for core in cores], spec)):
         among = sum(1 << int(i) for i in sure if int(i) not in places)
-        for graph in real.index.match(core.typed, among).where:
+        for graph in real.index.match(pattern, among).where:
             # It was found within the limit just now, so it is found again.
-            laid = find(core.typed, real.typed[graph], real.index.limit)
-            places[graph] = (number, laid or ())
+            laid = find(pattern, real.typed[graph], real.limit)
+            places[graph] = (place, laid or ())
         pool = sorted(places)
         if len(pool) >= count:
             break
     if not pool:
         pool = [int(i) for i in sure]
-    chosen = _spread(real.embedding[pool], min(count, len(pool)))
-    return [_marked(real, pool[i], target, places.get(pool[i], (-1, ()))) for i in chosen]
+    found: list[Exemplar] = []
+    # A few more than asked for, since some may be too large to keep.
+    for i in _spread(real.embedding[pool], min(2 * count, len(pool))):
+        core, nodes = places.get(pool[i], (-1, ()))
+        kept = storable(real.graphs[pool[i]], spec, real.classifier.dtype)
+        if kept is not None and len(found) < count:
+            mask = tuple(node in nodes for node in range(len(real.typed[pool[i]])))
+            found.append(Exemplar(pool[i], kept, spec, float(given[pool[i]]), mask, core))
+    return found
 
 
 def _spread(points: np.ndarray, count: int) -> list[int]:
@@ -92,14 +145,6 @@ def _spread(points: np.ndarray, count: int) -> list[int]:
     return chosen
 
 
-def _marked(
-    real: RealGraphs, number: int, target: int, place: tuple[int, tuple[int, ...]]
-) -> Exemplar:
-    core, nodes = place
-    return Exemplar(
-        number=number,
-        graph=real.graphs[number],
-        probability=float(real.probabilities[number, target]),
-        mask=tuple(node in nodes for node in range(len(real.typed[number]))),
-        core=core,
-    )
+def _device(graph: Data) -> torch.device:
+    found: torch.device = graph.edge_index.device
+    return found

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.evidence.patterns.parts import Parts, margin
+from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.typed import Typed, bits
+from gnninterpreter.objective.target import Target
 
 __all__ = ["Piece", "removable", "shrink"]
 
@@ -42,7 +43,7 @@ class Piece:
 def shrink(
     parts: Parts,
     graphs: Sequence[Typed],
-    target: int,
+    target: Target,
     bar: float,
     largest: int = 12,
     least: int = LEAST,
@@ -52,7 +53,7 @@ def shrink(
     Args:
         parts: The graphs as the model reads them.
         graphs: The same graphs, as kinds.
-        target: The class.
+        target: What is asked for.
         bar: Probability to keep.
         largest: Pieces with more nodes than this are not returned.
         least: Pieces do not become smaller than this.
@@ -142,7 +143,7 @@ def _main_part(graph: Typed) -> int:
 
 def _record(
     parts: Parts,
-    target: int,
+    target: Target,
     needed: float,
     asked: dict[int, int],
     ways: dict[int, list[tuple[int, float]]],
@@ -150,7 +151,7 @@ def _record(
     """Ask about one part of each graph; note and return those that are certain."""
     if not asked:
         return {}
-    values = margin(parts.logits(list(asked.items())), target).tolist()
+    values = parts.margin(list(asked.items()), target).tolist()
     certain = {}
     for (number, nodes), value in zip(asked.items(), values, strict=True):
         if value >= needed:
@@ -160,7 +161,7 @@ def _record(
 
 
 def _singles(
-    parts: Parts, graphs: Sequence[Typed], target: int, going: dict[int, int], least: int
+    parts: Parts, graphs: Sequence[Typed], target: Target, going: dict[int, int], least: int
 ) -> dict[int, list[tuple[float, int]]]:
     """For each graph the nodes it can lose, with the margin after each; cheapest first."""
     asked = [
@@ -172,7 +173,7 @@ def _singles(
     if not asked:
         return {}
     cut = [(number, going[number] & ~(1 << node)) for number, node in asked]
-    values = margin(parts.logits(cut), target).tolist()
+    values = parts.margin(cut, target).tolist()
     found: dict[int, list[tuple[float, int]]] = {}
     for (number, node), value in zip(asked, values, strict=True):
         found.setdefault(number, []).append((value, node))
