@@ -29,8 +29,8 @@ __all__ = ["Answers", "RealAnswers"]
 MOST_GRAPHS = 1_500
 MOST_EXEMPLARS = 8
 MOST_SHORTCUTS = 5
-# Steps of matching one pattern, in one graph and in all of them.
-LIMIT, BUDGET = 500, 20_000
+# Steps of matching one pattern: most in one graph, and most on average over graphs.
+LIMIT, BUDGET = 1_000, 80
 SEARCH = CoreSearch(seeds=24, sample=100, changed=48)
 # Real graphs beyond this many nodes are not cut down: each step asks about every node left.
 LARGEST = 200
@@ -62,6 +62,12 @@ class RealAnswers:
             give cores and exemplars, but no shares.
         statistics: What is kept of real graphs.
         seed: Of every draw.
+
+    Attributes:
+        real: The graphs that were looked at; None where there are none.
+        measured: Whether shares of them mean something.
+        lines: What they are, in short lines.
+        notes: What could not be looked at, in sentences.
     """
 
     def __init__(
@@ -75,6 +81,7 @@ class RealAnswers:
         self.classifier = classifier
         self.search = CoreSearch(**{**vars(SEARCH), "seed": abs(seed)})
         self.measured = graphs is not None
+        self.lines: list[str] = []
         self.notes: list[str] = []
         self.real: RealGraphs | None = None
         found = _kept(statistics) if graphs is None else list(graphs)
@@ -86,9 +93,14 @@ class RealAnswers:
             )
         if not fitting:
             return
+        if not self.measured:
+            self.lines.append(
+                f"cores and exemplars come from {len(fitting):,} real graphs, or pieces of them, "
+                "kept beside the model; pass dataset= to have their coverage counted"
+            )
         few = chosen(fitting, MOST_GRAPHS, abs(seed))
         if len(few) < len(fitting):
-            self.notes.append(
+            self.lines.append(
                 f"cores were looked for in {len(few):,} of {len(fitting):,} real graphs, drawn "
                 "evenly over the classes"
             )
@@ -110,8 +122,6 @@ class RealAnswers:
         notes = list(self.notes)
         found = self._shortcuts(target, shortcuts, certain)
         if self.real is None:
-            if not notes:
-                notes.append("no real graphs are at hand, so there is no core")
             return Answers(shortcuts=found, notes=notes)
         try:
             cores = find_cores(self.real, target, self.search, measured=self.measured)
@@ -121,11 +131,6 @@ class RealAnswers:
             notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
             return Answers(shortcuts=found, notes=notes)
         notes += cores.notes
-        if not self.measured and shown:
-            notes.append(
-                "cores and exemplars come from the real graphs, or pieces of them, that are kept "
-                "beside the model; pass dataset= to have their coverage counted"
-            )
         return Answers(list(cores.cores), found, shown, notes)
 
     def _shortcuts(self, target: Target, graphs: DenseGraphs | None, certain: float) -> list[Core]:

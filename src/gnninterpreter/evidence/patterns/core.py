@@ -1,4 +1,4 @@
-"""What a core or a shortcut is: a small graph, what the model says of it, where real graphs have it.
+"""What a core or a shortcut is: a small graph, what is said of it, where real ones have it.
 
 A value that runs keep; what needs data that was not at hand is None.
 """
@@ -35,10 +35,10 @@ class Core:
         lift: How many times more often than other graphs do (half a graph is added to both
             counts, so that it stays finite); None where there are no others.
         matched: How many graphs of the class hold it.
-        total: How many graphs of the class were looked at.
+        total: For how many graphs of the class it is known.
         others: How many other graphs hold it.
-        rest: How many other graphs were looked at.
-        undecided: For how many graphs the limit was reached before it was known.
+        rest: For how many other graphs it is known.
+        undecided: For how many graphs it is not, since the limit was reached first.
         necessity: Mean fall of the probability when it is taken out of graphs that hold it.
         sufficiency: Share of other graphs that the model gives to the class once it is joined.
     """

@@ -118,9 +118,11 @@ def count_in(real: RealGraphs, core: Core, target: Target) -> tuple[Core, Matche
     """
     found = real.index.match(typed_graphs([core.graph], real.classifier.spec)[0])
     mine = real.mine(target)
-    total = int(mine.sum())
+    open_ = list(found.undecided)
+    total = int(mine.sum()) - int(mine[open_].sum())
+    rest = len(real) - len(open_) - total
     matched = int(mine[list(found.where)].sum())
-    others, rest = len(found.where) - matched, len(real) - total
+    others = len(found.where) - matched
     lift = ((matched + 0.5) / (total + 0.5)) / ((others + 0.5) / (rest + 0.5))
     counted = core.with_(
         coverage=matched / total if total else None,

@@ -26,7 +26,7 @@ class RealGraphs:
         classifier: The model.
         graphs: Real graphs; those without nodes are left out.
         limit: Most steps of the search for one pattern in one graph.
-        budget: Most steps of the search for one pattern in all of them.
+        budget: Most steps for one pattern in all of them, as a mean over the graphs asked.
     """
 
     def __init__(
@@ -57,7 +57,8 @@ class RealGraphs:
 
     def index_of(self, numbers: Sequence[int]) -> PatternIndex:
         """The same of some of them."""
-        return PatternIndex([self.typed[i] for i in numbers], self.limit, budget=self.budget)
+        total = None if self.budget is None else max(1, self.budget * len(numbers))
+        return PatternIndex([self.typed[i] for i in numbers], self.limit, budget=total)
 
     def given(self, target: Target) -> np.ndarray:
         """What the model gives each graph for a target, between 0 and 1."""
@@ -89,23 +90,26 @@ def chosen(graphs: Sequence[Data], most: int, seed: int = 0) -> list[Data]:
         graphs: The graphs; those that say no single class in ``y`` count as one more class.
         most: How many at most.
         seed: The same seed draws the same ones.
+
+    Returns:
+        The graphs in random order, so that the first ones stand for all.
     """
+    rng = np.random.default_rng(seed)
     if len(graphs) <= most:
-        return list(graphs)
+        return [graphs[i] for i in rng.permutation(len(graphs))]
     groups: dict[float | None, list[int]] = {}
     for number, graph in enumerate(graphs):
         y = graph.get("y")
         single = torch.is_tensor(y) and y.numel() == 1
         label = float(y) if single and float(y).is_integer() else None
         groups.setdefault(label, []).append(number)
-    rng = np.random.default_rng(seed)
     left, kept = most, []
     for place, members in enumerate(sorted(groups.values(), key=len)):
         # Small classes leave their room to the larger ones.
         taken = some(members, left // (len(groups) - place), rng)
         kept += taken
         left -= len(taken)
-    return [graphs[i] for i in sorted(kept)]
+    return [graphs[i] for i in rng.permutation(kept)]
 
 
 def some(numbers: Sequence[int], most: int, rng: np.random.Generator) -> list[int]:
