@@ -19,7 +19,7 @@ ROOT = Path(gnninterpreter.__file__).parent
 # Everybody may import these; they import only each other.
 LEFTMOST = (
     "_version", "errors", "views", "files", "schema", "equality", "spec", "graphs", "interchange",
-    "isomorphism", "parallel", "progress",
+    "isomorphism", "parallel", "progress", "batches", "typicality",
 )  # fmt: skip
 FLOW = (
     "datasets", "models", "relax", "distribution", "objective", "search", "evidence",

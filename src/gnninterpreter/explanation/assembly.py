@@ -158,21 +158,20 @@ def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
     """Say what could not be judged, and what may help where the target was not reached."""
     if profile is None:
         return []
+    notes = []
     if profile.typicality is None and profile.mean_embedding is not None:
         few = f"there are only {profile.count}" if profile.count < FEWEST_GRAPHS else "none fit"
-        return [
+        notes.append(
             f"how typical the graph is was not judged: it takes {FEWEST_GRAPHS} real graphs of "
             f"the class, and {few}"
-        ]
-    if explanation.probability.mean >= CERTAIN:
-        return []
-    usual = profile.mean_nodes
-    if explanation.num_nodes < explanation.max_nodes or usual <= explanation.max_nodes:
-        return []
-    return [
-        f"it has as many nodes as it may, {explanation.max_nodes}, and graphs of the class "
-        f"have {usual:.0f} on average: a higher max_nodes may reach the class"
-    ]
+        )
+    usual, limit = profile.mean_nodes, explanation.max_nodes
+    if explanation.probability.mean < CERTAIN and explanation.num_nodes >= limit < usual:
+        notes.append(
+            f"it has as many nodes as it may, {limit}, and graphs of the class have {usual:.0f} on "
+            "average: a higher max_nodes may reach the class"
+        )
+    return notes
 
 
 def _curves(history: History) -> list[Curve]:
