@@ -150,7 +150,7 @@ class RealAnswers:
             if self.real is not None and self.measured:
                 core = count_in(self.real, core, target)[0]
             found.append(core)
-        return found
+        return sorted(found, key=lambda core: core.coverage or 0.0)
 
 
 def _kept(statistics: ClassStatistics | None) -> list[Data]:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch_geometric.data import Data
 
+from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect
 from gnninterpreter.interchange import graph_from_json, graph_to_json
@@ -23,7 +24,7 @@ __all__ = ["Core", "core_check", "storable"]
 
 
 @dataclass(frozen=True, eq=False)
-class Core:
+class Core(ByValue):
     """A small graph that makes the model certain by itself.
 
     Args:
@@ -99,13 +100,6 @@ class Core:
         for name in ("necessity", "sufficiency"):
             values[name] = None if values[name] is None else vars(values[name])
         return {"graph": graph_to_json(self.graph, self.spec), **values}
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Core):
-            return NotImplemented
-        return self.to_json() == other.to_json()
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def core_check(spec: GraphSpec, dtype: torch.dtype = torch.float32) -> Callable[[Any, str], Core]:

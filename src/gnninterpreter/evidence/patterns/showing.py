@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
+from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.matching import find
@@ -24,7 +25,7 @@ __all__ = ["Exemplar", "exemplar_check", "find_exemplars"]
 
 
 @dataclass(frozen=True, eq=False)
-class Exemplar:
+class Exemplar(ByValue):
     """A real graph of the class.
 
     Args:
@@ -66,11 +67,6 @@ class Exemplar:
         """The exemplar as plain JSON values."""
         values = {n: v for n, v in vars(self).items() if n not in ("graph", "spec")}
         return {"graph": graph_to_json(self.graph, self.spec), **values, "mask": list(self.mask)}
-
-    def __eq__(self, other: object) -> bool:
-        return self.to_json() == other.to_json() if isinstance(other, Exemplar) else NotImplemented
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def exemplar_check(
