@@ -17,9 +17,10 @@ from typing import Any
 import torch
 import torch_geometric
 from torch import Tensor, nn
-from torch_geometric.data import Batch
+from torch_geometric.data import Batch, Data
 
 from gnninterpreter._version import __version__
+from gnninterpreter.datasets import cached
 from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError, TargetError
 from gnninterpreter.evidence import rule_of
 from gnninterpreter.evidence.patterns import RealAnswers
@@ -110,6 +111,7 @@ def explain(
         model = load_model(model)
     rule = rule_of(model, dataset)
     name, dataset_name = type(model).__name__, getattr(dataset, "name", None)
+    bundle = model if isinstance(model, Bundle) else None
     if isinstance(model, Bundle):
         name = dataset_name = model.dataset_name
         spec, class_statistics = spec or model.spec, class_statistics or model.statistics
@@ -120,6 +122,8 @@ def explain(
             "the class they were trained with first"
         )
     graphs = None if dataset is None else graph_list(dataset)
+    # What cores and shares are about; a bundled model needs it for nothing else.
+    seen = _at_hand(bundle) if graphs is None and bundle is not None else graphs
     if spec is None:
         if graphs is None:
             raise SpecError(
@@ -147,7 +151,7 @@ def explain(
         wanted, skipped = _with_recipes(asked, recipe, dataset_name, targets is None)
         others = _peers(peers, classifier)
         relaxed, report = _relax(classifier, gradient)
-        real = RealAnswers(classifier, graphs, class_statistics, seed)
+        real = RealAnswers(classifier, seen, class_statistics, seed)
         lines = [*classifier.describe(), *_describe(classifier.spec, report, relaxed), *skipped]
         lines += real.lines
         display = _display(progress)
@@ -175,7 +179,7 @@ def explain(
                     seed,
                     rule,
                     real=real,
-                    graphs=graphs,
+                    graphs=seen,
                     peers=others,
                 )
                 explanations[explanation.name] = explanation
@@ -192,7 +196,7 @@ def explain(
             metadata,
             class_statistics,
             classifier,
-            graphs,
+            seen,
         )
     # Graphs go where the model is at home, so that it takes them as they are.
     classifier.device = next((p.device for p in model.parameters()), torch.device("cpu"))
@@ -228,6 +232,15 @@ def _callbacks(callbacks: Any) -> tuple[Callback, ...]:
                 f"callbacks must be functions of a Snapshot (got {type(callback).__name__})"
             )
     return listed
+
+
+def _at_hand(bundle: Bundle) -> list[Data] | None:
+    """The data that a bundled model was trained on, where it lies in the cache as it was then."""
+    made = bundle.training.get("data", {})
+    found = cached(bundle.dataset_name, int(made.get("seed", 0)))
+    if found is None or found.fingerprint != made.get("fingerprint"):
+        return None
+    return graph_list(found)
 
 
 def _peers(peers: Any, classifier: GraphClassifier) -> tuple[GraphClassifier, ...]:
