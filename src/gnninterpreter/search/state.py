@@ -132,7 +132,7 @@ class Phase(Protocol):
 
     A phase is a frozen dataclass of its settings. It improves what it is given and depends on no
     other phase, so that a recipe may leave any of them out, or add one. One that looks for graphs
-    may say ``searches = True``: restarts whose graph leaves nothing to be desired are then spared.
+    may say ``searches = True``: restarts that have a prototype already are then spared.
     """
 
     @property
