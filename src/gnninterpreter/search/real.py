@@ -15,6 +15,7 @@ from torch import Tensor
 from gnninterpreter.batches import choose, compact, present_nodes, repeat, replaced, widened
 from gnninterpreter.distribution import Streams, centred
 from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.objective import Typical
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.edits import DRAWS, GROW, SHRINK, FeaturePool, propose
@@ -65,7 +66,7 @@ class Shrink:
             if not rows.numel() or monitor.graphs(self.name, number, self.rounds, graphs):
                 break
             some = streams.fork(number).select(rows)
-            begin = _placed(known.exemplars.begin(some.fork(0), 1, BAR), graphs)
+            begin = _placed(known.exemplars.begin_small(some.fork(0), _bar(problem)), graphs)
             found = self._shrunk(problem, begin, pool, some.fork(1))
             # A later beginning replaces an earlier one only where it is better.
             old, new = problem.evaluate(graphs[rows]), problem.evaluate(found)
@@ -153,6 +154,12 @@ class Spread:
         if not len(population):
             return state
         return state.with_(population=population[distinct_rows(population, known.bank)])
+
+
+def _bar(problem: Problem) -> float:
+    """Percentile among real graphs that the objective asks for."""
+    terms = [weighted.term for weighted in problem.objective.terms]
+    return next((term.bar for term in terms if isinstance(term, Typical)), BAR)
 
 
 def _good(problem: Problem, graphs: DenseGraphs) -> Tensor:

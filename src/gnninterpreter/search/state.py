@@ -123,7 +123,12 @@ class State:
             evaluation=self.evaluation.merged(rows, some.evaluation),
             reasons=tuple(reasons),
             iterations=tuple(iterations),
-            history=some.history.spread_over(rows, len(self.reasons)),
+            # Phases that keep no history hand on the one they were given.
+            history=(
+                self.history
+                if some.history is self.history
+                else some.history.spread_over(rows, len(self.reasons))
+            ),
         )
 
 

@@ -49,6 +49,19 @@ class Exemplars(ByValue):
     def __len__(self) -> int:
         return len(self.graphs)
 
+    def begin_small(self, streams: Streams, bar: float = 0.0, among: int = 4) -> DenseGraphs:
+        """Draw a few graphs for every stream and give it the smallest of them.
+
+        Args:
+            streams: One for each restart.
+            bar: As for `begin`.
+            among: How many to choose from.
+        """
+        drawn = self.begin(streams, among, bar)
+        least = drawn.num_edges.view(-1, among).argmin(1)
+        first = torch.arange(len(least), device=least.device) * among
+        return drawn[first + least]
+
     def begin(self, streams: Streams, each: int = 1, bar: float = 0.0) -> DenseGraphs:
         """Draw ``each`` graphs for every stream, not one twice for a stream while there are others.
 
