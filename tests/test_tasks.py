@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import networkx as nx
@@ -19,7 +20,7 @@ import gnninterpreter as gi
 from tests.tiny import seeded, shapes, trained_shapes
 
 LABELS = ("regular", "hub")
-NUMBER = 3.5
+NUMBER = 5.0
 
 
 class Small(nn.Module):
@@ -61,23 +62,23 @@ def labelled() -> tuple[nn.Module, list[Data]]:
 
 @lru_cache(maxsize=1)
 def measured() -> tuple[nn.Module, list[Data]]:
-    """The value of a graph is its mean degree."""
+    """The value of a tree is its share of leaves: least for a path, most for a star."""
     graphs = []
     for i in range(120):
-        nodes = 6 + i % 5
-        drawn = nx.connected_watts_strogatz_graph(nodes, 2 + 2 * (i % 2), 0.5, seed=i)
-        drawn.add_edges_from(nx.gnp_random_graph(nodes, (i % 7) / 12, seed=i).edges)
-        data = from_networkx(nx.Graph(drawn.edges))
-        data.x = torch.ones(data.num_nodes, 1)
-        data.y = torch.tensor([[data.num_edges / data.num_nodes]])
+        # Each node hangs on the first one as often as i says, else on the one before it.
+        nodes, draw = 9, Random(i)
+        ends = [(0 if draw.random() < (i % 9) / 8 else k - 1, k) for k in range(1, nodes)]
+        tree = nx.Graph(ends)
+        data = from_networkx(tree)
+        data.x = torch.ones(nodes, 1)
+        leaves = sum(degree == 1 for _, degree in tree.degree())
+        data.y = torch.tensor([[10 * leaves / nodes]])
         graphs.append(data)
     return trained(1, graphs, nn.functional.mse_loss), graphs
 
 
 def explain(model: nn.Module, graphs: list[Data], targets: Any, **more: Any) -> gi.ExplanationSet:
-    return gi.explain(
-        model, graphs, targets=targets, restarts=2, seed=0, progress=False, **more
-    )
+    return gi.explain(model, graphs, targets=targets, restarts=2, progress=False, **more)
 
 
 def value(model: nn.Module, graph: Data) -> Tensor:
@@ -92,6 +93,7 @@ def kept(result: gi.ExplanationSet, folder: Path) -> None:
     again = gi.load(folder / "run")
     assert again == result
     assert again.summary() == result.summary()
+    assert [one["class"] for one in result.summary()["classes"]] == list(result)
     page = result.report(folder / "report.html").read_text()
     for explanation in result.values():
         assert explanation.name in page
@@ -103,11 +105,10 @@ def test_labels_of_a_multilabel_model(tmp_path: Path) -> None:
     assert list(result) == ["hub", "regular"]
     for name, explanation in result.items():
         assert explanation.target.kind == "label"
-        assert explanation.reached
+        assert explanation.converged
         given = value(model, explanation.best).sigmoid()[LABELS.index(name)]
         assert float(given) >= 0.99
-        assert explanation.mean_probability >= 0.99
-        assert name in result.summary()
+        assert explanation.probability.mean >= 0.99
     kept(result, tmp_path)
 
 
@@ -117,14 +118,13 @@ def test_values_of_a_regression(tmp_path: Path) -> None:
     assert list(result) == ["max", "min", f"{NUMBER:g}"]
     for explanation in result.values():
         assert explanation.target.kind == "value"
-        assert explanation.reached
-        assert explanation.mean_probability >= 0.99
-        assert explanation.name in result.summary()
+        assert explanation.converged
+        assert explanation.probability.mean >= 0.99
     real = torch.cat([value(model, graph) for graph in graphs])
     found = {name: float(value(model, one.best)) for name, one in result.items()}
     assert found["max"] >= float(real.quantile(0.99)) - 1e-4
     assert found["min"] <= float(real.quantile(0.01)) + 1e-4
-    assert found[f"{NUMBER:g}"] == pytest.approx(NUMBER, abs=0.2)
+    assert found[f"{NUMBER:g}"] == pytest.approx(NUMBER, abs=0.5)
     kept(result, tmp_path)
 
 
@@ -136,8 +136,7 @@ def test_the_boundary_between_two_classes(tmp_path: Path) -> None:
     assert explanation.name == "cycle | star"
     assert explanation.target.kind == "boundary"
     given = value(model, explanation.best).softmax(0)
-    assert explanation.reached
+    assert explanation.converged
     assert 0.4 <= float(given[0]) <= 0.6
     assert 0.4 <= float(given[1]) <= 0.6
-    assert "cycle | star" in result.summary()
     kept(result, tmp_path)
