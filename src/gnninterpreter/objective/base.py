@@ -182,5 +182,12 @@ class Term:
         return None
 
     def met(self, proposals: Proposals) -> Tensor | None:
-        """Which graphs leave nothing to be desired of this term, [B]; None wants nothing."""
-        return self.feasible(proposals)
+        """Which graphs leave nothing to be desired of this term, [B]; None wants nothing.
+
+        Those that it allows and, if it is required, that cost nothing.
+        """
+        allowed = self.feasible(proposals)
+        cost = self.discrete(proposals) if self.required else None
+        if cost is None:
+            return allowed
+        return cost <= 0 if allowed is None else allowed & (cost <= 0)
