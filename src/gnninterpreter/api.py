@@ -20,8 +20,9 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch
 
 from gnninterpreter._version import __version__
-from gnninterpreter.errors import ModelError, SpecError, TargetError
+from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError, TargetError
 from gnninterpreter.evidence import rule_of
+from gnninterpreter.evidence.patterns import RealAnswers
 from gnninterpreter.explanation import ExplanationSet, load_run
 from gnninterpreter.explanation.assembly import explanation_of
 from gnninterpreter.graphs import random_graphs
@@ -57,6 +58,7 @@ def explain(
     embedding: str | Callable[[nn.Module, Batch], Tensor] | None = None,
     class_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
+    peers: Sequence[nn.Module | Bundle | str] = (),
     class_statistics: ClassStatistics | None = None,
     gradient: str = "auto",
     device: str | torch.device | None = None,
@@ -83,6 +85,7 @@ def explain(
         embedding: Where the graph embedding is: a module name or a callable.
         class_names: One name for each class, label or value of the model.
         feature_names: One name for each category of the first categorical block of the nodes.
+        peers: Other models of the same task; asked whether they believe in the explanations too.
         class_statistics: Stands in for the data set where the data is not at hand.
         gradient: ``"auto"`` relaxes the model where the probe passes and uses the score-function
             gradient elsewhere; ``"relaxed"`` and ``"score-function"`` insist.
@@ -142,8 +145,11 @@ def explain(
             class_statistics = ClassStatistics.from_dataset(classifier, graphs)
         asked = targets_of(targets, classifier.spec, classifier.task, class_statistics)
         wanted, skipped = _with_recipes(asked, recipe, dataset_name, targets is None)
+        others = _peers(peers, classifier)
         relaxed, report = _relax(classifier, gradient)
+        real = RealAnswers(classifier, graphs, class_statistics, seed)
         lines = [*classifier.describe(), *_describe(classifier.spec, report, relaxed), *skipped]
+        lines += real.lines
         display = _display(progress)
         display.begin(name, lines, [target.name for target, _ in wanted])
         explanations = {}
@@ -162,7 +168,15 @@ def explain(
                         (display.look, *listeners),
                     )
                 explanation = explanation_of(
-                    result, classifier, class_statistics, chosen.name, seed, rule
+                    result,
+                    classifier,
+                    class_statistics,
+                    chosen.name,
+                    seed,
+                    rule,
+                    real=real,
+                    graphs=graphs,
+                    peers=others,
                 )
                 explanations[explanation.name] = explanation
                 display.end_class(explanation)
@@ -171,10 +185,18 @@ def explain(
         recipes = [chosen for _, chosen in wanted]
         metadata = _metadata(recipes, seed, restarts, report, classifier)
         found = ExplanationSet(
-            classifier.spec, explanations, name, lines, metadata, class_statistics
+            classifier.spec,
+            explanations,
+            name,
+            lines,
+            metadata,
+            class_statistics,
+            classifier,
+            graphs,
         )
     # Graphs go where the model is at home, so that it takes them as they are.
-    return found.to(next((p.device for p in model.parameters()), torch.device("cpu")))
+    classifier.device = next((p.device for p in model.parameters()), torch.device("cpu"))
+    return found.to(classifier.device)
 
 
 def load(folder: str | Path) -> ExplanationSet:
@@ -206,6 +228,34 @@ def _callbacks(callbacks: Any) -> tuple[Callback, ...]:
                 f"callbacks must be functions of a Snapshot (got {type(callback).__name__})"
             )
     return listed
+
+
+def _peers(peers: Any, classifier: GraphClassifier) -> tuple[GraphClassifier, ...]:
+    """Other models, each of which must say the same kind of thing about the same graphs."""
+    single = isinstance(peers, (str, nn.Module, Bundle))
+    found = []
+    for place, given in enumerate((peers,) if single else tuple(peers or ())):
+        peer = load_model(given) if isinstance(given, str) else given
+        module = peer.model if isinstance(peer, Bundle) else peer
+        if not isinstance(module, nn.Module):
+            raise ModelError(
+                f"peers must be models of the same task (got {type(peer).__name__} at place "
+                f"{place})"
+            )
+        try:
+            other = GraphClassifier(module, classifier.spec, task=str(classifier.task))
+        except GNNInterpreterError as error:
+            raise ModelError(
+                f"peers must take the same graphs as the model, and the one at place {place} does "
+                f"not: {error}"
+            ) from error
+        if other.spec.num_classes != classifier.spec.num_classes:
+            raise ModelError(
+                f"peers must have the {classifier.spec.num_classes} classes of the model (got "
+                f"{other.spec.num_classes} at place {place})"
+            )
+        found.append(other)
+    return tuple(found)
 
 
 def _relax(classifier: GraphClassifier, gradient: str) -> tuple[RelaxedModel | None, ProbeReport]:

@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import torch
+from torch_geometric.data import Data
 
 __all__ = ["ByValue", "equal"]
 
@@ -22,7 +23,7 @@ class ByValue:
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Whether two values are equal: tensors by their numbers wherever they lie, NaN to NaN."""
+    """Whether two values are equal: tensors and graphs by their numbers, wherever they lie."""
     if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
         if one.shape != other.shape or one.dtype != other.dtype:
             return False
@@ -30,6 +31,8 @@ def equal(one: Any, other: Any) -> bool:
         return bool(((a == b) | ((a != a) & (b != b))).all())
     if type(one) is not type(other):
         return bool(one == other)
+    if isinstance(one, Data):
+        return equal(one.to_dict(), other.to_dict())
     if isinstance(one, float):
         return one == other or (math.isnan(one) and math.isnan(other))
     if isinstance(one, (list, tuple)):

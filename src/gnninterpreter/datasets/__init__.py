@@ -15,7 +15,7 @@ from gnninterpreter.datasets.base import ExplainableDataset
 from gnninterpreter.datasets.summary import summarize
 from gnninterpreter.errors import DataError
 
-__all__ = ["NAMES", "ExplainableDataset", "dataset_class", "load", "summarize"]
+__all__ = ["NAMES", "ExplainableDataset", "cached", "dataset_class", "load", "summarize"]
 
 _CLASSES = {
     "mutag": ("mutag", "MUTAG"),
@@ -79,3 +79,27 @@ def load(
         if "unexpected keyword argument" in str(error):
             raise DataError(f"the data set '{found.name}' does not take that: {error}") from error
         raise
+
+
+class _NotCached(Exception):  # noqa: N818 - an answer rather than an error
+    """The data set would have to be made first."""
+
+
+def cached(name: str, seed: int = 0) -> ExplainableDataset | None:
+    """Return a data set if it lies in the cache folder; nothing is generated or fetched.
+
+    Args:
+        name: One of `NAMES`; None is returned for any other.
+        seed: The seed it was made with.
+    """
+
+    def refuse(_: ExplainableDataset) -> None:
+        raise _NotCached
+
+    try:
+        found = dataset_class(name)
+        reader = type(found.__name__, (found,), {"_check_writable": refuse})
+        dataset: ExplainableDataset = reader(seed=seed)
+    except (_NotCached, DataError):
+        return None
+    return dataset

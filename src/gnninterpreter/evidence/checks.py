@@ -14,18 +14,24 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence.evidence import Check, written
+from gnninterpreter.evidence.patterns.causes import Effect
+from gnninterpreter.evidence.patterns.core import storable
 from gnninterpreter.evidence.rule import Rule
 from gnninterpreter.evidence.thresholds import (
     AGREEING_SHARE,
     CERTAIN,
+    CLEARLY,
     DISTINCT_SHARE,
+    LIFT,
     OUTLYING_PERCENTILE,
     PROBABLE,
     RANDOM_GRAPHS,
     RANDOM_SHARE,
 )
 from gnninterpreter.graphs import node_rows, random_graphs
+from gnninterpreter.isomorphism import same_graph
 from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective.target import Target
 
 if TYPE_CHECKING:
@@ -43,12 +49,18 @@ class Case:
         classifier: The model; None where it is not at hand.
         scores: Scores of the samples behind ``explanation.probability``, [n].
         rule: The rule of the data set, where there is one.
+        profile: What real graphs of the target look like, where that is known.
+        graphs: The data, where it is at hand.
+        peers: Other models of the same task.
     """
 
     explanation: Explanation
     classifier: GraphClassifier | None = None
     scores: Tensor | None = None
     rule: Rule | None = None
+    profile: Profile | None = None
+    graphs: Sequence[Data] | None = None
+    peers: tuple[GraphClassifier, ...] = ()
 
     @property
     def reached(self) -> set[int]:
@@ -97,10 +109,99 @@ def certain_samples(case: Case) -> Check:
     return Check(name, share >= PROBABLE, sentence, share, PROBABLE)
 
 
-def certain_as_real(_: Case) -> Check:
+def certain_as_real(case: Case) -> Check:
     """Where does its certainty lie among that of real graphs?"""
-    sentence = "what the model gives to real graphs of the class is not known here"
-    return Check("certainty among real graphs", None, sentence)
+    name, score = "certainty among real graphs", case.explanation.mode_probability
+    percentile = None if case.profile is None else case.profile.score_percentile(score)
+    if percentile is None:
+        return Check(name, None, "what the model gives to real graphs of the class is not known")
+    sentence = f"the model is more certain of the graph than of {percentile:.0f}% of real graphs"
+    passed = percentile >= OUTLYING_PERCENTILE or score >= CERTAIN
+    return Check(name, passed, sentence, percentile, OUTLYING_PERCENTILE)
+
+
+def typical(case: Case) -> Check:
+    """Could it be one of the real graphs of the class?"""
+    percentile = case.explanation.typicality
+    if percentile is None:
+        return Check("typical", None, "there are not enough real graphs to compare the graph with")
+    passed = percentile >= OUTLYING_PERCENTILE
+    sentence = f"{percentile:.0f}% of the real graphs of the class are stranger than the graph"
+    if not passed:
+        sentence = f"untypical: only {sentence}"
+    return Check("typical", passed, sentence, percentile, OUTLYING_PERCENTILE)
+
+
+def new(case: Case) -> Check:
+    """Is it one of the real graphs, or none of them? Either is fine, and said."""
+    explanation, graphs = case.explanation, case.graphs
+    if graphs is None or not explanation.num_edges:
+        return Check("new", None, "there is no data to look the graph up in")
+    best, spec = explanation.best.cpu(), explanation.spec
+    size = (int(best.num_nodes or 0), int(best.num_edges))
+    alike = [g for g in graphs if (int(g.num_nodes or 0), int(g.num_edges)) == size]
+    count = 0
+    for graph in alike:
+        stored = storable(graph, spec, torch.float32)
+        count += stored is not None and same_graph(best, stored, spec)
+    sentence = f"it is none of the {len(graphs):,} real graphs"
+    if count:
+        sentence = f"it is a real graph of the data, which holds it {_times(count)}"
+    return Check("new", True, sentence, count, len(graphs))
+
+
+def core_covers(case: Case) -> Check:
+    """Do real graphs of the class have the core, and others not?"""
+    core = case.explanation.core
+    if core is None:
+        return Check("core covers", None, "there is no core")
+    if core.coverage is None:
+        return Check("core covers", None, "there is no data to look for the core in")
+    sentence = f"{core.found_in()}, {_percent(core.coverage)}"
+    if core.lift is None:
+        return Check("core covers", None, f"{sentence}, and there are no others", core.coverage)
+    sentence += f" and {core.lift:.1f} times as often as others"
+    return Check("core covers", core.lift >= LIFT, sentence, core.coverage, LIFT)
+
+
+def necessary(case: Case) -> Check:
+    """Does the model lose the class when the core is taken out of real graphs?"""
+    effect = None if case.explanation.core is None else case.explanation.core.necessity
+    sentence = "without the core real graphs lose {value:.2f} on average, without other nodes {0}"
+    return _effect("necessary", effect, sentence)
+
+
+def sufficient(case: Case) -> Check:
+    """Do other graphs become the class when the core is joined to them?"""
+    effect = None if case.explanation.core is None else case.explanation.core.sufficiency
+    sentence = "with the core joined {value:.0%} of other graphs turn, with another piece {0}"
+    return _effect("sufficient", effect, sentence)
+
+
+def _effect(name: str, effect: Effect | None, sentence: str) -> Check:
+    if effect is None:
+        return Check(name, None, "there is no core, or no data to try it on")
+    control = effect.control
+    form = "{:.0%}" if "%" in sentence else "{:.2f}"
+    beside = "not tried" if control is None else form.format(control)
+    passed = effect.value >= (control or 0.0) + CLEARLY
+    return Check(name, passed, sentence.format(beside, value=effect.value), effect.value, control)
+
+
+def peers_agree(case: Case) -> Check:
+    """Do other models of the same task believe in it too?"""
+    name, explanation = "peers agree", case.explanation
+    if not case.peers:
+        return Check(name, None, "no other models were given to be asked")
+    if not explanation.num_edges:
+        return Check(name, None, "there is no graph to ask other models about")
+    said = [
+        bool(explanation.target.assigned(peer.score_data([explanation.best]))[0])
+        for peer in case.peers
+    ]
+    share = sum(said) / len(said)
+    sentence = f"{sum(said)} of {len(said)} other models give the graph to the class as well"
+    return Check(name, share >= AGREEING_SHARE, sentence, share, AGREEING_SHARE)
 
 
 def feasible(case: Case) -> Check:
@@ -144,11 +245,16 @@ def restarts_agree(case: Case) -> Check:
     name, count = "restarts agree", len(case.reached)
     if count < 2:
         return Check(name, None, "it takes two restarts that reached the class to compare them")
-    modes = case.explanation.modes(PROBABLE)
-    distinct = sum(bool(case.reached.intersection(mode.restarts)) for mode in modes)
+    found = case.explanation.modes(PROBABLE)
+    modes = [mode for mode in found if case.reached.intersection(mode.restarts)]
+    distinct = len(modes)
+    # A class has many typical members; finding several of them is no disagreement.
+    doubtful = sum(mode.kind not in ("prototype", "core") for mode in modes)
     graphs = "the same graph" if distinct == 1 else f"{distinct} different graphs"
     sentence = f"the {count} restarts that reached the class found {graphs}"
-    return Check(name, distinct <= DISTINCT_SHARE * count, sentence, distinct, count)
+    if distinct > 1 and doubtful < distinct:
+        sentence += f", {distinct - doubtful} of them typical"
+    return Check(name, doubtful <= DISTINCT_SHARE * count, sentence, distinct, count)
 
 
 def random_control(case: Case) -> Check:
@@ -238,6 +344,12 @@ CHECKS: tuple[Callable[[Case], Check], ...] = (
     certain_as_real,
     feasible,
     likeness,
+    typical,
+    new,
+    core_covers,
+    necessary,
+    sufficient,
+    peers_agree,
     restarts_reach,
     restarts_agree,
     random_control,
@@ -252,6 +364,10 @@ def _look(graph: Data) -> list[tuple[float, ...]]:
     x = node_rows(graph)
     rows = torch.cat([degrees.unsqueeze(1), x.unsqueeze(1) if x.dim() == 1 else x], dim=1)
     return sorted(tuple(row) for row in rows.tolist())
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
 
 
 def _percent(share: float) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torch import Tensor
+from torch_geometric.data import Data
 
 from gnninterpreter.evidence.checks import CHECKS, Case
 from gnninterpreter.evidence.evidence import Evidence
 from gnninterpreter.evidence.rule import Rule
 from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import Profile
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
@@ -23,6 +26,9 @@ def evidence_of(
     *,
     scores: Tensor | None = None,
     rule: Rule | None = None,
+    profile: Profile | None = None,
+    graphs: Sequence[Data] | None = None,
+    peers: Sequence[GraphClassifier] = (),
 ) -> Evidence:
     """Make every check that can be made; the others are there as not checked.
 
@@ -31,6 +37,9 @@ def evidence_of(
         classifier: The model, for the control with random graphs.
         scores: Scores of the samples behind ``explanation.probability``, [n].
         rule: The rule of the data set; see `rule_of`.
+        profile: What real graphs of the target look like.
+        graphs: The data, to tell whether the graph is one of them.
+        peers: Other models of the same task.
     """
-    case = Case(explanation, classifier, scores, rule)
+    case = Case(explanation, classifier, scores, rule, profile, graphs, tuple(peers))
     return Evidence(tuple(check(case) for check in CHECKS))

@@ -7,18 +7,23 @@ from gnninterpreter.models.statistics import CERTAIN
 __all__ = [
     "AGREEING_SHARE",
     "CERTAIN",
+    "CLEARLY",
     "DISTINCT_SHARE",
     "EXACT_RULE",
+    "LIFT",
     "OUTLYING_PERCENTILE",
     "PROBABLE",
     "RANDOM_GRAPHS",
     "RANDOM_SHARE",
+    "SHORTCUT_PERCENTILE",
 ]
 
 PROBABLE = 0.9
 """A mean score below this does not reach the target; one below `CERTAIN` is not certain."""
 OUTLYING_PERCENTILE = 10.0
 """Below this percentile of the real graphs an explanation is unlike them."""
+SHORTCUT_PERCENTILE = 5.0
+"""Below this percentile a certain graph could not pass for a real one: it is a shortcut."""
 AGREEING_SHARE = 0.5
 """At least this share of the restarts has to reach the target."""
 DISTINCT_SHARE = 0.75
@@ -27,5 +32,9 @@ RANDOM_GRAPHS = 200
 """How many random graphs an explanation is held against."""
 RANDOM_SHARE = 0.9
 """Random graphs do as well where they get at least this share of the explanation's score."""
+LIFT = 1.5
+"""A core that is not this many times as frequent in its class as elsewhere tells little."""
+CLEARLY = 0.1
+"""A core makes a difference where it does this much more than as many random nodes."""
 EXACT_RULE = 0.99
 """A rule that agrees with a smaller share of the labels is one of thumb."""

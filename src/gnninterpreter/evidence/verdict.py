@@ -11,7 +11,7 @@ from typing import Any
 
 from gnninterpreter.evidence.evidence import Check, Evidence
 
-__all__ = ["TRUSTWORTHY", "WORDS", "Verdict", "verdict_on"]
+__all__ = ["TOLD", "TRUSTWORTHY", "WORDS", "Verdict", "verdict_on"]
 
 TRUSTWORTHY = "trustworthy"
 UNCOMPARED = "certain, but not compared with data"
@@ -29,12 +29,17 @@ WORDS: dict[str, tuple[str, str | None]] = {
     "samples certain": ("not certain", None),
     "restarts reach it": (UNSTABLE, INCOMPLETE),
     "feasible": ("not in one piece within the size limit", INCOMPLETE),
+    "typical": ("untypical of real graphs", UNCOMPARED),
     "likeness": ("out of distribution", UNCOMPARED),
+    "peers agree": ("other models disagree", None),
     "restarts agree": (UNSTABLE, INCOMPLETE),
     "rule of thumb": ("contradicts the rule of thumb", None),
     "audit": ("weaknesses found by the audit", None),
     "certainty among real graphs": ("out of distribution", None),
 }
+
+# Said, but no reason for or against: a class may be the absence of something, and have no core.
+TOLD = ("core covers", "necessary", "sufficient", "new")
 
 
 @dataclass(frozen=True)
@@ -65,10 +70,12 @@ def verdict_on(evidence: Evidence) -> Verdict:
 
     It is trustworthy only where every check that matters was made and none failed.
     """
-    failed = sorted(evidence.with_state(False), key=_gravity)
+    failed = sorted((c for c in evidence.with_state(False) if c.name not in TOLD), key=_gravity)
     reasons = [_sentence(check.sentence) for check in failed]
     for words, state in (("Passed", True), ("Not checked", None)):
         names = [check.name for check in evidence.with_state(state)]
+        if state is None:
+            names = [name for name in names if name not in TOLD]
         # Where something failed, what passed is no reason.
         if names and not (failed and state):
             reasons.append(f"{words}: {', '.join(names)}.")

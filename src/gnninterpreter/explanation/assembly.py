@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
+from gnninterpreter.batches import compact
 from gnninterpreter.evidence import Rule, evidence_of
+from gnninterpreter.evidence.patterns import Answers, RealAnswers
 from gnninterpreter.evidence.thresholds import CERTAIN
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.explanation.sampler import REPORTING, LatentSampler, PopulationSampler
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics, Profile
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective import Aim, Proposals, violation
 from gnninterpreter.search import History, SearchResult
+from gnninterpreter.typicality.typicality import FEWEST_GRAPHS
 
 __all__ = ["explanation_of", "similarities"]
 
@@ -29,8 +35,24 @@ def explanation_of(
     recipe: str,
     seed: int,
     rule: Rule | None = None,
+    *,
+    real: RealAnswers | None = None,
+    graphs: Sequence[Data] | None = None,
+    peers: Sequence[GraphClassifier] = (),
 ) -> Explanation:
-    """Score the restarts with the native model, choose the best and gather the evidence."""
+    """Score the restarts with the native model, choose the best and gather the evidence.
+
+    Args:
+        result: What the search found.
+        classifier: The model.
+        statistics: What real graphs look like.
+        recipe: Name of the recipe.
+        seed: Seed.
+        rule: The rule of the data set.
+        real: Gives cores, shortcuts and exemplars.
+        graphs: The data, to tell whether the graph is one of them.
+        peers: Other models of the same task.
+    """
     target, choice = result.target, result.ranking()[0]
     profile = target.profile(statistics)
     sampler = _sampler(result, choice)
@@ -49,6 +71,7 @@ def explanation_of(
     undecided = result.distribution.undecided()
     aim = Aim(target, result.limits.max_nodes, result.limits.max_edges)
     whole = violation(Proposals(modes, scores, aim)) <= 0
+    typical = _percentiles(modes, profile)
     restarts = [
         Restart(
             probability=float(given[r]),
@@ -60,9 +83,14 @@ def explanation_of(
             undecided=float(undecided[r]),
             reason=str(result.reasons[r]),
             iterations=int(result.iterations[r]),
+            percentile=typical[r],
+            certain=bool(given[r] >= result.certain),
         )
         for r in range(result.distribution.restarts)
     ]
+    answers = Answers()
+    if real is not None:
+        answers = real.about(target, result.shortcuts, result.certain)
     explanation = Explanation(
         spec=classifier.spec,
         target=target,
@@ -81,9 +109,21 @@ def explanation_of(
         seed=seed,
         seconds=result.seconds,
         history=_curves(result.history),
+        notes=answers.notes,
+        cores=answers.cores,
+        shortcuts=answers.shortcuts,
+        real_graphs=answers.exemplars,
     )
     explanation.notes.extend(_notes(explanation, profile))
-    evidence = evidence_of(explanation, classifier, scores=sampled, rule=rule)
+    evidence = evidence_of(
+        explanation,
+        classifier,
+        scores=sampled,
+        rule=rule,
+        profile=profile,
+        graphs=graphs,
+        peers=peers,
+    )
     return replace(explanation, evidence=evidence)
 
 
@@ -102,17 +142,36 @@ def similarities(embedding: Tensor, profile: Profile | None) -> list[float | Non
     return [float(v) for v in torch.cosine_similarity(embedding, mean).nan_to_num(nan=-1.0)]
 
 
-def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
-    """Say what may help where the target was not reached; the evidence says what gave way."""
-    if profile is None or explanation.probability.mean >= CERTAIN:
-        return []
-    usual = profile.mean_nodes
-    if explanation.num_nodes < explanation.max_nodes or usual <= explanation.max_nodes:
-        return []
+def _percentiles(modes: DenseGraphs, profile: Profile | None) -> list[float | None]:
+    """How typical each graph is among real ones, in percent; None where that is not known."""
+    if profile is None or profile.typicality is None:
+        return [None] * len(modes)
+    found = profile.typicality.bank.percentile(compact(modes))
+    # A graph without edges has no nodes: there is nothing to compare.
     return [
-        f"it has as many nodes as it may, {explanation.max_nodes}, and graphs of the class "
-        f"have {usual:.0f} on average: a higher max_nodes may reach the class"
+        None if empty else float(value)
+        for value, empty in zip(found.tolist(), modes.empty.tolist(), strict=True)
     ]
+
+
+def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
+    """Say what could not be judged, and what may help where the target was not reached."""
+    if profile is None:
+        return []
+    notes = []
+    if profile.typicality is None and profile.mean_embedding is not None:
+        few = f"there are only {profile.count}" if profile.count < FEWEST_GRAPHS else "none fit"
+        notes.append(
+            f"how typical the graph is was not judged: it takes {FEWEST_GRAPHS} real graphs of "
+            f"the class, and {few}"
+        )
+    usual, limit = profile.mean_nodes, explanation.max_nodes
+    if explanation.probability.mean < CERTAIN and explanation.num_nodes >= limit < usual:
+        notes.append(
+            f"it has as many nodes as it may, {limit}, and graphs of the class have {usual:.0f} on "
+            "average: a higher max_nodes may reach the class"
+        )
+    return notes
 
 
 def _curves(history: History) -> list[Curve]:

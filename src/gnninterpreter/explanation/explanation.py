@@ -14,6 +14,8 @@ from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import SpecError
 from gnninterpreter.evidence import Evidence, Verdict, verdict_on
+from gnninterpreter.evidence.patterns import Core, Exemplar
+from gnninterpreter.evidence.thresholds import OUTLYING_PERCENTILE, SHORTCUT_PERCENTILE
 from gnninterpreter.explanation.sampler import LatentSampler, Sampler
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.isomorphism import distinct
@@ -50,6 +52,9 @@ class Restart:
         undecided: What is still open in its distribution, in bits.
         reason: Why it ended.
         iterations: Gradient iterations it took.
+        percentile: Share of the real graphs of the class that are at least as strange as its most
+            probable graph, in percent; None where that is not known.
+        certain: Whether the model is as certain of that graph as was asked for.
     """
 
     probability: float
@@ -61,6 +66,8 @@ class Restart:
     undecided: float
     reason: str
     iterations: int
+    percentile: float | None = None
+    certain: bool = True
 
 
 @dataclass(frozen=True)
@@ -74,12 +81,24 @@ class Curve:
 
 @dataclass(frozen=True)
 class Mode:
-    """A distinct explanation graph and the restarts that found it."""
+    """A distinct explanation graph and the restarts that found it.
+
+    Args:
+        graph: The graph.
+        probability: What the model gives it.
+        restarts: The restarts that found it.
+        share: Their share of all.
+        kind: ``"core"`` where it is one of the cores, ``"prototype"`` where it is certain and
+            typical, ``"shortcut"`` where it is certain and like nothing real, ``"certain"`` where
+            it is not known or not clear how typical it is, ``"uncertain"`` where the model is not
+            certain of it.
+    """
 
     graph: Data
     probability: float
     restarts: tuple[int, ...]
     share: float
+    kind: str = "certain"
 
 
 @dataclass(eq=False, repr=False)
@@ -106,6 +125,10 @@ class Explanation(ByValue):
         history: Curves of the search.
         notes: What may help, in plain sentences.
         evidence: What was checked, and with what result.
+        cores: Small pieces of real graphs that make the model certain by themselves; the first
+            tells most about which graphs are of the class.
+        shortcuts: Graphs that the model is certain of and that are like nothing real.
+        real_graphs: Real graphs that show the target best, for `exemplars`.
     """
 
     spec: GraphSpec
@@ -127,6 +150,9 @@ class Explanation(ByValue):
     history: list[Curve] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     evidence: Evidence = field(default_factory=Evidence)
+    cores: list[Core] = field(default_factory=list)
+    shortcuts: list[Core] = field(default_factory=list)
+    real_graphs: list[Exemplar] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -147,6 +173,16 @@ class Explanation(ByValue):
     def best_dense(self) -> DenseGraphs:
         """The same on its candidate nodes, as a batch of one."""
         return self.sampler.modes()[self.choice]
+
+    @property
+    def core(self) -> Core | None:
+        """What the model needs to see: the first of the cores; None where there is none."""
+        return self.cores[0] if self.cores else None
+
+    @property
+    def typicality(self) -> float | None:
+        """Share of real graphs that are at least as strange as `best`, in percent, if known."""
+        return self.restarts[self.choice].percentile
 
     @property
     def graph(self) -> nx.Graph:
@@ -202,9 +238,32 @@ class Explanation(ByValue):
             raise SpecError(f"n must be at least 1 (got {n})")
         return self.sampler.sample(n, seed)
 
+    def exemplars(self, k: int = 4) -> list[Data]:
+        """Real graphs that show the target, those with the core first.
+
+        Args:
+            k: How many at most; no more than eight are kept.
+
+        Returns:
+            The graphs, each with ``core_mask``: which of its nodes the core lies on. None where no
+            real graphs were at hand.
+
+        Raises:
+            SpecError: If ``k`` is below 1.
+        """
+        if k < 1:
+            raise SpecError(f"k must be at least 1 (got {k})")
+        return [exemplar.data for exemplar in self.real_graphs[:k]]
+
     def to(self, device: torch.device | str) -> Explanation:
         """Return the explanation with its graphs on another device."""
-        return replace(self, sampler=self.sampler.to(device))
+        return replace(
+            self,
+            sampler=self.sampler.to(device),
+            cores=[core.to(device) for core in self.cores],
+            shortcuts=[core.to(device) for core in self.shortcuts],
+            real_graphs=[exemplar.to(device) for exemplar in self.real_graphs],
+        )
 
     def modes(self, least_probability: float = 0.5) -> list[Mode]:
         """The distinct explanation graphs that the restarts found, most frequent first.
@@ -231,9 +290,22 @@ class Explanation(ByValue):
                 self.restarts[members[0]].probability,
                 members,
                 len(members) / len(self.restarts),
+                self._kind(graphs[members[0]], self.restarts[members[0]]),
             )
             for members in groups
         ]
+
+    def _kind(self, graph: Data, restart: Restart) -> str:
+        """Which of the answers a mode is."""
+        if any(core.same(graph) for core in self.cores):
+            return "core"
+        if not restart.certain:
+            return "uncertain"
+        if restart.percentile is None:
+            return "certain"
+        if restart.percentile < SHORTCUT_PERCENTILE:
+            return "shortcut"
+        return "prototype" if restart.percentile >= OUTLYING_PERCENTILE else "certain"
 
     def export(self, path: str | Path) -> Path:
         """Write `best` to a file in the format that its ending asks for.
@@ -286,6 +358,9 @@ class Explanation(ByValue):
             "edges": self.num_edges,
             "similarity": self.similarity,
             "similarity_percentile": self.similarity_percentile,
+            "typicality": self.typicality,
+            "cores": [core.to_json() for core in self.cores],
+            "shortcuts": [core.to_json() for core in self.shortcuts],
             "undecided_bits": self.undecided,
             "reason": self.reason,
             "verdict": self.verdict.to_json(),

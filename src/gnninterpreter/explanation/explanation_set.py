@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import nn
+from torch_geometric.data import Data
 
-from gnninterpreter.errors import TargetError
+from gnninterpreter.errors import SpecError, TargetError
+from gnninterpreter.evidence.patterns import Fidelity, RealGraphs, fidelity_of
 from gnninterpreter.explanation.explanation import Explanation
+from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec import GraphSpec, graph_list
 from gnninterpreter.views import view
 
 if TYPE_CHECKING:
@@ -32,6 +36,8 @@ class ExplanationSet(Mapping[str, Explanation]):
         inferred: What was found out about the model, in short lines.
         metadata: Versions and settings, to repeat the run.
         statistics: What the classes look like to the model, where that is known.
+        classifier: The model; kept while in memory, never stored.
+        graphs: The data; kept while in memory, never stored.
     """
 
     spec: GraphSpec
@@ -40,6 +46,8 @@ class ExplanationSet(Mapping[str, Explanation]):
     inferred: list[str] = field(default_factory=list)
     metadata: dict[str, Any] = field(default_factory=dict)
     statistics: ClassStatistics | None = None
+    classifier: GraphClassifier | None = field(default=None, repr=False, compare=False)
+    graphs: Sequence[Data] | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, key: Any) -> Explanation:
         """Look a target up, as it was asked for.
@@ -92,6 +100,53 @@ class ExplanationSet(Mapping[str, Explanation]):
             "inferred": self.inferred,
             **self.metadata,
         }
+
+    def fidelity(
+        self,
+        held_out: Any,
+        *,
+        model: nn.Module | None = None,
+        dataset: Any = None,
+        forward: Callable[..., Any] | None = None,
+        form: str = "rules",
+        most: int = 40,
+    ) -> Fidelity:
+        """Measure how much of the model's behaviour patterns of real graphs account for.
+
+        Rules over "holds this pattern" are found in the data of the run and compared with the model
+        on other graphs.
+
+        Args:
+            held_out: Graphs that are not among those the rules are found in.
+            model: The model that was explained; needed where the run was loaded.
+            dataset: The graphs to find patterns in; those of the run when omitted.
+            forward: How to call the model, where its signature does not say.
+            form: ``"rules"`` for a list of if and else, ``"points"`` where evidence adds up.
+            most: Most patterns.
+
+        Raises:
+            SpecError: If the model or the data is not at hand.
+            DataError: If there are no graphs, or no pattern occurs in enough of them.
+        """
+        classifier = self.classifier
+        if model is not None:
+            classifier = GraphClassifier.connect(model, self.spec, forward=forward)
+        if classifier is None:
+            raise SpecError(
+                "a loaded run holds no model; pass model= (and dataset=) to result.fidelity"
+            )
+        graphs = self.graphs if dataset is None else graph_list(dataset)
+        if graphs is None:
+            raise SpecError(
+                "fidelity needs graphs to find patterns in, and this run was made without data or "
+                "loaded; pass dataset= to result.fidelity"
+            )
+        if not classifier.task.exclusive:
+            raise SpecError(
+                f"fidelity is for models that give each graph one class (got {classifier.task})"
+            )
+        held = RealGraphs(classifier, graph_list(held_out))
+        return fidelity_of(RealGraphs(classifier, graphs), held, form=form, most=most)
 
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
         """Write a run folder (safetensors and JSON); `gnninterpreter.load` reads it.

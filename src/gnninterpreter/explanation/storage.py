@@ -21,6 +21,7 @@ from torch import Tensor
 from gnninterpreter import schema
 from gnninterpreter.errors import CheckpointError, OutputError
 from gnninterpreter.evidence import Check, Evidence
+from gnninterpreter.evidence.patterns import core_check, exemplar_check
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.explanation.explanation_set import ExplanationSet
 from gnninterpreter.explanation.sampler import DrawnSampler, read_sampler
@@ -83,6 +84,8 @@ FIELDS: dict[str, schema.Check] = {
             undecided=number(0.0),
             reason=text,
             iterations=whole(),
+            percentile=optional(number(0.0, 100.0)),
+            certain=truth,
         )
     ),
     "similarity": optional(number(-1.0, 1.0)),
@@ -104,6 +107,11 @@ FIELDS: dict[str, schema.Check] = {
     "notes": listed(text),
     "evidence": lambda value, where: Evidence(tuple(checks(value, where))),
 }
+
+
+# What runs of earlier versions do not say.
+LATER: dict[str, Any] = {"cores": [], "shortcuts": [], "real_graphs": []}
+LATER_OF_RESTARTS: dict[str, Any] = {"percentile": None, "certain": True}
 
 
 def check_folder(folder: Path, overwrite: bool) -> None:
@@ -305,15 +313,26 @@ def _spec(values: Any) -> GraphSpec:
 def _entry(explanation: Explanation) -> dict[str, Any]:
     """An explanation as values for the index: its summary, and what the reader needs."""
     own = {name: getattr(explanation, name) for name in FIELDS}
+    own["real_graphs"] = [exemplar.to_json() for exemplar in explanation.real_graphs]
     return {**own, **explanation.summary(), "sampler": explanation.sampler.to_json()}
 
 
 def _explanation(
     entry: Any, spec: GraphSpec, tensors: dict[str, Tensor], where: str
 ) -> Explanation:
+    entry = {**LATER, **(entry if isinstance(entry, dict) else {})}
+    if isinstance(entry.get("restarts"), list):
+        entry["restarts"] = [
+            {**LATER_OF_RESTARTS, **row} if isinstance(row, dict) else row
+            for row in entry["restarts"]
+        ]
     known = record(dict, **FIELDS, target=record(dict), sampler=anything)(entry, where)
     known["target"] = target_from_json(entry["target"])
     known["sampler"] = read_sampler(known["sampler"], tensors, spec)
+    dtype = known["sampler"].modes().weight.dtype
+    core = listed(core_check(spec, dtype))
+    values = {"cores": core, "shortcuts": core, "real_graphs": listed(exemplar_check(spec, dtype))}
+    known |= record(dict, **values)(entry, where)
     found = Explanation(spec=spec, **known)
     restarts = len(found.sampler.modes())
     listed(anything, restarts)(found.restarts, f"{where}.restarts")

@@ -1,0 +1,168 @@
+"""What real graphs add to one explanation: its cores, its shortcuts and the graphs that show it.
+
+Reads the real graphs once for all targets, within a limit on graphs and on steps of matching, so
+that a target costs seconds whatever the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from torch_geometric.data import Data
+
+from gnninterpreter.batches import compact
+from gnninterpreter.errors import GNNInterpreterError
+from gnninterpreter.evidence.patterns.core import Core, storable
+from gnninterpreter.evidence.patterns.cores import count_in, find_cores
+from gnninterpreter.evidence.patterns.pieces import CoreSearch
+from gnninterpreter.evidence.patterns.real import RealGraphs, chosen
+from gnninterpreter.evidence.patterns.showing import Exemplar, find_exemplars
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.isomorphism import distinct
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.objective.target import Target
+
+__all__ = ["Answers", "RealAnswers"]
+
+MOST_GRAPHS = 1_500
+MOST_EXEMPLARS = 8
+MOST_SHORTCUTS = 5
+# Steps of matching one pattern: most in one graph, and most on average over graphs.
+LIMIT, BUDGET = 1_000, 80
+SEARCH = CoreSearch(seeds=24, sample=100, changed=48)
+# Real graphs beyond this many nodes are not cut down: each step asks about every node left.
+LARGEST = 200
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What real graphs say about one target.
+
+    Args:
+        cores: Pieces of real graphs that make the model certain; the first tells most.
+        shortcuts: Certain graphs that are like nothing real.
+        exemplars: Real graphs of the target, the core marked in them.
+        notes: What could not be judged, in sentences.
+    """
+
+    cores: list[Core] = field(default_factory=list)
+    shortcuts: list[Core] = field(default_factory=list)
+    exemplars: list[Exemplar] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class RealAnswers:
+    """Answers from real graphs for any target of a model.
+
+    Args:
+        classifier: The model.
+        graphs: The data; None where it is not at hand. The real graphs that statistics keep then
+            give cores and exemplars, but no shares.
+        statistics: What is kept of real graphs.
+        seed: Of every draw.
+
+    Attributes:
+        real: The graphs that were looked at; None where there are none.
+        measured: Whether shares of them mean something.
+        lines: What they are, in short lines.
+        notes: What could not be looked at, in sentences.
+    """
+
+    def __init__(
+        self,
+        classifier: GraphClassifier,
+        graphs: Sequence[Data] | None,
+        statistics: ClassStatistics | None,
+        seed: int = 0,
+    ) -> None:
+        """Choose and score the graphs."""
+        self.classifier = classifier
+        self.search = CoreSearch(**{**vars(SEARCH), "seed": abs(seed)})
+        self.measured = graphs is not None
+        self.lines: list[str] = []
+        self.notes: list[str] = []
+        self.real: RealGraphs | None = None
+        found = _kept(statistics) if graphs is None else list(graphs)
+        fitting = [graph for graph in found if 0 < int(graph.num_nodes or 0) <= LARGEST]
+        if len(fitting) < len(found):
+            self.notes.append(
+                f"{len(found) - len(fitting):,} of {len(found):,} real graphs have no node or more "
+                f"than {LARGEST} and were not looked at for cores"
+            )
+        if not fitting:
+            return
+        if not self.measured:
+            self.lines.append(
+                f"cores and exemplars come from {len(fitting):,} real graphs, or pieces of them, "
+                "kept beside the model; pass dataset= to have their coverage counted"
+            )
+        few = chosen(fitting, MOST_GRAPHS, abs(seed))
+        if len(few) < len(fitting):
+            self.lines.append(
+                f"cores were looked for in {len(few):,} of {len(fitting):,} real graphs, drawn "
+                "evenly over the classes"
+            )
+        try:
+            self.real = RealGraphs(classifier, few, LIMIT, BUDGET)
+        except GNNInterpreterError as error:
+            self.notes.append(f"cores were not looked for: {error}")
+
+    def about(
+        self, target: Target, shortcuts: DenseGraphs | None = None, certain: float = 0.99
+    ) -> Answers:
+        """Find what real graphs say about a target.
+
+        Args:
+            target: What was asked for.
+            shortcuts: Certain graphs that are unlike real ones.
+            certain: Score that counts as certain.
+        """
+        notes = list(self.notes)
+        found = self._shortcuts(target, shortcuts, certain)
+        if self.real is None:
+            return Answers(shortcuts=found, notes=notes)
+        try:
+            cores = find_cores(self.real, target, self.search, measured=self.measured)
+            shown = find_exemplars(self.real, target, cores.cores, MOST_EXEMPLARS)
+        except Exception as error:  # whatever somebody's model does with a piece of a graph
+            reason = str(error).split("\n", 1)[0][:200]
+            notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
+            return Answers(shortcuts=found, notes=notes)
+        notes += cores.notes
+        return Answers(list(cores.cores), found, shown, notes)
+
+    def _shortcuts(self, target: Target, graphs: DenseGraphs | None, certain: float) -> list[Core]:
+        if graphs is None or not len(graphs):
+            return []
+        spec = self.classifier.spec
+        small = compact(graphs)
+        given = target.score(self.classifier.score(small)).double().nan_to_num(nan=0.0).tolist()
+        data = small.to_data_list()
+        groups = sorted((group[0] for group in distinct(data, spec)), key=lambda i: _size(data[i]))
+        found = []
+        for i in groups[:MOST_SHORTCUTS]:
+            graph = storable(data[i], spec, self.classifier.dtype)
+            if graph is None:
+                continue
+            core = Core(graph, spec, given[i], given[i] >= certain)
+            if self.real is not None and self.measured:
+                core = count_in(self.real, core, target)[0]
+            found.append(core)
+        return sorted(found, key=lambda core: core.coverage or 0.0)
+
+
+def _kept(statistics: ClassStatistics | None) -> list[Data]:
+    """The real graphs that statistics keep, of all classes."""
+    if statistics is None:
+        return []
+    found: list[Data] = []
+    for known in statistics.typicality:
+        if known is not None:
+            found += compact(known.exemplars.graphs).to_data_list()
+    return found
+
+
+def _size(graph: Data) -> tuple[int, int]:
+    return int(graph.num_nodes or 0), int(graph.num_edges)

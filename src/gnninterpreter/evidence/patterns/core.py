@@ -1,0 +1,143 @@
+"""What a core or a shortcut is: a small graph, what is said of it, where real ones have it.
+
+A value that runs keep; what needs data that was not at hand is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch_geometric.data import Data
+
+from gnninterpreter.equality import ByValue
+from gnninterpreter.errors import DataError, GNNInterpreterError
+from gnninterpreter.evidence.patterns.causes import Effect
+from gnninterpreter.interchange import graph_from_json, graph_to_json
+from gnninterpreter.isomorphism import same_graph
+from gnninterpreter.schema import number, optional, record, truth, whole
+from gnninterpreter.spec import GraphSpec
+
+__all__ = ["Core", "core_check", "storable"]
+
+
+@dataclass(frozen=True, eq=False)
+class Core(ByValue):
+    """A small graph that makes the model certain by itself.
+
+    Args:
+        graph: The graph; a core was cut out of a real one.
+        spec: What its features mean.
+        probability: What the model gives it by itself.
+        certain: Whether that is as much as is asked for.
+        coverage: Share of the real graphs of the class, as the model sees it, that hold it.
+        lift: How many times more often than other graphs do (half a graph is added to both
+            counts, so that it stays finite); None where there are no others.
+        matched: How many graphs of the class hold it.
+        total: For how many graphs of the class it is known.
+        others: How many other graphs hold it.
+        rest: For how many other graphs it is known.
+        undecided: For how many graphs it is not, since the limit was reached first.
+        necessity: Mean fall of the probability when it is taken out of graphs that hold it.
+        sufficiency: Share of other graphs that the model gives to the class once it is joined.
+    """
+
+    graph: Data
+    spec: GraphSpec
+    probability: float
+    certain: bool
+    coverage: float | None = None
+    lift: float | None = None
+    matched: int | None = None
+    total: int | None = None
+    others: int | None = None
+    rest: int | None = None
+    undecided: int | None = None
+    necessity: Effect | None = None
+    sufficiency: Effect | None = None
+
+    def __post_init__(self) -> None:
+        """Check that shares are shares."""
+        for name in ("probability", "coverage"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 1:
+                raise GNNInterpreterError(f"{name} must lie between 0 and 1 (got {value})")
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return int(self.graph.num_nodes or 0)
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges, an undirected one counted once."""
+        return int(self.graph.num_edges) // (1 if self.spec.directed else 2)
+
+    def same(self, graph: Data) -> bool:
+        """Whether a graph is this one but for the order of its nodes."""
+        return same_graph(self.graph, graph, self.spec)
+
+    def found_in(self, noun: str = "graphs of the class") -> str:
+        """How many real graphs hold it, in words."""
+        if self.matched is None or self.total is None:
+            return f"not checked how many {noun} contain this"
+        open_ = f", not decided for {self.undecided:,}" if self.undecided else ""
+        return f"{self.matched:,} of {self.total:,} {noun} contain this{open_}"
+
+    def with_(self, **changes: Any) -> Core:
+        """The same with some fields changed."""
+        return replace(self, **changes)
+
+    def to(self, device: torch.device | str) -> Core:
+        """The same with its graph on another device."""
+        return replace(self, graph=self.graph.clone().to(device))
+
+    def to_json(self) -> dict[str, Any]:
+        """The core as plain JSON values."""
+        values = {n: v for n, v in vars(self).items() if n not in ("graph", "spec")}
+        for name in ("necessity", "sufficiency"):
+            values[name] = None if values[name] is None else vars(values[name])
+        return {"graph": graph_to_json(self.graph, self.spec), **values}
+
+
+def core_check(spec: GraphSpec, dtype: torch.dtype = torch.float32) -> Callable[[Any, str], Core]:
+    """A check that reads what `Core.to_json` wrote; see `gnninterpreter.schema`."""
+    effect = optional(
+        record(Effect, value=number(-1, 1), control=optional(number(-1, 1)), graphs=whole())
+    )
+    count = optional(whole())
+    return record(
+        lambda **values: Core(spec=spec, **values),
+        graph=lambda value, where: graph_from_json(value, spec, dtype=dtype),
+        probability=number(0, 1),
+        certain=truth,
+        coverage=optional(number(0, 1)),
+        lift=optional(number(0)),
+        matched=count,
+        total=count,
+        others=count,
+        rest=count,
+        undecided=count,
+        necessity=effect,
+        sufficiency=effect,
+    )
+
+
+def storable(graph: Data, spec: GraphSpec, dtype: torch.dtype) -> Data | None:
+    """A graph as a run that was stored and read again holds it; None where none can.
+
+    Those cannot that are larger than a run may hold or have features the spec does not allow.
+    """
+    plain = Data(**{k: v for k, v in graph.to_dict().items() if k == "x"})
+    # Loops say nothing that the spec could express.
+    kept = graph.edge_index[0] != graph.edge_index[1]
+    plain.edge_index, plain.num_nodes = graph.edge_index[:, kept], graph.num_nodes
+    if spec.edges:
+        given = graph.get("edge_attr")
+        plain.edge_attr = (graph.get("edge_type") if given is None else given)[kept]
+    try:
+        return graph_from_json(graph_to_json(plain.cpu(), spec), spec, dtype=dtype)
+    except (DataError, IndexError, AttributeError, TypeError):
+        return None

@@ -1,0 +1,170 @@
+"""The cores of a target: small graphs that make the model certain and that occur in real graphs.
+
+Candidates come from `shrinking`. Of the certain ones the one comes first whose presence tells most
+about whether the model assigns a real graph to the class; the next is the one that tells most about
+the graphs the first ones leave open.
+
+Some models are rarely certain. There, certain means what half of the real graphs of the class get,
+and after the first core come also those that only make the model lean to the class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from torch_geometric.data import Data
+
+from gnninterpreter.evidence.patterns.causes import necessity, random_pieces, sufficiency
+from gnninterpreter.evidence.patterns.core import Core, storable
+from gnninterpreter.evidence.patterns.matching import Matches, find
+from gnninterpreter.evidence.patterns.parts import Parts
+from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, choose, gather_pieces
+from gnninterpreter.evidence.patterns.real import RealGraphs, some
+from gnninterpreter.evidence.patterns.typed import typed_graphs
+from gnninterpreter.models.statistics import CERTAIN
+from gnninterpreter.objective.target import Target
+
+__all__ = ["Cores", "count_in", "find_cores"]
+
+FEW = 10
+
+
+@dataclass(frozen=True)
+class Cores:
+    """The cores of one target.
+
+    Args:
+        target: What was asked for.
+        bar: Probability that counted as certain.
+        cores: In the order in which they were chosen; the first is *the* core.
+        candidates: How many different pieces there were to choose from.
+        notes: What could not be judged, in sentences.
+    """
+
+    target: Target
+    bar: float
+    cores: tuple[Core, ...]
+    candidates: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def core(self) -> Core | None:
+        """The first, or None where there is none."""
+        return self.cores[0] if self.cores else None
+
+
+def find_cores(
+    real: RealGraphs, target: Target, search: CoreSearch | None = None, *, measured: bool = True
+) -> Cores:
+    """Find the cores of a target.
+
+    Args:
+        real: The real graphs.
+        target: What was asked for.
+        search: How to look.
+        measured: Whether these graphs stand for all real ones, so that shares of them mean
+            something; without it coverage and what follows from it stay None.
+    """
+    search = search or CoreSearch()
+    rng = np.random.default_rng([search.seed, target.index])
+    own, bar, notes = real.of(target), real.bar(target), []
+    if measured and own and len(own) < FEW:
+        graphs = "graph is" if len(own) == 1 else "graphs are"
+        notes.append(f"only {len(own)} real {graphs} assigned to {target.name}: shares say little")
+    if measured and bar < CERTAIN:
+        notes.append(
+            f"the model gives .99 to less than half of the graphs of {target.name}; "
+            f"certain means at least {bar:.3f} for its cores, as half of them get"
+        )
+    given = real.given(target)
+    certain = [i for i in own if given[i] >= bar]
+    if not certain or bar <= 0:
+        notes.append(f"no real graph is assigned to {target.name}, so it has no core")
+        return Cores(target, bar, (), 0, tuple(notes))
+    seeds = [certain[i] for i in rng.permutation(len(certain))[: search.seeds].tolist()]
+    candidates = gather_pieces(real, seeds, target, bar, search)
+    if not candidates:
+        notes.append(
+            f"no core: no connected piece of the real graphs of {target.name} makes the model "
+            "certain by itself"
+        )
+        return Cores(target, bar, (), 0, tuple(notes))
+    cores = []
+    for piece in choose(real, candidates, target, search, rng):
+        core = _core(real, piece)
+        if core is not None and measured:
+            core = _measure(real, core, target, search, rng)
+        cores += [] if core is None else [core]
+    if measured and len(own) == len(real):
+        notes.append(
+            f"every real graph is assigned to {target.name}: lift and sufficiency of its cores "
+            "were not judged"
+        )
+    undecided = sum(core.undecided or 0 for core in cores)
+    if undecided:
+        notes.append(
+            f"whether real graphs hold a core was not decided for {undecided:,} of "
+            f"{len(real) * len(cores):,} pairs of core and graph, since matching them is slow"
+        )
+    return Cores(target, bar, tuple(cores), len(candidates), tuple(notes))
+
+
+def count_in(real: RealGraphs, core: Core, target: Target) -> tuple[Core, Matches]:
+    """Count the real graphs that hold a core.
+
+    Returns:
+        The core with its counts, coverage and lift; and where it was found.
+    """
+    found = real.index.match(typed_graphs([core.graph], real.classifier.spec)[0])
+    mine = real.mine(target)
+    open_ = list(found.undecided)
+    total = int(mine.sum()) - int(mine[open_].sum())
+    rest = len(real) - len(open_) - total
+    matched = int(mine[list(found.where)].sum())
+    others = len(found.where) - matched
+    lift = ((matched + 0.5) / (total + 0.5)) / ((others + 0.5) / (rest + 0.5))
+    counted = core.with_(
+        coverage=matched / total if total else None,
+        lift=lift if rest and total else None,
+        matched=matched,
+        total=total,
+        others=others,
+        rest=rest,
+        undecided=len(found.undecided),
+    )
+    return counted, found
+
+
+def _core(real: RealGraphs, piece: Candidate) -> Core | None:
+    spec = real.classifier.spec
+    graph = storable(piece.data, spec, real.classifier.dtype)
+    return None if graph is None else Core(graph, spec, piece.probability, piece.certain)
+
+
+def _measure(
+    real: RealGraphs, core: Core, target: Target, search: CoreSearch, rng: np.random.Generator
+) -> Core:
+    core, found = count_in(real, core, target)
+    mine = real.mine(target)
+    holders = some([i for i in found.where if mine[i]], search.changed, rng)
+    pattern = typed_graphs([core.graph], real.classifier.spec)[0]
+    places = []
+    for number, graph in enumerate(holders):
+        # It was found within the limit just now, so it is found again.
+        laid = find(pattern, real.typed[graph], real.limit)
+        if laid is not None:
+            places.append((number, sum(1 << node for node in laid)))
+    parts = Parts(real.classifier, _graphs(real, holders))
+    hosts = some(np.flatnonzero(~mine).tolist(), search.changed, rng)
+    controls = random_pieces(real.graphs, real.typed, core.num_nodes, search.changed, rng)
+    return core.with_(
+        necessity=necessity(parts, [real.typed[i] for i in holders], places, target, rng),
+        sufficiency=sufficiency(
+            real.classifier, core.graph, _graphs(real, hosts), target, controls, search.seed
+        ),
+    )
+
+
+def _graphs(real: RealGraphs, numbers: list[int]) -> list[Data]:
+    return [real.graphs[i] for i in numbers]

@@ -1,0 +1,133 @@
+"""Candidate patterns for an account of the whole model: pieces it needs, and what is around nodes.
+
+The few cores of a class are for reading. To account for every graph more patterns are needed: all
+pieces that shrinking leaves of many graphs, and the surroundings of nodes that many graphs share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from torch_geometric.data import Data
+
+from gnninterpreter.errors import DataError
+from gnninterpreter.evidence.patterns.matching import PatternIndex
+from gnninterpreter.evidence.patterns.pieces import LEANING, CoreSearch, gather_pieces
+from gnninterpreter.evidence.patterns.real import RealGraphs
+from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
+from gnninterpreter.objective.target import ClassTarget
+
+__all__ = ["Pattern", "gather_patterns", "presence"]
+
+LEAST_SHARE = 0.01
+SAMPLE = 400
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A connected piece of a real graph.
+
+    Args:
+        graph: The piece.
+        typed: The same, as kinds.
+        origin: The class that the model gives it by itself, or -1 for the surroundings of a node.
+    """
+
+    graph: Data
+    typed: Typed
+    origin: int
+
+    def __post_init__(self) -> None:
+        """Check that there is something to look for."""
+        if len(self.typed) == 0:
+            raise DataError("a pattern must have at least one node (got none)")
+
+
+def gather_patterns(
+    real: RealGraphs,
+    seeds: int = 200,
+    radii: Sequence[int] = (1, 2),
+    search: CoreSearch | None = None,
+) -> list[Pattern]:
+    """Collect patterns that occur in at least one of a hundred real graphs.
+
+    Args:
+        real: The real graphs.
+        seeds: How many graphs of each class are shrunk.
+        radii: Surroundings of nodes up to these distances are taken; none if empty.
+        search: How large pieces may be.
+    """
+    search = search or CoreSearch()
+    rng = np.random.default_rng(search.seed)
+    found: list[Pattern] = []
+    for number, name in enumerate(real.classifier.spec.class_names):
+        target = ClassTarget(number, name)
+        given = real.given(target)
+        leaning = min(LEANING, real.bar(target))
+        own = [i for i in real.of(target) if given[i] >= leaning]
+        drawn = [own[i] for i in rng.permutation(len(own))[:seeds].tolist()]
+        pieces = gather_pieces(real, drawn, target, leaning, search) if drawn else []
+        found += [Pattern(piece.data, piece.typed, number) for piece in pieces]
+    for radius in radii:
+        found += _surroundings(real, radius, search.largest)
+    return _frequent(real, _different(found), rng)
+
+
+def presence(patterns: Sequence[Typed], index: PatternIndex) -> tuple[np.ndarray, int]:
+    """Which graphs hold which pattern, [graphs, patterns], and how often that stayed undecided."""
+    held = np.zeros((len(index), len(patterns)), dtype=bool)
+    undecided = 0
+    for column, pattern in enumerate(patterns):
+        matches = index.match(pattern)
+        held[list(matches.where), column] = True
+        undecided += len(matches.undecided)
+    return held, undecided
+
+
+def _surroundings(real: RealGraphs, radius: int, largest: int) -> list[Pattern]:
+    """What lies around nodes, where a hundredth of the graphs have the same."""
+    seen: dict[object, tuple[int, int, int]] = {}
+    for number, graph in enumerate(real.typed):
+        colours: list[object] = list(graph.kinds)
+        for _ in range(radius):
+            colours = [
+                hash((colours[i], tuple(sorted((c, colours[j]) for c, m in graph.links[i].items()
+                                               for j in bits(m)))))
+                for i in range(len(graph))
+            ]  # fmt: skip
+        for colour, node in {colour: node for node, colour in enumerate(colours)}.items():
+            count, *first = seen.get(colour, (0, number, node))
+            seen[colour] = (count + 1, first[0], first[1])
+    found = []
+    for count, number, node in seen.values():
+        graph = real.typed[number]
+        ball = 1 << node
+        for _ in range(radius):
+            for other in bits(ball):
+                ball |= graph.near[other]
+        if count >= LEAST_SHARE * len(real) and 1 < ball.bit_count() <= 2 * largest:
+            nodes = list(bits(ball))
+            found.append(Pattern(cut(real.graphs[number], nodes), graph.part(nodes), -1))
+    return found
+
+
+def _different(patterns: Sequence[Pattern]) -> list[Pattern]:
+    buckets: dict[object, list[Pattern]] = {}
+    for pattern in patterns:
+        alike = buckets.setdefault(pattern.typed.key, [])
+        if not any(pattern.typed.same(other.typed) for other in alike):
+            alike.append(pattern)
+    return [pattern for alike in buckets.values() for pattern in alike]
+
+
+def _frequent(real: RealGraphs, patterns: list[Pattern], rng: np.random.Generator) -> list[Pattern]:
+    """Leave out what a sample says is too rare to learn a rule from."""
+    some = rng.permutation(len(real))[:SAMPLE].tolist()
+    index = real.index_of(some)
+    held, _ = presence([pattern.typed for pattern in patterns], index)
+    enough = held.sum(axis=0) >= max(1, LEAST_SHARE / 2 * len(some))
+    kept = [pattern for pattern, keep in zip(patterns, enough, strict=True) if keep]
+    # Of patterns that tell the same the first is taken, which should be the smallest.
+    return sorted(kept, key=lambda pattern: (len(pattern.typed), len(pattern.typed.edges)))

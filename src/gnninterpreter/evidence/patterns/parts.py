@@ -1,0 +1,136 @@
+"""What the model says of parts of real graphs, thousands at a time.
+
+Shrinking and taking pieces out ask about the same graphs with some nodes missing. The graphs are
+laid side by side once; each part is then cut out by index, without building a graph in Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+
+from gnninterpreter.models.classifier import GraphClassifier, Scores
+from gnninterpreter.objective.target import ClassTarget, Target
+
+__all__ = ["Parts", "margin"]
+
+CHUNK_NODES = 40_000
+
+
+class Parts:
+    """Graphs to ask about in parts.
+
+    Args:
+        classifier: The model.
+        graphs: The graphs, each with at least one node.
+    """
+
+    def __init__(self, classifier: GraphClassifier, graphs: Sequence[Data]) -> None:
+        """Lay the graphs side by side."""
+        self.classifier = classifier
+        self.sizes = np.array([int(graph.num_nodes or 0) for graph in graphs], dtype=np.int64)
+        self._most = int(self.sizes.max(initial=1))
+        self._first = torch.from_numpy(np.concatenate([[0], np.cumsum(self.sizes)]))
+        links = [graph.edge_index.cpu() for graph in graphs]
+        counts = [link.size(1) for link in links]
+        self._edges = torch.cat(links, dim=1) if links else torch.zeros(2, 0, dtype=torch.long)
+        self._counts = torch.tensor(counts, dtype=torch.long)
+        self._edge_first = torch.cat([torch.zeros(1, dtype=torch.long), self._counts.cumsum(0)])
+        self._nodes = _columns(graphs, ("x", "pos"), classifier.dtype)
+        if "x" not in self._nodes:
+            ones = torch.ones(int(self.sizes.sum()), 1, dtype=classifier.dtype)
+            self._nodes["x"] = ones
+        self._links = _columns(graphs, ("edge_attr", "edge_type", "edge_weight"), classifier.dtype)
+        attr = self._links.get("edge_attr")
+        if attr is not None and not attr.is_floating_point() and attr.numel() == attr.size(0):
+            self._links["edge_type"] = attr.view(-1)
+
+    @torch.no_grad()
+    def logits(self, asked: Sequence[tuple[int, int]]) -> Tensor:
+        """Logits of parts, [K, C], on the CPU.
+
+        Args:
+            asked: Number of the graph and its nodes as bits, at least one of them.
+        """
+        owner = torch.tensor([number for number, _ in asked], dtype=torch.long)
+        masks = torch.from_numpy(_masks([nodes for _, nodes in asked], self._most))
+        found = []
+        with self.classifier.frozen():
+            for start, end in self._chunks(masks):
+                batch = self._batch(owner[start:end], masks[start:end])
+                found.append(self.classifier.call(batch.to(self.classifier.device)).logits.cpu())
+        if not found:
+            return torch.zeros(0, self.classifier.spec.num_classes)
+        return torch.cat(found)
+
+    def score(self, asked: Sequence[tuple[int, int]], target: Target) -> Tensor:
+        """How far parts are what was asked for, [K], between 0 and 1."""
+        logits = self.logits(asked).double()
+        return target.score(Scores(logits, logits, self.classifier.task)).nan_to_num(nan=0.0)
+
+    def margin(self, asked: Sequence[tuple[int, int]], target: Target) -> Tensor:
+        """Log-odds of the target, [K]; see `margin`."""
+        logits = self.logits(asked)
+        return margin(Scores(logits, logits, self.classifier.task), target)
+
+    def _chunks(self, masks: Tensor) -> list[tuple[int, int]]:
+        if not self.classifier.batched:
+            return [(k, k + 1) for k in range(len(masks))]
+        group = (masks.sum(dim=1).cumsum(0) // CHUNK_NODES).tolist()
+        cuts = [0] + [k for k in range(1, len(group)) if group[k] != group[k - 1]] + [len(group)]
+        return [(a, b) for a, b in pairwise(cuts) if a < b]
+
+    def _batch(self, owner: Tensor, masks: Tensor) -> Batch:
+        part, local = masks.nonzero(as_tuple=True)
+        place = masks.flatten().cumsum(0).view_as(masks) - 1
+        nodes = self._first[owner[part]] + local
+        counts = self._counts[owner]
+        which = torch.arange(len(owner)).repeat_interleave(counts)
+        ends = counts.cumsum(0)
+        number = torch.arange(int(counts.sum())) - (ends - counts)[which]
+        rows = self._edge_first[owner[which]] + number
+        source, target = self._edges[:, rows]
+        keep = masks[which, source] & masks[which, target]
+        which, rows, source, target = which[keep], rows[keep], source[keep], target[keep]
+        batch = Batch(edge_index=torch.stack([place[which, source], place[which, target]]))
+        for name, values in self._nodes.items():
+            batch[name] = values[nodes]
+        for name, values in self._links.items():
+            batch[name] = values[rows]
+        sizes = masks.sum(dim=1)
+        batch.batch = part
+        batch.ptr = torch.cat([torch.zeros(1, dtype=torch.long), sizes.cumsum(0)])
+        batch._num_graphs = len(owner)
+        return batch
+
+
+def margin(scores: Scores, target: Target) -> Tensor:
+    """Log-odds of a target, [K]: log p - log (1 - p), which still orders what p rounds to 1."""
+    logits, index = scores.logits.double(), target.index
+    if isinstance(target, ClassTarget):
+        others = torch.cat([logits[:, :index], logits[:, index + 1 :]], dim=1)
+        return logits[:, index] - others.logsumexp(dim=1)
+    log = target.log_score(Scores(logits, logits, scores.task)).clamp_max(-1e-16)
+    return log - torch.log(-torch.expm1(log))
+
+
+def _columns(graphs: Sequence[Data], names: Sequence[str], dtype: torch.dtype) -> dict[str, Tensor]:
+    found = {}
+    for name in names:
+        values = [graph.get(name) for graph in graphs]
+        if values and all(value is not None for value in values):
+            joined = torch.cat([value.cpu() for value in values])
+            found[name] = joined.to(dtype) if joined.is_floating_point() else joined
+    return found
+
+
+def _masks(sets: Sequence[int], width: int) -> np.ndarray:
+    size = (width + 7) // 8
+    raw = b"".join(nodes.to_bytes(size, "little") for nodes in sets)
+    table = np.frombuffer(raw, dtype=np.uint8).reshape(len(sets), size)
+    return np.unpackbits(table, axis=1, count=width, bitorder="little").astype(bool)

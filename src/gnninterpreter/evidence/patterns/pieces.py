@@ -1,0 +1,181 @@
+"""Pieces of real graphs that may become cores, each once, and which of them tell most.
+
+Being certain and small is not enough: a chain of three atoms occurs everywhere and says little. A
+piece is worth what its presence tells about whether the model assigns a real graph to the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from torch_geometric.data import Data
+
+from gnninterpreter.errors import DataError
+from gnninterpreter.evidence.patterns.parts import Parts
+from gnninterpreter.evidence.patterns.real import RealGraphs, some
+from gnninterpreter.evidence.patterns.shrinking import LEAST, shrink
+from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
+from gnninterpreter.models.statistics import CERTAIN
+from gnninterpreter.objective.target import Target
+
+__all__ = ["LEANING", "Candidate", "CoreSearch", "choose", "gain", "gather_pieces"]
+
+LEANING = 0.6
+SHORTLIST = 60
+
+
+@dataclass(frozen=True)
+class CoreSearch:
+    """How cores are looked for.
+
+    Args:
+        seeds: Most real graphs that are shrunk.
+        count: Most cores returned.
+        largest: Most nodes of a core.
+        least: Fewest nodes of a core.
+        sample: Most graphs, of the class and of the others each, that candidates are ranked on.
+        changed: Most graphs that are changed to measure necessity and sufficiency.
+        seed: Of every draw.
+    """
+
+    seeds: int = 64
+    count: int = 5
+    largest: int = 12
+    least: int = LEAST
+    sample: int = 250
+    changed: int = 64
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check that there is something to do."""
+        for name in ("seeds", "count", "least", "sample", "changed"):
+            if getattr(self, name) < 1:
+                raise DataError(f"{name} must be at least 1 (got {getattr(self, name)})")
+        if self.largest < self.least:
+            raise DataError(
+                f"largest must be at least least = {self.least} nodes (got {self.largest})"
+            )
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A piece that may become a core: as PyG reads it, as kinds, and what the model gives it."""
+
+    data: Data
+    typed: Typed
+    probability: float
+    certain: bool
+
+
+def gather_pieces(
+    real: RealGraphs, seeds: Sequence[int], target: Target, bar: float, search: CoreSearch
+) -> list[Candidate]:
+    """Shrink graphs and leave out pieces that are the same but for the order of their nodes.
+
+    Args:
+        real: The real graphs.
+        seeds: Numbers of those to shrink.
+        target: What is asked for.
+        bar: What counts as certain; where it is less than .99, pieces go on until the model leaves
+            the class.
+        search: How large pieces may be.
+    """
+    graphs = [real.graphs[i] for i in seeds]
+    typed = [real.typed[i] for i in seeds]
+    parts = Parts(real.classifier, graphs)
+    floor = bar if bar >= CERTAIN else min(bar, LEANING)
+    pieces = shrink(parts, typed, target, floor, search.largest, search.least)
+    small = [piece for piece in pieces if piece.nodes.bit_count() <= search.largest]
+    # Where nothing gets small the smallest there is has to do.
+    pieces = small or [piece for piece in pieces if piece.last]
+    buckets: dict[object, list[Candidate]] = {}
+    for piece in pieces:
+        nodes = list(bits(piece.nodes))
+        found = typed[piece.source].part(nodes)
+        alike = buckets.setdefault(found.key, [])
+        if not any(found.same(other.typed) for other in alike):
+            p = piece.probability
+            alike.append(Candidate(cut(graphs[piece.source], nodes), found, p, p >= bar))
+    return [candidate for alike in buckets.values() for candidate in alike]
+
+
+def choose(
+    real: RealGraphs,
+    candidates: list[Candidate],
+    target: Target,
+    search: CoreSearch,
+    rng: np.random.Generator,
+) -> list[Candidate]:
+    """One after the other the candidate that tells most about graphs that none yet covers."""
+    own = some(real.of(target), search.sample, rng)
+    others = some(np.flatnonzero(~real.mine(target)).tolist(), search.sample, rng)
+    if len(candidates) > SHORTLIST:
+        # A few graphs rule out most candidates, which then need not be looked for in all.
+        few = search.sample // 5 or 1
+        held, mine = _held(
+            real, candidates, own[:: max(1, len(own) // few)], others[:: max(1, len(others) // few)]
+        )
+        told = _told(held, mine, np.ones(mine.size, dtype=bool))
+        ranked: list[int] = np.argsort(-told, kind="stable").tolist()
+        keep = set(ranked[:SHORTLIST])
+        keep |= set([i for i in ranked if candidates[i].certain][: SHORTLIST // 2])
+        candidates = [candidate for i, candidate in enumerate(candidates) if i in keep]
+    held, mine = _held(real, candidates, own, others)
+    sizes = np.array([len(candidate.typed) for candidate in candidates])
+    certain = np.array([candidate.certain for candidate in candidates])
+    open_ = np.ones(mine.size, dtype=bool)
+    chosen: list[Candidate] = []
+    while len(chosen) < search.count and (open_ & mine).any():
+        told = _told(held, mine, open_)
+        if not chosen and certain.any():
+            told = np.where(certain, told, -1.0)
+        # Of patterns that tell about the same the smaller, then the one in more graphs.
+        held_by = (held & mine & open_).sum(axis=1)
+        order = np.lexsort((-held_by, sizes, -np.round(told / max(float(told.max()), 1e-9), 1)))
+        best = int(order[0])
+        if chosen and (told[best] <= 0.005 or held_by[best] < 2):
+            break
+        chosen.append(candidates[best])
+        open_ &= ~held[best]
+    return chosen
+
+
+def _held(
+    real: RealGraphs, candidates: Sequence[Candidate], own: Sequence[int], others: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which graphs hold which candidate, [candidates, graphs], and which are of the class."""
+    asked = [*own, *others]
+    index = real.index_of(asked)
+    held = np.zeros((len(candidates), len(asked)), dtype=bool)
+    for row, candidate in enumerate(candidates):
+        held[row, list(index.match(candidate.typed).where)] = True
+    return held, np.arange(len(asked)) < len(own)
+
+
+def _told(held: np.ndarray, mine: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """Bits that each candidate tells about the class of some of the graphs."""
+    own, others = held[:, among & mine], held[:, among & ~mine]
+    elsewhere = others.mean(axis=1) if others.shape[1] else np.zeros(len(held))
+    return gain(own.mean(axis=1), elsewhere)
+
+
+def gain(own: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Bits that presence tells about the class, where class and others count the same.
+
+    Args:
+        own: Share of the class that holds each pattern.
+        others: Share of the others that does.
+
+    Returns:
+        Mutual information; negative where the pattern speaks against the class.
+    """
+    both = (own + others) / 2
+    told = _entropy(both) - (_entropy(own) + _entropy(others)) / 2
+    return np.asarray(np.where(own >= others, told, -told))
+
+
+def _entropy(p: np.ndarray) -> np.ndarray:
+    q = np.clip(p, 1e-12, 1 - 1e-12)
+    return np.asarray(-(q * np.log2(q) + (1 - q) * np.log2(1 - q)))

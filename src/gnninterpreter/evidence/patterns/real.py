@@ -1,0 +1,119 @@
+"""Real graphs with what the model says of them: read once, asked by everything that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch_geometric.data import Data
+
+from gnninterpreter.errors import DataError
+from gnninterpreter.evidence.patterns.matching import LIMIT, PatternIndex
+from gnninterpreter.evidence.patterns.typed import typed_graphs
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import CERTAIN
+from gnninterpreter.objective.target import Target
+
+__all__ = ["RealGraphs", "chosen", "some"]
+
+
+class RealGraphs:
+    """Real graphs with what the model says of them, read once for all targets.
+
+    Args:
+        classifier: The model.
+        graphs: Real graphs; those without nodes are left out.
+        limit: Most steps of the search for one pattern in one graph.
+        budget: Most steps for one pattern in all of them, as a mean over the graphs asked.
+    """
+
+    def __init__(
+        self,
+        classifier: GraphClassifier,
+        graphs: Sequence[Data],
+        limit: int = LIMIT,
+        budget: int | None = None,
+    ) -> None:
+        """Score and type them."""
+        self.classifier = classifier
+        self.graphs = [graph for graph in graphs if graph.num_nodes]
+        if not self.graphs:
+            raise DataError("graphs must hold at least one graph with a node (got none)")
+        self.limit, self.budget = limit, budget
+        self.scores = classifier.score_data(self.graphs)
+        self.embedding = self.scores.embedding.double().cpu().numpy()
+        self.assigned = self.scores.logits.argmax(dim=1).cpu().numpy()
+        self.typed = typed_graphs(self.graphs, classifier.spec)
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+    @cached_property
+    def index(self) -> PatternIndex:
+        """All of them, made ready for patterns to be looked up."""
+        return self.index_of(range(len(self)))
+
+    def index_of(self, numbers: Sequence[int]) -> PatternIndex:
+        """The same of some of them."""
+        total = None if self.budget is None else max(1, self.budget * len(numbers))
+        return PatternIndex([self.typed[i] for i in numbers], self.limit, budget=total)
+
+    def given(self, target: Target) -> np.ndarray:
+        """What the model gives each graph for a target, between 0 and 1."""
+        given = target.score(self.scores).double().nan_to_num(nan=0.0)
+        return np.asarray(given.cpu().numpy())
+
+    def mine(self, target: Target) -> np.ndarray:
+        """Which graphs the model assigns to a target."""
+        return np.asarray(target.assigned(self.scores).cpu().numpy())
+
+    def of(self, target: Target) -> list[int]:
+        """Numbers of the graphs that the model assigns to a target."""
+        return [int(i) for i in np.flatnonzero(self.mine(target))]
+
+    def bar(self, target: Target) -> float:
+        """What counts as certain: .99, or what half of the class gets where that is less.
+
+        A core that asked for the top tenth of a model that is rarely sure would be nearly a whole
+        graph again.
+        """
+        own = self.given(target)[self.mine(target)]
+        return min(CERTAIN, float(np.median(own))) if own.size else CERTAIN
+
+
+def chosen(graphs: Sequence[Data], most: int, seed: int = 0) -> list[Data]:
+    """At most so many graphs, as many of each class as of any other where there are enough.
+
+    Args:
+        graphs: The graphs; those that say no single class in ``y`` count as one more class.
+        most: How many at most.
+        seed: The same seed draws the same ones.
+
+    Returns:
+        The graphs in random order, so that the first ones stand for all.
+    """
+    rng = np.random.default_rng(seed)
+    if len(graphs) <= most:
+        return [graphs[i] for i in rng.permutation(len(graphs))]
+    groups: dict[float | None, list[int]] = {}
+    for number, graph in enumerate(graphs):
+        y = graph.get("y")
+        single = torch.is_tensor(y) and y.numel() == 1
+        label = float(y) if single and float(y).is_integer() else None
+        groups.setdefault(label, []).append(number)
+    left, kept = most, []
+    for place, members in enumerate(sorted(groups.values(), key=len)):
+        # Small classes leave their room to the larger ones.
+        taken = some(members, left // (len(groups) - place), rng)
+        kept += taken
+        left -= len(taken)
+    return [graphs[i] for i in rng.permutation(kept)]
+
+
+def some(numbers: Sequence[int], most: int, rng: np.random.Generator) -> list[int]:
+    """At most so many of them, drawn at random."""
+    if len(numbers) <= most:
+        return [int(i) for i in numbers]
+    return [int(numbers[i]) for i in sorted(rng.permutation(len(numbers))[:most].tolist())]

@@ -1,0 +1,197 @@
+"""Cutting certain real graphs down to what the model needs: the candidates for cores.
+
+From a real graph that the model is certain of, the node whose loss costs least is dropped, again
+and again, as long as the graph stays in one piece and the model certain. Every graph on that way is
+certain and occurs in a real graph, so all the small ones are candidates, not only the last.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gnninterpreter.errors import DataError
+from gnninterpreter.evidence.patterns.parts import Parts
+from gnninterpreter.evidence.patterns.typed import Typed, bits
+from gnninterpreter.objective.target import Target
+
+__all__ = ["Piece", "removable", "shrink"]
+
+LEAST = 3
+SINGLY = 18
+SHARE = 3
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A certain part of a real graph.
+
+    Args:
+        source: Number of the graph.
+        nodes: Its nodes there, as bits.
+        probability: What the model gives it.
+        last: Whether nothing more could be dropped from it.
+    """
+
+    source: int
+    nodes: int
+    probability: float
+    last: bool = False
+
+
+def shrink(
+    parts: Parts,
+    graphs: Sequence[Typed],
+    target: Target,
+    bar: float,
+    largest: int = 12,
+    least: int = LEAST,
+) -> list[Piece]:
+    """Shrink graphs while the model stays certain; all of them at once.
+
+    Args:
+        parts: The graphs as the model reads them.
+        graphs: The same graphs, as kinds.
+        target: What is asked for.
+        bar: Probability to keep.
+        largest: Pieces with more nodes than this are not returned.
+        least: Pieces do not become smaller than this.
+
+    Returns:
+        For each graph the pieces on its way, largest first; the last one is returned whatever its
+        size. Nothing for graphs whose largest connected part is not certain to begin with.
+
+    Raises:
+        DataError: If the bar is no probability or pieces may have less than one node.
+    """
+    if not 0 < bar <= 1:
+        raise DataError(f"bar must be a probability above 0 (got {bar})")
+    if least < 1:
+        raise DataError(f"least must be at least one node (got {least})")
+    # A probability of 1 in single precision has a margin of about 17; no bar asks for more.
+    needed = math.log(bar) - math.log(max(1 - bar, 4e-8))
+    alive = {number: _main_part(graph) for number, graph in enumerate(graphs) if len(graph)}
+    ways: dict[int, list[tuple[int, float]]] = {number: [] for number in alive}
+    going = _record(parts, target, needed, alive, ways)
+    while going:
+        singles = _singles(parts, graphs, target, going, least)
+        steps: dict[int, int] = {}
+        fallback: dict[int, int] = {}
+        for number, ranked in singles.items():
+            passing = [(value, node) for value, node in ranked if value >= needed]
+            if not passing:
+                continue
+            fallback[number] = going[number] & ~(1 << passing[0][1])
+            steps[number] = _several(graphs[number], going[number], passing, least)
+        accepted = _record(parts, target, needed, steps, ways)
+        missed = {n: nodes for n, nodes in fallback.items() if n not in accepted}
+        going = accepted | _record(parts, target, needed, missed, ways)
+    found = []
+    for number, way in ways.items():
+        for place, (nodes, value) in enumerate(way):
+            last = place == len(way) - 1
+            if last or nodes.bit_count() <= largest:
+                found.append(Piece(number, nodes, 1 / (1 + math.exp(-value)), last))
+    return found
+
+
+def removable(graph: Typed, nodes: int) -> int:
+    """Those of some connected nodes (all as bits) without any one of which the rest is connected.
+
+    They are the nodes that are no articulation points, found in one walk through the graph.
+    """
+    if nodes.bit_count() <= 1:
+        return 0
+    root = next(bits(nodes))
+    entered, low = {root: 0}, {root: 0}
+    kept = 0
+    branches = 0
+    stack: list[tuple[int, int, list[int]]] = [(root, -1, list(bits(graph.near[root] & nodes)))]
+    while stack:
+        node, parent, left = stack[-1]
+        if left:
+            other = left.pop()
+            if other not in entered:
+                entered[other] = low[other] = len(entered)
+                branches += node == root
+                stack.append((other, node, list(bits(graph.near[other] & nodes))))
+            elif other != parent:
+                low[node] = min(low[node], entered[other])
+            continue
+        stack.pop()
+        if stack:
+            above = stack[-1][0]
+            low[above] = min(low[above], low[node])
+            if above != root and low[node] >= entered[above]:
+                kept |= 1 << above
+    if branches > 1:
+        kept |= 1 << root
+    return nodes & ~kept
+
+
+def _main_part(graph: Typed) -> int:
+    """The largest connected part, as bits."""
+    left, best = (1 << len(graph)) - 1, 0
+    while left:
+        part = graph.reach(left & -left, left)
+        left &= ~part
+        if part.bit_count() > best.bit_count():
+            best = part
+    return best
+
+
+def _record(
+    parts: Parts,
+    target: Target,
+    needed: float,
+    asked: dict[int, int],
+    ways: dict[int, list[tuple[int, float]]],
+) -> dict[int, int]:
+    """Ask about one part of each graph; note and return those that are certain."""
+    if not asked:
+        return {}
+    values = parts.margin(list(asked.items()), target).tolist()
+    certain = {}
+    for (number, nodes), value in zip(asked.items(), values, strict=True):
+        if value >= needed:
+            ways[number].append((nodes, value))
+            certain[number] = nodes
+    return certain
+
+
+def _singles(
+    parts: Parts, graphs: Sequence[Typed], target: Target, going: dict[int, int], least: int
+) -> dict[int, list[tuple[float, int]]]:
+    """For each graph the nodes it can lose, with the margin after each; cheapest first."""
+    asked = [
+        (number, node)
+        for number, nodes in going.items()
+        if nodes.bit_count() > least
+        for node in bits(removable(graphs[number], nodes))
+    ]
+    if not asked:
+        return {}
+    cut = [(number, going[number] & ~(1 << node)) for number, node in asked]
+    values = parts.margin(cut, target).tolist()
+    found: dict[int, list[tuple[float, int]]] = {}
+    for (number, node), value in zip(asked, values, strict=True):
+        found.setdefault(number, []).append((value, node))
+    for ranked in found.values():
+        ranked.sort(key=lambda entry: (-entry[0], entry[1]))
+    return found
+
+
+def _several(graph: Typed, nodes: int, ranked: list[tuple[float, int]], least: int) -> int:
+    """Drop the cheapest node, and in a large graph several of the cheapest at once."""
+    size = nodes.bit_count()
+    wanted = max(1, (size - SINGLY) // SHARE + 1) if size > SINGLY else 1
+    wanted = min(wanted, size - least)
+    left = nodes
+    for _, node in ranked:
+        if wanted == 0:
+            break
+        rest = left & ~(1 << node)
+        if graph.connected(rest):
+            left, wanted = rest, wanted - 1
+    return left

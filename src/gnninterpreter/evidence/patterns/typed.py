@@ -1,0 +1,241 @@
+"""A graph reduced to what patterns are matched by: kinds of nodes, kinds of edges, neighbours.
+
+The first step from real graphs to cores. All categories of a node together are its kind, likewise
+for edges; constants say nothing and are left out. Sets of nodes are the bits of an integer, which
+makes the matching fast without a compiled library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import networkx as nx
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gnninterpreter.spec import Block, Categorical, GraphSpec
+
+__all__ = ["Typed", "bits", "cut", "typed_graphs"]
+
+Need = tuple[int, int, int, int]
+ROUNDS = 4
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A graph of kinds.
+
+    Args:
+        kinds: Kind of each node.
+        edges: Kind of each edge by its ends; an undirected edge has its smaller end first.
+        directed: Whether (i, j) and (j, i) are different edges.
+        values: Continuous features of each node, where they are to be compared.
+    """
+
+    kinds: tuple[int, ...]
+    edges: dict[tuple[int, int], int]
+    directed: bool = False
+    values: tuple[tuple[float, ...], ...] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    @cached_property
+    def links(self) -> tuple[dict[int, int], ...]:
+        """For each node and code of a link, its neighbours by such a link as bits.
+
+        An undirected edge of kind k has code 2k at both ends, a directed one 2k where it leaves and
+        2k + 1 where it arrives.
+        """
+        found: tuple[dict[int, int], ...] = tuple({} for _ in self.kinds)
+        for (i, j), kind in self.edges.items():
+            there, back = 2 * kind, 2 * kind + self.directed
+            found[i][there] = found[i].get(there, 0) | 1 << j
+            found[j][back] = found[j].get(back, 0) | 1 << i
+        return found
+
+    @cached_property
+    def near(self) -> tuple[int, ...]:
+        """Neighbours of each node as bits, directions aside."""
+        found = [0] * len(self)
+        for i, j in self.edges:
+            found[i] |= 1 << j
+            found[j] |= 1 << i
+        return tuple(found)
+
+    @cached_property
+    def offers(self) -> dict[Need, int]:
+        """Which nodes (as bits) have what: (kind, code, kind of neighbour, at least so many).
+
+        Every node also has (kind, -1, -1, 0), which finds nodes by kind alone.
+        """
+        found: dict[Need, int] = {}
+        for node, kind in enumerate(self.kinds):
+            counts: dict[tuple[int, int], int] = {}
+            for code, mask in self.links[node].items():
+                for other in bits(mask):
+                    key = (code, self.kinds[other])
+                    counts[key] = counts.get(key, 0) + 1
+            needs = [(kind, -1, -1, 0)] + [
+                (kind, *key, t) for key, count in counts.items() for t in range(1, count + 1)
+            ]
+            for need in needs:
+                found[need] = found.get(need, 0) | 1 << node
+        return found
+
+    def needs(self, node: int) -> list[Need]:
+        """What a node of another graph must have to take the place of this one."""
+        most: dict[tuple[int, int], int] = {}
+        for code, mask in self.links[node].items():
+            for other in bits(mask):
+                key = (code, self.kinds[other])
+                most[key] = most.get(key, 0) + 1
+        kind = self.kinds[node]
+        return [(kind, -1, -1, 0)] + [(kind, *key, count) for key, count in most.items()]
+
+    @cached_property
+    def key(self) -> Hashable:
+        """The same for graphs that are the same but for the order of their nodes.
+
+        Different graphs share a key only where refinement cannot tell them apart.
+        """
+        colours = [str(kind) for kind in self.kinds]
+        for _ in range(min(ROUNDS, len(self))):
+            colours = [
+                _digest((colours[i], sorted(
+                    (code, colours[j]) for code, mask in self.links[i].items() for j in bits(mask)
+                )))
+                for i in range(len(self))
+            ]  # fmt: skip
+        return (len(self), len(self.edges), _digest(sorted(colours)))
+
+    def same(self, other: Typed) -> bool:
+        """Whether renumbering the nodes makes one the other."""
+        if self.key != other.key:
+            return False
+        one, two = self.to_networkx(), other.to_networkx()
+        return bool(nx.is_isomorphic(one, two, _equal, _equal))
+
+    def connected(self, nodes: int | None = None) -> bool:
+        """Whether the graph, or those of its nodes (as bits), hang together."""
+        left = (1 << len(self)) - 1 if nodes is None else nodes
+        return bool(left) and self.reach(left & -left, left) == left
+
+    def reach(self, start: int, within: int) -> int:
+        """The nodes (as bits) that can be reached from some without leaving others."""
+        seen = front = start
+        while front:
+            grown = 0
+            for node in bits(front):
+                grown |= self.near[node]
+            front = grown & within & ~seen
+            seen |= front
+        return seen
+
+    def part(self, nodes: Sequence[int]) -> Typed:
+        """The graph on some of its nodes, in that order, with all edges between them."""
+        place = {node: number for number, node in enumerate(nodes)}
+        edges = {}
+        for (i, j), kind in self.edges.items():
+            if i in place and j in place:
+                a, b = place[i], place[j]
+                edges[(a, b) if self.directed or a < b else (b, a)] = kind
+        values = tuple(self.values[node] for node in nodes) if self.values else ()
+        return Typed(tuple(self.kinds[node] for node in nodes), edges, self.directed, values)
+
+    def to_networkx(self) -> nx.Graph:
+        """The same with ``kind`` as attribute of nodes and edges."""
+        graph: nx.Graph = nx.DiGraph() if self.directed else nx.Graph()
+        graph.add_nodes_from((node, {"kind": kind}) for node, kind in enumerate(self.kinds))
+        graph.add_edges_from((i, j, {"kind": kind}) for (i, j), kind in self.edges.items())
+        return graph
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The nodes of a set, smallest first."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def typed_graphs(graphs: Iterable[Data], spec: GraphSpec, values: bool = False) -> list[Typed]:
+    """Read the kinds of PyG graphs.
+
+    Args:
+        graphs: The graphs.
+        spec: Which columns are categories.
+        values: Whether to keep the continuous columns, for matching within a tolerance.
+    """
+    found = []
+    for graph in graphs:
+        count = int(graph.num_nodes or 0)
+        x = graph.get("x")
+        kinds = [0] * count if x is None else _kinds(x, spec.nodes)
+        ends = graph.edge_index.t().tolist()
+        attr = graph.get("edge_attr")
+        attr = graph.get("edge_type") if attr is None else attr
+        codes = [0] * len(ends) if not spec.edges or attr is None else _kinds(attr, spec.edges)
+        edges = {
+            (i, j) if spec.directed or i < j else (j, i): code
+            for (i, j), code in zip(ends, codes, strict=True)
+            if i != j
+        }
+        rows = _values(x, spec.nodes) if values and x is not None else ()
+        found.append(Typed(tuple(kinds), edges, spec.directed, rows))
+    return found
+
+
+def cut(graph: Data, nodes: Sequence[int]) -> Data:
+    """The PyG graph on some nodes, in that order, with every edge between them."""
+    count = int(graph.num_nodes or 0)
+    place = torch.full((count,), -1, dtype=torch.long)
+    place[list(nodes)] = torch.arange(len(nodes))
+    keep = (place[graph.edge_index] >= 0).all(dim=0)
+    part = Data(edge_index=place[graph.edge_index[:, keep]], num_nodes=len(nodes))
+    for name in ("x", "pos"):
+        if graph.get(name) is not None:
+            part[name] = graph[name][list(nodes)]
+    for name in ("edge_attr", "edge_type", "edge_weight"):
+        if graph.get(name) is not None:
+            part[name] = graph[name][keep]
+    return part
+
+
+def _kinds(rows: Tensor, blocks: Sequence[Block]) -> list[int]:
+    """One number for all categories of a row together."""
+    table = rows.reshape(rows.size(0), -1)
+    code = torch.zeros(table.size(0), dtype=torch.long)
+    start = 0
+    for block in blocks:
+        part = table[:, start : start + block.width]
+        start += block.width
+        if isinstance(block, Categorical):
+            index = part[:, 0].long() if block.encoding == "index" else part.argmax(dim=1)
+            code = code * block.size + index.cpu()
+    kinds: list[int] = code.tolist()
+    return kinds
+
+
+def _values(rows: Tensor, blocks: Sequence[Block]) -> tuple[tuple[float, ...], ...]:
+    table = rows.reshape(rows.size(0), -1)
+    parts, start = [], 0
+    for block in blocks:
+        if not isinstance(block, Categorical) and not block.constant:
+            parts.append(table[:, start : start + block.width])
+        start += block.width
+    if not parts:
+        return ()
+    return tuple(tuple(row) for row in torch.cat(parts, dim=1).tolist())
+
+
+def _equal(one: dict[str, int], other: dict[str, int]) -> bool:
+    return one["kind"] == other["kind"]
+
+
+def _digest(value: object) -> str:
+    return hashlib.blake2b(repr(value).encode(), digest_size=10).hexdigest()

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from gnninterpreter.errors import DataError, GNNInterpreterError
+from gnninterpreter.evidence.patterns.causes import Effect, necessity, random_piece, sufficiency
+from gnninterpreter.evidence.patterns.cores import find_cores
+from gnninterpreter.evidence.patterns.parts import Parts
+from gnninterpreter.evidence.patterns.pieces import CoreSearch, gain
+from gnninterpreter.evidence.patterns.real import RealGraphs
+from gnninterpreter.evidence.patterns.showing import Exemplar, find_exemplars
+from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
+from tests.evidence.patterns.pairs import (
+    PAIRED,
+    PAIRED_CLASS,
+    PLAIN,
+    PLAIN_CLASS,
+    SPEC,
+    chain,
+    classifier,
+    real_graphs,
+)
+
+
+def test_the_core_is_the_pair_with_all_its_evidence():
+    found = find_cores(real_graphs(), PAIRED_CLASS, CoreSearch(least=2))
+    core = found.core
+    assert core is not None
+    assert typed_graphs([core.graph], SPEC)[0].same(Typed((1, 1), {(0, 1): 0}))
+    assert core.graph.x.tolist() == [[0.0, 1.0], [0.0, 1.0]]
+    assert (core.coverage, core.matched, core.others, core.undecided) == (1.0, 10, 0, 0)
+    assert core.lift == pytest.approx((10.5 / 10.5) / (0.5 / 10.5))
+    assert core.certain
+    assert core.necessity.value == pytest.approx(1.0, abs=1e-3)
+    assert core.necessity.control < 0.95
+    assert core.sufficiency == Effect(1.0, core.sufficiency.control, 10)
+    assert core.sufficiency.control < 1.0
+    assert found.bar == 0.99
+
+
+def test_a_core_says_more_than_its_size():
+    # Of pieces of three nodes, those that hold the pair tell most.
+    core = find_cores(real_graphs(), PAIRED_CLASS, CoreSearch(least=3)).core
+    assert core is not None
+    assert core.num_nodes == 3
+    assert core.others == 0
+
+
+def test_a_model_that_is_rarely_sure_has_a_bar_of_its_own():
+    real = real_graphs(scale=2.0)
+    own = real.given(PAIRED_CLASS)[real.mine(PAIRED_CLASS)]
+    assert real.bar(PAIRED_CLASS) == pytest.approx(float(np.median(own)))
+    found = find_cores(real, PAIRED_CLASS, CoreSearch(least=2))
+    assert "less than half of the graphs of paired" in found.notes[0]
+    assert found.core is not None
+    assert typed_graphs([found.core.graph], SPEC)[0].same(Typed((1, 1), {(0, 1): 0}))
+
+
+def test_few_graphs_and_no_graphs_get_a_sentence():
+    few = RealGraphs(classifier(), [chain("rrb"), chain("bbr")])
+    assert "only 1 real graph is" in find_cores(few, PAIRED_CLASS).notes[0]
+    none = find_cores(RealGraphs(classifier(), [chain("bbr")] * 12), PAIRED_CLASS)
+    assert (none.core, none.candidates) == (None, 0)
+    assert none.notes[-1] == "no real graph is assigned to paired, so it has no core"
+    every = find_cores(RealGraphs(classifier(), [chain("rrb")] * 12), PAIRED_CLASS)
+    assert "every real graph is assigned to paired" in every.notes[-1]
+    assert every.core is not None
+    assert every.core.lift is None
+    assert every.core.sufficiency is None
+
+
+def test_graphs_without_nodes_are_left_out():
+    with pytest.raises(DataError, match="at least one graph with a node"):
+        RealGraphs(classifier(), [])
+
+
+def test_gain_is_information_with_a_sign():
+    own, others = np.array([1.0, 0.5, 0.0, 1.0]), np.array([0.0, 0.5, 1.0, 1.0])
+    assert gain(own, others) == pytest.approx([1.0, 0.0, -1.0, 0.0], abs=1e-6)
+    # Presence in 3/4 of the one and 1/4 of the other: 1 - H(1/4) bits.
+    expected = 1 + 0.25 * math.log2(0.25) + 0.75 * math.log2(0.75)
+    assert gain(np.array([0.75]), np.array([0.25])) == pytest.approx([expected])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"seeds": 0}, {"count": 0}, {"least": 0}, {"largest": 2, "least": 3}]
+)
+def test_a_search_that_makes_no_sense_is_refused(wrong):
+    with pytest.raises(DataError):
+        CoreSearch(**wrong)
+
+
+def test_necessity_compares_with_random_nodes():
+    graphs = [chain("bbrrbbbb")]
+    typed = typed_graphs(graphs, SPEC)
+    parts = Parts(classifier(), graphs)
+    rng = np.random.default_rng(0)
+    out = necessity(parts, typed, [(0, 0b1100)] * 20, PAIRED_CLASS, rng)
+    assert out.value == pytest.approx(1.0, abs=1e-3)
+    assert 0.1 < out.control < 0.9
+    assert necessity(parts, typed, [(0, 0b11000000)], PAIRED_CLASS, rng).value == pytest.approx(
+        0, abs=1e-3
+    )
+    assert necessity(parts, typed, [(0, 0b11111111)], PAIRED_CLASS, rng) is None
+
+
+def test_sufficiency_counts_the_graphs_that_turn():
+    hosts = [chain(colours) for colours in PLAIN]
+    turned = sufficiency(classifier(), chain("rr"), hosts, PAIRED_CLASS, [chain("bb")])
+    assert turned == Effect(1.0, 0.0, 10)
+    assert sufficiency(classifier(), chain("rr"), hosts, PAIRED_CLASS, []).control is None
+    assert sufficiency(classifier(), chain("rr"), [], PAIRED_CLASS, []) is None
+    with pytest.raises(GNNInterpreterError, match="graphs must not be negative"):
+        Effect(0.0, 0.0, -1)
+
+
+def test_a_random_piece_is_connected_or_nothing():
+    graph = typed_graphs([chain("bbrrbb")], SPEC)[0]
+    rng = np.random.default_rng(3)
+    for size in (1, 3, 6):
+        nodes = random_piece(graph, size, rng)
+        assert nodes.bit_count() == size
+        assert graph.connected(nodes)
+    assert random_piece(graph, 7, rng) == 0
+    assert random_piece(Typed((0, 0), {}), 2, rng) == 0
+
+
+def test_exemplars_hold_the_core_and_mark_it():
+    real = real_graphs()
+    found = find_cores(real, PAIRED_CLASS, CoreSearch(least=2))
+    shown = find_exemplars(real, PAIRED_CLASS, found.cores, count=4)
+    assert len({exemplar.number for exemplar in shown}) == 4
+    for exemplar in shown:
+        colours = PAIRED[exemplar.number]
+        first = colours.index("rr")
+        assert exemplar.mask == tuple(i in (first, first + 1) for i in range(len(colours)))
+        assert exemplar.core == 0
+        assert exemplar.probability > 0.99
+
+
+def test_exemplars_without_cores_are_unmarked():
+    real = real_graphs()
+    shown = find_exemplars(real, PLAIN_CLASS, (), count=30)
+    assert all(exemplar.core == -1 and not any(exemplar.mask) for exemplar in shown)
+    assert {exemplar.number for exemplar in shown} <= set(range(10, 20))
+    with pytest.raises(DataError, match="count must be at least 1"):
+        find_exemplars(real, PLAIN_CLASS, (), count=0)
+    with pytest.raises(DataError, match="mask must have one entry"):
+        Exemplar(0, chain("bb"), SPEC, 1.0, (True,), 0)

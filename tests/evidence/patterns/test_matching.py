@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import random
+
+import networkx as nx
+import pytest
+
+from gnninterpreter.errors import DataError
+from gnninterpreter.evidence.patterns.matching import PatternIndex, Undecided, find, occurrences
+from gnninterpreter.evidence.patterns.typed import Typed
+
+EDGE = Typed((0, 1), {(0, 1): 0})
+TRIANGLE = Typed((0, 0, 0), {(0, 1): 0, (1, 2): 0, (0, 2): 0})
+PATH = Typed((0, 0, 0), {(0, 1): 0, (1, 2): 0})
+
+
+def drawn(rng: random.Random, nodes: int, density: float, kinds: int, directed: bool) -> Typed:
+    edges = {}
+    for i in range(nodes):
+        for j in range(nodes):
+            if (i != j if directed else i < j) and rng.random() < density:
+                edges[(i, j)] = rng.randrange(2)
+    return Typed(tuple(rng.randrange(kinds) for _ in range(nodes)), edges, directed)
+
+
+def known(pattern: Typed, graph: Typed) -> bool:
+    """The same question answered by networkx."""
+    maker = nx.isomorphism.DiGraphMatcher if graph.directed else nx.isomorphism.GraphMatcher
+
+    def same(a, b):
+        return a["kind"] == b["kind"]
+
+    matcher = maker(graph.to_networkx(), pattern.to_networkx(), same, same)
+    return matcher.subgraph_is_monomorphic()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_agrees_with_networkx(directed):
+    rng = random.Random(4)
+    answers = []
+    for _ in range(150):
+        graph = drawn(rng, 8, 0.35, 2, directed)
+        pattern = drawn(rng, rng.randint(1, 4), 0.6, 2, directed)
+        answers.append(known(pattern, graph))
+        laid = find(pattern, graph)
+        assert (laid is not None) == answers[-1]
+        if laid is not None:
+            assert len(set(laid)) == len(pattern)
+            assert [graph.kinds[i] for i in laid] == list(pattern.kinds)
+            for (i, j), kind in pattern.edges.items():
+                ends = (laid[i], laid[j])
+                ends = ends if directed or ends[0] < ends[1] else ends[::-1]
+                assert graph.edges[ends] == kind
+        assert PatternIndex([graph]).match(pattern).where == ((0,) if answers[-1] else ())
+    assert 0.2 < sum(answers) / len(answers) < 0.8
+
+
+def test_a_pattern_may_have_fewer_edges_than_its_place():
+    assert find(PATH, TRIANGLE) is not None
+    assert find(TRIANGLE, PATH) is None
+
+
+def test_kinds_of_edges_and_directions_count():
+    assert find(EDGE, Typed((1, 0), {(0, 1): 0})) == (1, 0)
+    assert find(EDGE, Typed((1, 0), {(0, 1): 1})) is None
+    arrow = Typed((0, 1), {(0, 1): 0}, directed=True)
+    assert find(arrow, Typed((1, 0), {(1, 0): 0}, directed=True)) == (1, 0)
+    assert find(arrow, Typed((1, 0), {(0, 1): 0}, directed=True)) is None
+
+
+def test_numbers_are_compared_only_within_a_tolerance():
+    graph = Typed((0, 0), {(0, 1): 0}, values=((0.1,), (0.9,)))
+    wanted = Typed((0,), {}, values=((0.8,),))
+    assert find(wanted, graph) == (0,)
+    assert find(wanted, graph, tolerance=0.2) == (1,)
+    assert find(wanted, graph, tolerance=0.05) is None
+
+
+def test_places_differ_in_their_nodes():
+    square = Typed((0,) * 4, {(0, 1): 0, (1, 2): 0, (2, 3): 0, (0, 3): 0})
+    places = occurrences(PATH, square)
+    assert sorted(map(sorted, places)) == [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
+    assert len(occurrences(PATH, square, most=2)) == 2
+
+
+def test_twins_are_not_tried_in_every_order():
+    star = Typed((0,) * 10, {(0, i): 0 for i in range(1, 10)})
+    # Nine leaves have 362,880 orders; one is enough to find a star in itself and to fail in a path.
+    assert find(star, star, limit=10) is not None
+
+
+def test_the_limit_is_an_answer_of_its_own():
+    ring = Typed((0,) * 9, {(i, i + 1): 0 for i in range(8)} | {(0, 8): 0})
+    bipartite = Typed((0,) * 12, {(i, j): 0 for i in range(6) for j in range(6, 12)})
+    with pytest.raises(Undecided):
+        find(ring, bipartite, limit=50)
+    matches = PatternIndex([bipartite, ring, PATH], limit=50).match(ring)
+    assert (matches.where, matches.undecided) == ((1,), (0,))
+    assert matches.note == "not decided for 1 of 3 graphs"
+    assert find(ring, bipartite, limit=10**7) is None
+    assert PatternIndex([ring]).match(ring).note is None
+
+
+def test_only_some_graphs_may_be_asked():
+    index = PatternIndex([TRIANGLE, PATH, TRIANGLE])
+    assert index.match(TRIANGLE).where == (0, 2)
+    assert index.match(TRIANGLE, among=0b110).where == (2,)
+    assert index.match(TRIANGLE, among=0b110).searched == 2
+
+
+def test_a_limit_or_graphs_that_make_no_sense():
+    with pytest.raises(DataError, match="limit must be at least 1"):
+        PatternIndex([], limit=0)
+    with pytest.raises(DataError, match="all directed or all undirected"):
+        PatternIndex([PATH, Typed((0,), {}, directed=True)])

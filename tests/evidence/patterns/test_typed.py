@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import torch
+from torch_geometric.data import Data
+
+from gnninterpreter.evidence.patterns.typed import Typed, bits, cut, typed_graphs
+from gnninterpreter.spec import Categorical, Continuous, GraphSpec
+
+PATH = Typed((0, 1, 0), {(0, 1): 5, (1, 2): 6})
+
+
+def test_bits_are_in_ascending_order():
+    assert list(bits(0b10110)) == [1, 2, 4]
+    assert list(bits(0)) == []
+
+
+def test_all_categories_of_a_node_make_its_kind_and_numbers_do_not():
+    spec = GraphSpec(nodes=(Categorical(2), Continuous(1), Categorical(3)), edges=(Categorical(4),))
+    data = Data(
+        x=torch.tensor([[0.0, 1, 0.3, 0, 0, 1], [1.0, 0, 0.9, 1, 0, 0]]),
+        edge_index=torch.tensor([[0, 1], [1, 0]]),
+        edge_attr=torch.eye(4)[[2, 2]],
+    )
+    plain, kept = typed_graphs([data], spec)[0], typed_graphs([data], spec, values=True)[0]
+    assert plain.kinds == (1 * 3 + 2, 0)
+    assert plain.edges == {(0, 1): 2}
+    assert plain.values == ()
+    assert [round(row[0], 3) for row in kept.values] == [0.3, 0.9]
+
+
+def test_constants_and_missing_features_say_nothing():
+    data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
+    assert typed_graphs([data], GraphSpec())[0].kinds == (0, 0)
+
+
+def test_index_coded_categories():
+    spec = GraphSpec(
+        nodes=(Categorical(5, encoding="index"),), edges=(Categorical(3, encoding="index"),)
+    )
+    data = Data(
+        x=torch.tensor([[4], [2]]),
+        edge_index=torch.tensor([[0, 1], [1, 0]]),
+        edge_type=torch.tensor([1, 1]),
+    )
+    found = typed_graphs([data], spec)[0]
+    assert (found.kinds, found.edges) == ((4, 2), {(0, 1): 1})
+
+
+def test_links_know_the_direction_of_an_edge():
+    assert Typed((0, 0), {(0, 1): 3}).links == ({6: 0b10}, {6: 0b01})
+    assert Typed((0, 0), {(0, 1): 3}, directed=True).links == ({6: 0b10}, {7: 0b01})
+
+
+def test_offers_count_the_neighbours_of_each_kind():
+    offers = PATH.offers
+    assert offers[(0, -1, -1, 0)] == 0b101
+    assert offers[(1, 10, 0, 1)] == 0b010
+    star = Typed((0, 1, 1), {(0, 1): 0, (0, 2): 0})
+    assert star.offers[(0, 0, 1, 2)] == 0b001
+    assert (0, 0, 1, 3) not in star.offers
+
+
+def test_the_same_graph_has_the_same_key_in_any_order():
+    turned = Typed((1, 0, 0), {(0, 1): 6, (0, 2): 5})
+    assert turned.key == PATH.key
+    assert turned.same(PATH)
+    assert not Typed((1, 0, 0), {(0, 1): 6, (0, 2): 6}).same(PATH)
+
+
+def test_graphs_that_refinement_cannot_tell_apart_are_still_different():
+    ring = {(i, i + 1): 0 for i in range(5)} | {(0, 5): 0}
+    triangles = {(0, 1): 0, (1, 2): 0, (0, 2): 0, (3, 4): 0, (4, 5): 0, (3, 5): 0}
+    one, two = Typed((0,) * 6, ring), Typed((0,) * 6, triangles)
+    assert one.key == two.key
+    assert not one.same(two)
+
+
+def test_parts_and_reach():
+    assert PATH.connected()
+    assert not PATH.connected(0b101)
+    assert PATH.reach(0b001, 0b011) == 0b011
+    assert PATH.part([2, 1]) == Typed((0, 1), {(0, 1): 6})
+
+
+def test_cut_keeps_features_and_the_edges_between():
+    data = Data(
+        x=torch.tensor([[0.0], [1.0], [2.0]]),
+        edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]),
+        edge_attr=torch.tensor([[5.0], [5.0], [6.0], [6.0]]),
+    )
+    part = cut(data, [2, 1])
+    assert part.x.flatten().tolist() == [2.0, 1.0]
+    assert part.edge_index.tolist() == [[1, 0], [0, 1]]
+    assert part.edge_attr.flatten().tolist() == [6.0, 6.0]
