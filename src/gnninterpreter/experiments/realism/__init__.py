@@ -8,16 +8,20 @@ from gnninterpreter.experiments.realism.rows import (
     RealismRow,
     read_rows,
 )
+from gnninterpreter.experiments.realism.summary import chart, summarize, unmet
 
 __all__ = [
     "METHODS",
     "Judge",
     "RealismConfig",
     "RealismRow",
+    "chart",
     "configs_of",
     "graphs_file",
     "places_of",
     "read_rows",
     "realism",
     "standing",
+    "summarize",
+    "unmet",
 ]

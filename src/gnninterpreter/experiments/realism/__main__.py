@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 
 from gnninterpreter.experiments.realism.compute import configs_of, realism
-from gnninterpreter.experiments.realism.rows import METHODS, RealismRow
+from gnninterpreter.experiments.realism.rows import METHODS, RealismRow, line
 
 __all__ = ["main"]
 
@@ -39,16 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = realism(configs, given.out, given.jobs, tell)
     sys.stderr.write(f"{len(rows)} rows in {given.out}\n")
     return 0
-
-
-def line(row: RealismRow) -> str:
-    """A row in a line, for people."""
-    place = "-" if row.place_best is None else f"{row.place_best:.2f}"
-    return (
-        f"{row.method} / {row.model} / {row.target} / seed {row.seed}: "
-        f"p {row.mean_probability:.4f}, rule {row.rule_best}, place {place}, "
-        f"{row.distinct50} distinct, {row.nodes} nodes, {row.seconds:.1f} s"
-    )
 
 
 if __name__ == "__main__":

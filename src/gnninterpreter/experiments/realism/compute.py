@@ -34,7 +34,7 @@ from gnninterpreter.experiments.store import Computation, Store
 from gnninterpreter.files import write_atomically
 from gnninterpreter.isomorphism import distinct
 
-__all__ = ["configs_of", "depends_on", "graphs_file", "measure_once", "realism"]
+__all__ = ["configs_of", "depends_on", "graphs_file", "measure_once", "realism", "structure"]
 
 CACHE = "cache"
 SAMPLES, DRAWN = 50, 256
@@ -128,7 +128,7 @@ def measure_once(model: str, target: str, seed: int, method: str, restarts: int)
     found = subject(model)
     kept = DRAWN if seed < KEPT_SEEDS else SAMPLES
     said = answer(found, config, kept)
-    structures = [_structure(graph) for graph in said.samples] if seed < KEPT_SEEDS else []
+    structures = [structure(graph) for graph in said.samples] if seed < KEPT_SEEDS else []
     return {"row": _row(found, config, said).to_json(), "structures": structures}
 
 
@@ -168,6 +168,7 @@ def _row(found: Subject, config: RealismConfig, said: Answer) -> RealismRow:
         edges=int(said.best.edge_index.size(1)) // sides,
         real_median_nodes=found.judge(target).median_nodes,
         copy=found.is_real(said.best),
+        copy_samples=_mean([found.is_real(graph) for graph in samples]),
         valid=None if valid is None else valid == 1.0,
         valid_samples=_valid(found, samples),
         validation_score=likeness(found.classifier, found.statistics, said.best, target).score,
@@ -200,7 +201,7 @@ def _mean(values: Sequence[bool]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _structure(graph: Data) -> list[Any]:
+def structure(graph: Data) -> list[Any]:
     """Number of nodes, and the ends of each edge one after the other."""
     pairs = sorted({(min(u, v), max(u, v)) for u, v in graph.edge_index.t().tolist()})
     return [int(graph.num_nodes or 0), [end for pair in pairs for end in pair]]

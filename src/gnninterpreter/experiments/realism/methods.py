@@ -103,7 +103,8 @@ def _real(found: Subject, config: RealismConfig, samples: int) -> Answer:
     scores = found.classifier.score_data(mine)
     given = scores.probabilities[:, target].cpu()
     profile = found.statistics.profile(target)
-    assert profile is not None and profile.mean_embedding is not None
+    assert profile is not None
+    assert profile.mean_embedding is not None
     near = torch.cosine_similarity(
         scores.embedding.cpu().double(), profile.mean_embedding.double().unsqueeze(0)
     )

@@ -12,7 +12,7 @@ from gnninterpreter.errors import CheckpointError, SpecError
 from gnninterpreter.experiments.fingerprints import versions
 from gnninterpreter.files import write_atomically
 
-__all__ = ["METHODS", "RealismConfig", "RealismRow", "read_rows", "write_rows"]
+__all__ = ["METHODS", "RealismConfig", "RealismRow", "line", "read_rows", "write_rows"]
 
 KIND, SCHEMA = "realism", 1
 METHODS = ("ours", "certain", "paper", "random", "xgnn", "real")
@@ -72,6 +72,7 @@ class RealismRow:
         edges: Its edges.
         real_median_nodes: Median of the class.
         copy: Whether it is one of the real graphs.
+        copy_samples: Share of the samples that are.
         valid: Whether it is a possible molecule.
         valid_samples: Share of the samples that are.
         validation_score: GIN-Graph's validation score of the best graph.
@@ -100,6 +101,7 @@ class RealismRow:
     edges: int
     real_median_nodes: float
     copy: bool
+    copy_samples: float
     valid: bool | None
     valid_samples: float | None
     validation_score: float | None
@@ -124,6 +126,16 @@ class RealismRow:
     def from_json(cls, values: Mapping[str, Any]) -> RealismRow:
         """Read what `to_json` gives."""
         return cls(**{"target" if k == "class" else k: v for k, v in values.items()})
+
+
+def line(row: RealismRow) -> str:
+    """A row in a line, for people."""
+    place = "-" if row.place_best is None else f"{row.place_best:.2f}"
+    return (
+        f"{row.method} / {row.model} / {row.target} / seed {row.seed}: "
+        f"p {row.mean_probability:.4f}, rule {row.rule_best}, place {place}, "
+        f"{row.distinct50} distinct, {row.nodes} nodes, {row.seconds:.1f} s"
+    )
 
 
 def write_rows(rows: Sequence[RealismRow], out: Path) -> None:
