@@ -113,10 +113,11 @@ def realism(
     """
     from gnninterpreter.cli.bench_tables import echo_realism
     from gnninterpreter.cli.threads import use_threads
-    from gnninterpreter.experiments.realism import chart, configs_of, read_rows, summarize
+    from gnninterpreter.experiments.realism import configs_of, read_rows
     from gnninterpreter.experiments.realism import realism as measure
     from gnninterpreter.experiments.realism.discrepancy import read_discrepancies
     from gnninterpreter.experiments.realism.rows import line
+    from gnninterpreter.experiments.realism.summary import chart, summarize
 
     use_threads(1)
     if table:

@@ -32,6 +32,7 @@ COLUMNS = (
     ("real", "real_nodes", "{:.0f}"),
     ("s", "seconds", "{:.1f}"),
 )
+WIDTH = 160
 CAPTION = (
     "shares of runs: sure, certain and in one piece; rule and core, the rule agrees; place, at "
     "least 0.1 under random GINs; copy, a real graph. s.: shares of 50 samples; of 50: distinct; "
@@ -45,12 +46,13 @@ def echo_realism(summary: pd.DataFrame) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from gnninterpreter.experiments.realism import unmet
+    from gnninterpreter.experiments.realism.summary import unmet
 
     if not len(summary):
         typer.echo("no rows: none of the methods has anything to say about these models")
         return
-    console = Console()
+    # A terminal that is too narrow would leave figures out.
+    console = Console(width=max(Console().width, WIDTH))
     for method in summary.method.unique():
         table = Table(title=f"Realism: {method}", title_justify="left", box=None, padding=(0, 1))
         table.add_column("class", no_wrap=True)
@@ -59,8 +61,7 @@ def echo_realism(summary: pd.DataFrame) -> None:
         for row in summary[summary.method == method].to_dict("records"):
             cells = [_cell(form, row[name]) for _, name, form in COLUMNS]
             table.add_row(f"{row['model']} {row['class']}", *cells)
-        # A terminal that is too narrow would leave figures out.
-        console.print(table, width=max(console.width, 150), crop=False, soft_wrap=True)
+        console.print(table)
     typer.echo(CAPTION)
     for line in unmet(summary):
         typer.echo(f"not reached: {line}")

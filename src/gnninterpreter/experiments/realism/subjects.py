@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
+from torch import nn
 from torch_geometric.data import Data
 
-from gnninterpreter.errors import DataError
+from gnninterpreter.errors import DataError, ModelError
 from gnninterpreter.experiments.fingerprints import data_fingerprint, model_fingerprint
 from gnninterpreter.experiments.realism.gins import Judge
 from gnninterpreter.isomorphism import graph_key
@@ -95,6 +100,7 @@ def subject(name: str) -> Subject:
 
     Raises:
         DataError: If a model of one's own comes without graphs.
+        ModelError: If there is nothing of that name.
     """
     from gnninterpreter.experiments.zoo import SPECS, ZOO, trained
     from gnninterpreter.experiments.zoo.graphs import draw
@@ -135,14 +141,33 @@ def _loaded(name: str) -> Subject:
 
 def _referred(name: str) -> tuple[Any, Any]:
     """The model of a name, and the graphs named with it."""
-    from gnninterpreter.models import bundled_names, load
+    from gnninterpreter import datasets
+    from gnninterpreter.models import bundled_names, load, load_bundle
 
     if name in bundled_names():
         return load(name), None
-    from gnninterpreter.cli.references import load_data, load_model
-
     model, _, data = name.partition(SEPARATOR)
-    return load_model(model), load_data(data) if data else None
+    graphs = None
+    if data:
+        graphs = datasets.load(data) if data in datasets.NAMES else _attribute(data)
+    is_file = Path(model).suffix in (".json", ".safetensors")
+    return load_bundle(model) if is_file else _attribute(model), graphs
+
+
+def _attribute(reference: str) -> Any:
+    """What ``package.module:name`` names, called where it is a function without arguments."""
+    module, _, name = reference.partition(":")
+    if os.getcwd() not in sys.path:  # The processes of a pool do not have it.
+        sys.path.insert(0, os.getcwd())
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ModelError(
+            f"models must name a bundled model, one of the zoo, a bundle's file or "
+            f"package.module:name (got {reference!r}: {error})"
+        ) from error
+    plain = callable(found) and not isinstance(found, nn.Module)
+    return found() if plain and not hasattr(found, "__getitem__") else found
 
 
 def targets_of(name: str, method: str = "ours") -> tuple[str, ...]:
