@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from gnninterpreter.chem.drawing import Molecule, read_molecule
+from gnninterpreter.report.answers import AnswersView, answers_view
 from gnninterpreter.report.appearance import LegendEntry, legend
 from gnninterpreter.report.downloads import payload
 from gnninterpreter.report.drawing import Drawing
@@ -71,7 +72,9 @@ class ClassView:
     evidence: Evidence
     notes: list[str]
     drawing: Markup
+    answers: AnswersView
     facts: list[Fact]
+    learned: list[Fact]
     bars: list[Bar]
     search: SearchView
     payload: dict[str, Any]
@@ -90,7 +93,7 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
     extras = extras or ClassExtras()
     found = explanation.num_edges > 0
     title = (
-        f"Explanation graph of class {explanation.name}: {explanation.num_nodes} nodes, "
+        f"Prototype of class {explanation.name}: {explanation.num_nodes} nodes, "
         f"{explanation.num_edges} edges"
     )
     groups = distinct_samples(explanation)
@@ -107,7 +110,9 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
             note[:1].upper() + note[1:] + "." * (note[-1:] != ".") for note in explanation.notes
         ],
         drawing=Markup(render(drawing, title, show_legend=False)),
+        answers=answers_view(explanation),
         facts=_facts(explanation),
+        learned=_learned(explanation),
         bars=[
             Bar(name, value, index == explanation.target.index)
             for index, (name, value) in enumerate(
@@ -149,9 +154,7 @@ def _legend(spec: GraphSpec) -> list[tuple[str, list[LegendEntry]]]:
 
 def _facts(explanation: Explanation) -> list[Fact]:
     probability = explanation.probability
-    wide = explanation.undecided >= max(explanation.num_edges, 1)
-    settled = "samples differ widely from this graph" if wide else "where 0 means a single graph"
-    facts = [
+    return [
         Fact(
             "Probability",
             f"{probability.mean:.3f} ± {probability.std:.3f}",
@@ -171,6 +174,13 @@ def _facts(explanation: Explanation) -> list[Fact]:
             explanation.num_edges / max(explanation.max_edges, 1e-9),
         ),
     ]
+
+
+def _learned(explanation: Explanation) -> list[Fact]:
+    """Figures about the learned distribution, for those who ask how the search went."""
+    wide = explanation.undecided >= max(explanation.num_edges, 1)
+    settled = "samples differ widely from this graph" if wide else "where 0 means a single graph"
+    facts = []
     if explanation.similarity is not None:
         facts.append(
             Fact("Similarity", f"{explanation.similarity:.3f}", "to the mean of the class")

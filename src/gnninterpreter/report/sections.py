@@ -118,7 +118,9 @@ def mode_tiles(explanation: Explanation) -> list[Tile]:
             f"{graph.number_of_edges()} edges",
         )
         caption = f"{count} of {len(explanation.restarts)} restarts"
-        tiles.append(Tile(Markup(drawing), caption, f"p = {mode.probability:.3f}"))
+        kind = getattr(mode, "kind", None)
+        named = f"{kind}, " if kind else ""
+        tiles.append(Tile(Markup(drawing), caption, f"{named}p = {mode.probability:.3f}"))
     return tiles
 
 
