@@ -35,9 +35,9 @@ __all__ = ["AnswersView", "answers_view", "marked_nodes", "real_graph_svg"]
 EXEMPLARS = 3
 SHORTCUTS = 4
 MORE_CORES = 4
-CORE = (360, 300)
+CORE = (360, 230)
 SMALL = (240, 160)
-TILE = (220, 160)
+TILE = (220, 140)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class AnswersView:
         about: What is known about the core, or why there is none.
         more: Further cores.
         exemplars: Real graphs, the core's nodes marked.
-        shown: What the exemplars show.
+        marked: Whether any of them shows the core.
         shortcuts: What fools the model.
     """
 
@@ -59,7 +59,7 @@ class AnswersView:
     about: str
     more: list[Tile]
     exemplars: list[Tile]
-    shown: str
+    marked: bool
     shortcuts: list[Tile]
 
 
@@ -68,7 +68,6 @@ def answers_view(explanation: Explanation) -> AnswersView:
     cores = cores_of(explanation)
     first = cores[0] if cores else None
     real = exemplars_of(explanation, EXEMPLARS)
-    marked = any(marked_nodes(graph) for graph in real)
     return AnswersView(
         typical=typical_words(explanation),
         core=None if first is None else _core_svg(first.graph, explanation, CORE, "Core"),
@@ -78,7 +77,7 @@ def answers_view(explanation: Explanation) -> AnswersView:
             Tile(real_graph_svg(graph, explanation), *_caption(graph, explanation))
             for graph in real
         ],
-        shown="Real graphs, the core marked" if marked else "Real graphs",
+        marked=any(marked_nodes(graph) for graph in real),
         shortcuts=[
             Tile(
                 _core_svg(shortcut.graph, explanation, TILE, "Shortcut"),

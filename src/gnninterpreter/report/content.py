@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from gnninterpreter.chem.drawing import Molecule, read_molecule
+from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.report.answers import AnswersView, answers_view
 from gnninterpreter.report.appearance import LegendEntry, legend
 from gnninterpreter.report.downloads import payload
@@ -27,6 +28,7 @@ from gnninterpreter.report.sections import (
 )
 from gnninterpreter.report.softness import THRESHOLDS, has_settled
 from gnninterpreter.report.svg import render
+from gnninterpreter.report.words import typical_percentile
 
 if TYPE_CHECKING:
     from gnninterpreter.evidence import Evidence, Verdict
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bar", "ClassView", "Fact", "class_view", "repeat_command"]
 
-DRAWING = (520, 400)
+DRAWING = (520, 350)
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class ClassView:
     notes: list[str]
     drawing: Markup
     answers: AnswersView
+    percentile: float | None
     facts: list[Fact]
     learned: list[Fact]
     bars: list[Bar]
@@ -111,6 +114,7 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
         ],
         drawing=Markup(render(drawing, title, show_legend=False)),
         answers=answers_view(explanation),
+        percentile=typical_percentile(explanation),
         facts=_facts(explanation),
         learned=_learned(explanation),
         bars=[
@@ -189,6 +193,11 @@ def _learned(explanation: Explanation) -> list[Fact]:
 
 
 def _sampled(explanation: Explanation, groups: list[SampleGroup], shown: int, settled: bool) -> str:
+    if isinstance(explanation.sampler, PopulationSampler):
+        return (
+            f"{shown} of {len(explanation.sampler.population):,} different graphs that the model "
+            "is certain of and that could pass for real ones; each is as likely as any other."
+        )
     if len(groups) == 1 and groups[0].count == DRAWS:
         return f"All of {DRAWS} samples are this graph: the distribution has settled on it."
     if groups and groups[0].count == 1:

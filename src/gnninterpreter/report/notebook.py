@@ -1,4 +1,4 @@
-"""What a notebook shows of an explanation: prototype and core, the verdict and the first numbers."""
+"""What a notebook shows of an explanation: prototype, core, verdict and the first numbers."""
 
 from __future__ import annotations
 
