@@ -88,6 +88,7 @@ def test_a_shortcut_says_how_many_real_graphs_look_like_that(plain: Explanation)
         "the model gives it 1.000."
     )
     # Without a total it follows from the share.
-    assert shortcut_words(make_core(plain.best, total=None)).startswith("39 of 50 real graphs")
+    part = shortcut_words(make_core(plain.best, total=None))
+    assert part.startswith("39 of 50 real graphs that the model gives to the class contain this as")
     unknown = make_core(plain.best, matched=None, total=None, probability=None)
     assert shortcut_words(unknown) == "Not checked how many real graphs contain this."

@@ -47,7 +47,7 @@ def core_cell(explanation: Explanation) -> str:
     coverage, lift = figure(core, "coverage"), figure(core, "lift")
     if coverage is None:
         return UNCHECKED
-    return f"{100 * coverage:.0f}%" + ("" if lift is None else f" (x {lift:.1f})")
+    return f"{100 * coverage:.0f}%" + ("" if lift is None else f", x {lift:.1f}")
 
 
 def shortcut_lines(explanation: Explanation) -> Iterator[str]:

@@ -121,20 +121,20 @@ def echo_table(result: ExplanationSet) -> None:
 
     table = Table(
         title=f"What {result.model_name} has learned",
-        caption="prototype: nodes / edges; typical: share of real graphs that are less typical;\n"
-        "core: share of the class that holds it (and how many times as often as elsewhere)",
+        caption="probability: mean over samples; prototype: nodes / edges\n"
+        "typical: share of real graphs that are less typical than the prototype\n"
+        "core: share of the class that holds it, times as often as elsewhere",
         title_justify="left",
         caption_justify="left",
     )
     table.add_column("class", overflow="fold")
     for name in ("probability", "prototype", "typical", "core"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("verdict")
+    table.add_column("verdict", overflow="fold")
     for explanation in result.values():
-        probability = explanation.probability
         table.add_row(
             Text(explanation.name),
-            f"{probability.mean:.3f} ± {probability.std:.3f}",
+            f"{explanation.probability.mean:.3f}",
             prototype_cell(explanation),
             typical_cell(explanation),
             core_cell(explanation),

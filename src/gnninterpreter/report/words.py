@@ -102,7 +102,9 @@ def shortcut_words(shortcut: Any) -> str:
         return f"Not checked how many real graphs contain this{gives}."
     of = "real graphs" if total is None else f"of {total:,} real graphs"
     contain = "contains" if total is None and matched == 1 else "contain"
-    return f"{matched:,} {of} that the model gives to the class {contain} this{gives}."
+    # A small piece may lie in many real graphs, and none be like it as a whole.
+    part = " as a part" * (matched > 0)
+    return f"{matched:,} {of} that the model gives to the class {contain} this{part}{gives}."
 
 
 def counts(core: Any) -> tuple[int | None, int | None]:
