@@ -19,10 +19,10 @@ ROOT = Path(gnninterpreter.__file__).parent
 # Everybody may import these; they import only each other.
 LEFTMOST = (
     "_version", "errors", "views", "files", "schema", "equality", "spec", "graphs", "interchange",
-    "isomorphism", "parallel", "progress", "batches", "typicality",
+    "isomorphism", "parallel", "progress", "batches",
 )  # fmt: skip
 FLOW = (
-    "datasets", "models", "relax", "distribution", "objective", "search", "evidence",
+    "datasets", "typicality", "models", "relax", "distribution", "objective", "search", "evidence",
     "explanation", "audit", "report", "web", "cli",
 )  # fmt: skip
 # Beside the flow: the last package of it that each may import, and what else it may.

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save
+from torch_geometric.data import Data
 
 import gnninterpreter as gi
 from gnninterpreter.errors import CheckpointError, OutputError
@@ -28,10 +29,11 @@ from gnninterpreter.explanation import (
     storage,
 )
 from gnninterpreter.explanation.storage import check_folder, load_statistics
-from gnninterpreter.graphs import random_graphs
+from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.isomorphism import graph_key
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.typicality import Typicality
 from tests.explanation.made import MOLECULES, explanation, explanation_set
 from tests.tiny import RICH, SPECS, distribution, graph
 
@@ -136,7 +138,7 @@ def test_what_is_not_a_number_is_null_in_the_file_and_comes_back(tmp_path: Path)
 
 def test_every_field_of_an_explanation_is_stored() -> None:
     names = {field.name for field in fields(Explanation)}
-    assert names == {*storage.FIELDS, *storage.LATER, "spec", "target", "sampler"}
+    assert names == {*storage.FIELDS, "spec", "target", "sampler"}
 
 
 def test_graphs_of_a_baseline_come_back_and_samples_are_taken_from_them(tmp_path: Path) -> None:
@@ -166,17 +168,37 @@ def test_graphs_of_a_baseline_come_back_and_samples_are_taken_from_them(tmp_path
 def statistics(seed: int = 0) -> ClassStatistics:
     generator = torch.Generator().manual_seed(seed)
     shapes = {"mean_embedding": (2, 4), "similarity_quantiles": (2, 101)}
-    return ClassStatistics(
-        **{
-            part.name: torch.rand(shapes.get(part.name, (2,)), generator=generator)
-            for part in fields(ClassStatistics)
-            if part.name != "typicality"
-        }
-    )
+    figures: dict[str, Any] = {
+        part.name: torch.rand(shapes.get(part.name, (2,)), generator=generator)
+        for part in fields(ClassStatistics)
+        if part.name != "typicality"
+    }
+    return ClassStatistics(**figures)
 
 
-def test_statistics_come_back_equal(tmp_path: Path) -> None:
-    result, before = made(), statistics()
+def with_real_graphs() -> ClassStatistics:
+    """Statistics that keep what real molecules of the first class look like."""
+    real = []
+    for count in range(12):
+        size = 4 + count % 6
+        ring = torch.arange(size)
+        ends = torch.stack([ring, (ring + 1) % size])
+        atoms = torch.eye(MOLECULES.node_width)[(ring + count) % MOLECULES.node_width]
+        bonds = torch.eye(MOLECULES.edge_width)[ring % MOLECULES.edge_width]
+        edge_index = torch.cat([ends, ends.flip(0)], 1)
+        real.append(Data(x=atoms, edge_index=edge_index, edge_attr=torch.cat([bonds, bonds])))
+
+    def certain(some: DenseGraphs) -> torch.Tensor:
+        return torch.ones(len(some), dtype=torch.bool)
+
+    known = Typicality.of(real, MOLECULES, 8, certain)
+    assert known is not None
+    return replace(statistics(), typicality=(known, None))
+
+
+@pytest.mark.parametrize("known", [statistics, with_real_graphs])
+def test_statistics_come_back_equal(tmp_path: Path, known: Callable[[], ClassStatistics]) -> None:
+    result, before = made(), known()
     save_run(result, tmp_path, statistics=before)
     assert load_statistics(tmp_path) == before
     assert gi.load(tmp_path) == replace(result, statistics=before)
@@ -214,6 +236,29 @@ def test_damaged_statistics(tmp_path: Path, change: dict[str, Any], said: str) -
     with pytest.raises(CheckpointError, match=said):
         load_statistics(tmp_path)
     assert_refused(tmp_path, said)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"bank.quantiles": None},
+        {"bank.nodes": torch.ones(3, 1)},
+        {"bank.quantiles": torch.ones(2, 101)},
+        {"exemplars.weight": None},
+        {"exemplars.weight": torch.ones(1, dtype=torch.uint8)},
+        {"exemplars.nodes": torch.ones(2, 3, 1)},
+        {"exemplars.shape": torch.tensor([10**6, 10**6, 10**6])},
+        {"exemplars.edges": torch.ones(1, 1)},
+        {"exemplars.percentile": torch.ones(1)},
+    ],
+    ids=lambda change: f"{next(iter(change))} {getattr(next(iter(change.values())), 'shape', '')}",
+)
+def test_damaged_real_graphs(tmp_path: Path, change: dict[str, Any]) -> None:
+    save_run(made(), tmp_path, statistics=with_real_graphs())
+    rewrite(tmp_path, {f"statistics.typicality.0.{name}": v for name, v in change.items()})
+    with pytest.raises(CheckpointError, match="store (it|them) again"):
+        load_statistics(tmp_path)
+    assert_refused(tmp_path, "store (it|them) again")
 
 
 # --- where to -----------------------------------------------------------------------------------

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
+from torch_geometric.data import Data
 
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.evidence import Check, evidence_of
@@ -124,6 +127,38 @@ def make_result(spec: GraphSpec, name: str = "toy", **fields: object) -> Explana
         ["called as forward(x, edge_index, batch)", "output: raw logits"],
         {"versions": {"gnninterpreter": "0.1.0"}, "seed": 7, "restarts": 3, "recipe": "auto"},
     )
+
+
+def make_core(graph: Data, **figures: Any) -> Any:
+    """A core with every figure known, unless they say otherwise."""
+    known = {
+        "probability": 0.9987,
+        "coverage": 0.78,
+        "lift": 4.13,
+        "matched": 39,
+        "total": 50,
+        "others": 9,
+        "undecided": 0,
+        "necessity": SimpleNamespace(value=0.34, control=0.1),
+        "sufficiency": SimpleNamespace(value=0.42, control=0.05),
+    }
+    return SimpleNamespace(graph=graph, **{**known, **figures})
+
+
+def with_answers(explanation: Explanation, percentile: float | None = 61.0) -> Explanation:
+    """The same with two cores, a shortcut and two real graphs, the core on the first one's 0-2."""
+    best = explanation.best
+    real = [best.clone(), best.clone()]
+    real[0].core_mask = torch.arange(int(best.num_nodes or 0)) < 3
+    real[0].y = torch.tensor([0])
+    cores = [make_core(best), make_core(best, coverage=0.2, others=0)]
+    unseen = make_core(best, probability=0.99996, coverage=0.0, matched=0, total=2401)
+    if percentile is not None:
+        check = Check("typical", percentile >= 10, "how typical it is", percentile, 10)
+        explanation = replace(explanation, evidence=explanation.evidence.with_check(check))
+    # Fields of the explanation or not: what shows them asks for them by name.
+    vars(explanation).update(cores=cores, shortcuts=[unseen], exemplars=lambda k: real[:k])
+    return explanation
 
 
 @pytest.fixture

@@ -140,6 +140,7 @@ def test_everything_works_from_the_keyboard(page: Any) -> None:
 
 
 def test_the_slider_goes_from_soft_to_strict(page: Any) -> None:
+    page.locator("summary").first.click()
     section = page.locator(".softness").first
     slider, output = section.locator("input"), section.locator("output")
 

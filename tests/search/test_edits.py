@@ -1,9 +1,8 @@
 import pytest
 import torch
-from gnninterpreter.typicality.proposals import DRAWS, MOVES
 
 from gnninterpreter.batches import present_nodes, repeat
-from gnninterpreter.typicality import FeaturePool, propose
+from gnninterpreter.search.edits import DRAWS, MOVES, FeaturePool, propose
 from gnninterpreter.typicality.pieces import to_dense
 from tests.typicality.some import ARROWS, BONDS, KINDS, PLAIN, graph, path, ring, star
 

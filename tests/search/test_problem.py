@@ -14,7 +14,6 @@ from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim
-from gnninterpreter.objective.certainty import ENOUGH
 from gnninterpreter.objective.likeness import UNLIKE
 from gnninterpreter.objective.wholeness import OVER_LIMIT
 from gnninterpreter.relax import RelaxedModel
@@ -63,11 +62,11 @@ def test_what_is_found_about_a_graph() -> None:
 
 def test_probability_counts_by_its_logarithm_up_to_certainty() -> None:
     one = graph(5, PATH)
-    enough = math.exp(ENOUGH)
+    enough = aim().enough
     sure, surer = (cost(one, probability=p) for p in (enough + (1 - enough) / 4, SURE))
     assert sure == pytest.approx(surer)
     for p in (0.9, 0.5, 0.01):
-        expected = WEIGHT["certainty"] * (ENOUGH - math.log(p))
+        expected = WEIGHT["certainty"] * (math.log(enough) - math.log(p))
         assert cost(one, probability=p) - sure == pytest.approx(expected)
 
 

@@ -9,11 +9,11 @@ import pytest
 
 import gnninterpreter as gi
 from gnninterpreter.errors import SpecError, TargetError
-from gnninterpreter.models.statistics import Profile
+from gnninterpreter.models.statistics import MOST_NODES, Profile
 from gnninterpreter.objective import Certainty, Size, Term, Weighted
 from gnninterpreter.search import Ascent, LocalSearch, Recipe
 from gnninterpreter.search.paper_settings import PAPER_WEIGHTS
-from gnninterpreter.search.recipe import DEFAULT_NODES, MOST_NODES
+from gnninterpreter.search.recipe import DEFAULT_NODES
 from gnninterpreter.spec import GraphSpec
 
 # Table "The regularization weights" of the paper: L1, L2, budget, connectivity.
@@ -112,13 +112,15 @@ def test_settings_of_a_recipe_and_of_its_phases_can_be_set_by_hand() -> None:
         Recipe.auto(temprature=1.0)
     with pytest.raises(SpecError, match="'steps' is a setting of several phases"):
         Recipe.auto(steps=3)
-    with pytest.raises(SpecError, match="has no phase 'search'; it has anneal, gradient"):
+    with pytest.raises(SpecError, match="has no phase 'search'; it has shrink, anneal, gradient"):
         Recipe.auto().phase("search")
 
 
 def test_a_phase_that_is_left_out_takes_no_other_with_it() -> None:
     names = [phase.name for phase in Recipe.auto().phases]
-    assert names == ["anneal", "gradient", "local search", "iterated search", "calibrate"]
+    looking = ["anneal", "gradient", "local search", "iterated search", "calibrate"]
+    assert names == ["shrink", *looking, "spread", "shortcuts"]
+    assert [phase.name for phase in Recipe.certain().phases] == looking
     for name in names:
         left = [phase.name for phase in Recipe.auto().without(name).phases]
         assert left == [other for other in names if other != name]
@@ -128,7 +130,7 @@ def test_auto_is_the_same_for_every_class_and_wants_more_than_the_paper() -> Non
     assert Recipe.auto() == Recipe.auto()
     recipe = Recipe.auto()
     assert recipe.name == "auto"
-    assert recipe.certain > Recipe.paper("shape", "star").certain
+    assert recipe.stop_score > Recipe.paper("shape", "star").stop_score
     assert (recipe.max_nodes, recipe.max_edges) == (None, None)
     assert weights(recipe, 120)["certainty"] > 0
     # Certain, then whole, then like the class, then small.
@@ -145,13 +147,13 @@ def test_auto_is_the_same_for_every_class_and_wants_more_than_the_paper() -> Non
         ({"iterations": 0}, r"iterations must be at least 1 \(got 0\)"),
         ({"iterations": 2.5}, r"iterations must be a whole number \(got 2.5\)"),
         ({"iterations": True}, r"iterations must be at least 1 \(got True\)"),
-        ({"walkers": 0}, r"walkers must be at least 1 \(got 0\)"),
+        ({"rounds": 0}, r"rounds must be at least 1 \(got 0\)"),
         ({"samples": 0}, r"samples must be at least 1 \(got 0\)"),
         ({"check_every": -2}, r"check_every must be at least 1 \(got -2\)"),
         ({"learning_rate": 0.0}, r"learning_rate must be positive \(got 0.0\)"),
         ({"learning_rate": float("nan")}, r"learning_rate must be positive \(got nan\)"),
         ({"learning_rate": float("inf")}, r"learning_rate must be positive \(got inf\)"),
-        ({"certain": 7}, r"certain must be above 0 and at most 1 \(got 7\)"),
+        ({"stop_score": 7}, r"stop_score must be above 0 and at most 1 \(got 7\)"),
         ({"max_nodes": 1}, r"max_nodes must be at least 2 \(got 1\)"),
         ({"max_nodes": "x"}, r"max_nodes must be a whole number \(got 'x'\)"),
         ({"max_edges": 0.5}, r"max_edges must be at least 1 \(got 0.5\)"),
@@ -179,7 +181,7 @@ def test_weights_of_terms_are_checked() -> None:
         Recipe.auto(),
         Recipe.auto(iterations=7, max_nodes=9).without("calibrate"),
         Recipe.paper("motif", "house"),
-        Recipe("mine", ONE_TERM, (LocalSearch(steps=3),), certain=0.5),
+        Recipe("mine", ONE_TERM, (LocalSearch(steps=3),), stop_score=0.5),
     ],
     ids=lambda recipe: recipe.name,
 )

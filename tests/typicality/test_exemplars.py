@@ -3,7 +3,7 @@ import torch
 
 from gnninterpreter.distribution import Streams
 from gnninterpreter.errors import CheckpointError
-from gnninterpreter.typicality import Exemplars, References, choose_exemplars, distinct, fit
+from gnninterpreter.typicality import Exemplars, References, choose_exemplars, distinct_rows, fit
 from gnninterpreter.typicality.pieces import to_dense
 from tests.typicality.some import BONDS, PLAIN, path, ring, shuffled, whole
 
@@ -26,7 +26,7 @@ def test_the_order_of_nodes_makes_no_other_graph():
     real = whole([path(4), ring(4), ring(5)], PLAIN, 5)
     both = to_dense([path(4), path(4), ring(4)], PLAIN, 5)
     both.weight[1] = shuffled(both, [2, 0, 3, 1, 4]).weight[1]
-    assert distinct(both, fit(real)).tolist() == [0, 2]
+    assert distinct_rows(both, fit(real)).tolist() == [0, 2]
 
 
 def test_stored_exemplars_are_the_same():

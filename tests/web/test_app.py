@@ -322,3 +322,20 @@ def test_statistics_of_another_embedding_are_not_used(tmp_path: Path) -> None:
 def test_another_model_is_not_taken_for_the_run(backend: Backend, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="not the model that the run explains"):
         Backend(backend.result, tmp_path, MeanDegree(3, slope=-4.0))
+
+
+def test_cores_and_shortcuts_can_be_opened_under_their_names(
+    backend: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = next(iter(backend.result.values()))
+    for name, found in (("cores", [0.98]), ("shortcuts", [0.999, 0.997])):
+        listed = [SimpleNamespace(graph=first.best, probability=p) for p in found]
+        monkeypatch.setitem(vars(first), name, listed)
+    monkeypatch.setattr(backend, "_opened", None)
+    entries = backend.describe()["graphs"][-3:]
+    monkeypatch.setattr(backend, "_opened", None)
+    assert [(entry["name"], entry["score"]) for entry in entries] == [
+        (f"{first.name}: core", "0.980"),
+        (f"{first.name}: shortcut 1", "0.999"),
+        (f"{first.name}: shortcut 2", "0.997"),
+    ]

@@ -7,6 +7,7 @@ nothing to add and the report goes without.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Molecule", "is_molecular", "read_molecule"]
 
 SIZE = (300, 210)
+HIGHLIGHT = (0.96, 0.62, 0.38)
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,14 @@ def is_molecular(spec: GraphSpec) -> bool:
     return len(spec.nodes) == 1 and isinstance(block, Categorical) and block.names == ATOMS
 
 
-def read_molecule(graph: Data, spec: GraphSpec) -> Molecule | None:
-    """Read a graph as a molecule; None where it is none or RDKit is missing."""
+def read_molecule(graph: Data, spec: GraphSpec, marked: Collection[int] = ()) -> Molecule | None:
+    """Read a graph as a molecule; None where it is none or RDKit is missing.
+
+    Args:
+        graph: The graph.
+        spec: What its features mean.
+        marked: Nodes to highlight in the drawing, with the bonds between them.
+    """
     if not is_molecular(spec) or find_spec("rdkit") is None or not graph.num_nodes:
         return None
     if not is_valid_molecule(graph):
@@ -59,7 +67,18 @@ def read_molecule(graph: Data, spec: GraphSpec) -> Molecule | None:
     options: Any = canvas.drawOptions()
     options.clearBackground = False
     options.useBWAtomPalette()
-    rdMolDraw2D.PrepareAndDrawMolecule(canvas, molecule)
+    if marked:
+        options.setHighlightColour(HIGHLIGHT)
+    rdMolDraw2D.PrepareAndDrawMolecule(
+        canvas,
+        molecule,
+        highlightAtoms=sorted(marked),
+        highlightBonds=[
+            bond.GetIdx()
+            for bond in molecule.GetBonds()
+            if bond.GetBeginAtomIdx() in marked and bond.GetEndAtomIdx() in marked
+        ],
+    )
     canvas.FinishDrawing()
     return Molecule(True, str(Chem.MolToSmiles(molecule)), _element(canvas.GetDrawingText()))
 

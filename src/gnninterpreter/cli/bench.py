@@ -78,6 +78,63 @@ def robustness(
         typer.echo(f"plot: {plot}")
 
 
+@bench.command(name="realism")
+@plainly
+def realism(
+    out: Annotated[Path, typer.Option("--out", help="JSON file of rows.")],
+    seeds: Annotated[int, typer.Option("--seeds", help="Seeds 0 to this, less one.")] = 20,
+    restarts: Annotated[int, typer.Option("--restarts", help="Restarts of each run.")] = 8,
+    models: Annotated[
+        str,
+        typer.Option(
+            "--models",
+            help="Names with commas between; `bundled` and `zoo` stand for all of each; your own "
+            "as package.module:model@package.module:graphs.",
+        ),
+    ] = "bundled",
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", help="With commas: ours, certain, paper, random, xgnn, real; or all."
+        ),
+    ] = "ours",
+    jobs: Annotated[int, typer.Option("--jobs", help="Runs at a time, one process each.")] = 1,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="SVG or PNG file with shares by class.")
+    ] = None,
+    table: Annotated[
+        bool, typer.Option("--table", help="Only sum up and draw the rows that the file holds.")
+    ] = False,
+) -> None:
+    """Hold explanations of every class against real graphs and other methods.
+
+    Places under random GINs and PolyGraph's discrepancy are used by no search. Can be interrupted
+    and called again. PolyGraph has an environment of its own; see the page on realism in the docs.
+    """
+    from gnninterpreter.cli.bench_tables import echo_realism
+    from gnninterpreter.cli.threads import use_threads
+    from gnninterpreter.experiments.realism import configs_of, read_rows
+    from gnninterpreter.experiments.realism import realism as measure
+    from gnninterpreter.experiments.realism.discrepancy import read_discrepancies
+    from gnninterpreter.experiments.realism.rows import line
+    from gnninterpreter.experiments.realism.summary import chart, summarize
+
+    use_threads(1)
+    if table:
+        rows = read_rows(out)
+    else:
+        configs = configs_of(models, seeds, restarts, method)
+        rows = measure(configs, out, jobs, lambda row: typer.echo(line(row), err=True))
+    summary = summarize(rows, read_discrepancies(out))
+    echo_realism(summary)
+    if plot is not None and len(summary):
+        from gnninterpreter.experiments.charts import save
+
+        first = "ours" if "ours" in set(summary.method) else str(summary.method[0])
+        save(chart(summary, first), plot)
+        typer.echo(f"plot: {plot}")
+
+
 def _tell(run: Run) -> None:
     config = run.config
     typer.echo(

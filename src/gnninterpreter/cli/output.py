@@ -112,33 +112,44 @@ def echo_table(result: ExplanationSet) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from gnninterpreter.cli.answers import (
+        core_cell,
+        prototype_cell,
+        shortcut_lines,
+        typical_cell,
+    )
+
     table = Table(
         title=f"What {result.model_name} has learned",
-        caption="restarts: how many of them reached the class with certainty",
+        caption="probability: mean over samples; prototype: nodes / edges\n"
+        "typical: share of real graphs that are less typical than the prototype\n"
+        "core: share of the class that holds it, times as often as elsewhere",
         title_justify="left",
         caption_justify="left",
     )
     table.add_column("class", overflow="fold")
-    table.add_column("verdict")
-    table.add_column("probability", justify="right", no_wrap=True)
-    for name in ("nodes", "edges", "restarts"):
+    for name in ("probability", "prototype", "typical", "core"):
         table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict", overflow="fold")
     for explanation in result.values():
-        probability = explanation.probability
-        reached = explanation.evidence["restarts reach it"].value
         table.add_row(
             Text(explanation.name),
+            f"{explanation.probability.mean:.3f}",
+            prototype_cell(explanation),
+            typical_cell(explanation),
+            core_cell(explanation),
             verdict_text(explanation.verdict),
-            f"{probability.mean:.3f} ± {probability.std:.3f}",
-            str(explanation.num_nodes),
-            str(explanation.num_edges),
-            f"{reached} of {len(explanation.restarts)}",
         )
     console = Console(file=sys.stdout)
     console.print(table)
     for explanation in result.values():
         for reason in (*explanation.verdict.reasons, *explanation.notes):
             typer.echo(f"{explanation.name}: {reason}")
+    fooled = [line for explanation in result.values() for line in shortcut_lines(explanation)]
+    if fooled:
+        typer.echo("shortcuts (the model is certain of them, and they are unlike real graphs):")
+    for line in fooled:
+        typer.echo(f"  {line}")
 
 
 def verdict_text(verdict: Verdict) -> Text:
@@ -150,6 +161,7 @@ def verdict_text(verdict: Verdict) -> Text:
 
 def with_graphs(result: ExplanationSet) -> dict[str, Any]:
     """All figures of a run, verdicts and evidence among them, and its graphs as plain values."""
+    from gnninterpreter.cli.answers import answers_json
     from gnninterpreter.interchange import graph_to_json
 
     values = result.summary()
@@ -160,9 +172,11 @@ def with_graphs(result: ExplanationSet) -> dict[str, Any]:
                 "graph": graph_to_json(mode.graph, result.spec),
                 "probability": mode.probability,
                 "restarts": list(mode.restarts),
+                "kind": getattr(mode, "kind", None),
             }
             for mode in explanation.modes()
         ]
+        entry.update(answers_json(explanation))
     return values
 
 

@@ -49,17 +49,32 @@ class ExplanationSet(Mapping[str, Explanation]):
     classifier: GraphClassifier | None = field(default=None, repr=False, compare=False)
     graphs: Sequence[Data] | None = field(default=None, repr=False, compare=False)
 
-    def __getitem__(self, key: str | int) -> Explanation:
-        """Look a class up by name or index.
+    def __getitem__(self, key: Any) -> Explanation:
+        """Look a target up, as it was asked for.
+
+        Args:
+            key: A class or label by name or index, a pair of classes, or ``"max"``, ``"min"`` or
+                the number of a regression.
 
         Raises:
-            TargetError: If there is no such class, or it was not explained; the message lists
+            TargetError: If there is no such target, or it was not explained; the message lists
                 those that were. It is a ``KeyError`` as well.
         """
-        name = self.spec.class_names[self.spec.class_index(key)]
-        if name not in self.explanations:
-            raise TargetError(f"class {name!r} was not explained; these were: {', '.join(self)}")
-        return self.explanations[name]
+        if isinstance(key, str) and key in self.explanations:
+            return self.explanations[key]
+        values = any(one.target.kind == "value" for one in self.explanations.values())
+        if isinstance(key, tuple) and len(key) == 2 and not values:
+            pair = [self.spec.class_names[self.spec.class_index(one)] for one in key]
+            names = [" | ".join(pair), " | ".join(reversed(pair))]
+        elif values:
+            names = [f"{key:g}" if isinstance(key, (int, float)) else str(key).strip()]
+        else:
+            names = [self.spec.class_names[self.spec.class_index(key)]]
+        for name in names:
+            if name in self.explanations:
+                return self.explanations[name]
+        kind = "value" if values else "boundary" if len(names) > 1 else "class"
+        raise TargetError(f"{kind} {names[0]!r} was not explained; these were: {', '.join(self)}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.explanations)

@@ -19,7 +19,7 @@ from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective.target import Target
-from gnninterpreter.typicality import Typicality
+from gnninterpreter.typicality import Strangeness, Typicality
 
 __all__ = ["Aim", "Iterate", "Proposals", "Term"]
 
@@ -70,6 +70,19 @@ class Proposals:
         """Logarithm of how far each is what was asked for, [B]; very low where it has no score."""
         logs = self.aim.target.log_score(self.scores)
         return logs.nan_to_num(nan=LOWEST).clamp_min(LOWEST)
+
+    @cached_property
+    def strangeness(self) -> Strangeness | None:
+        """How strange each is beside real graphs; None where none are known. Takes long."""
+        known = self.aim.typicality
+        return None if known is None else known.bank.strangeness(self.graphs)
+
+    def untypical(self, bar: float) -> Tensor | None:
+        """What each lacks of being as typical as a share of real graphs, [B]; None if unknown."""
+        known = self.aim.typicality
+        if known is None or self.strangeness is None:
+            return None
+        return known.bank.penalty(self.strangeness, bar)
 
     def select(self, rows: Tensor) -> Proposals:
         """Some of the graphs."""
@@ -169,5 +182,12 @@ class Term:
         return None
 
     def met(self, proposals: Proposals) -> Tensor | None:
-        """Which graphs leave nothing to be desired of this term, [B]; None wants nothing."""
-        return self.feasible(proposals)
+        """Which graphs leave nothing to be desired of this term, [B]; None wants nothing.
+
+        Those that it allows and, if it is required, that cost nothing.
+        """
+        allowed = self.feasible(proposals)
+        cost = self.discrete(proposals) if self.required else None
+        if cost is None:
+            return allowed
+        return cost <= 0 if allowed is None else allowed & (cost <= 0)

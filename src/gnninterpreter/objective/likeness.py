@@ -53,6 +53,10 @@ class Likeness(Term):
         behind = (least - proposals.similarity).clamp_min(0) / (1 - least + 1e-3)
         return behind.log1p() + UNLIKE * behind.gt(0)
 
+    def met(self, proposals: Proposals) -> Tensor | None:
+        """None: whether a graph could be one of its class is for typicality to say."""
+        return None
+
     def guide(self, proposals: Proposals) -> Tensor | None:
         """How far from the class mean, [B]: graphs on the way look more and more like it."""
         profile = proposals.aim.profile

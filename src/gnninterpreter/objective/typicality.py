@@ -41,8 +41,7 @@ class Typical(Term):
 
     def discrete(self, proposals: Proposals) -> Tensor | None:
         """What is missing to the bar, [B]."""
-        known = proposals.aim.typicality
-        return None if known is None else known.bank.penalty(proposals.graphs, self.bar)
+        return proposals.untypical(self.bar)
 
     def met(self, proposals: Proposals) -> Tensor | None:
         """Whether the bar is reached, [B]."""

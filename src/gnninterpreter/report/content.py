@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from gnninterpreter.chem.drawing import Molecule, read_molecule
+from gnninterpreter.explanation.sampler import PopulationSampler
+from gnninterpreter.report.answers import AnswersView, answers_view
 from gnninterpreter.report.appearance import LegendEntry, legend
 from gnninterpreter.report.downloads import payload
 from gnninterpreter.report.drawing import Drawing
@@ -26,6 +28,7 @@ from gnninterpreter.report.sections import (
 )
 from gnninterpreter.report.softness import THRESHOLDS, has_settled
 from gnninterpreter.report.svg import render
+from gnninterpreter.report.words import typical_percentile
 
 if TYPE_CHECKING:
     from gnninterpreter.evidence import Evidence, Verdict
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bar", "ClassView", "Fact", "class_view", "repeat_command"]
 
-DRAWING = (520, 400)
+DRAWING = (520, 350)
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,10 @@ class ClassView:
     evidence: Evidence
     notes: list[str]
     drawing: Markup
+    answers: AnswersView
+    percentile: float | None
     facts: list[Fact]
+    learned: list[Fact]
     bars: list[Bar]
     search: SearchView
     payload: dict[str, Any]
@@ -90,7 +96,7 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
     extras = extras or ClassExtras()
     found = explanation.num_edges > 0
     title = (
-        f"Explanation graph of class {explanation.name}: {explanation.num_nodes} nodes, "
+        f"Prototype of class {explanation.name}: {explanation.num_nodes} nodes, "
         f"{explanation.num_edges} edges"
     )
     groups = distinct_samples(explanation)
@@ -107,7 +113,10 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
             note[:1].upper() + note[1:] + "." * (note[-1:] != ".") for note in explanation.notes
         ],
         drawing=Markup(render(drawing, title, show_legend=False)),
+        answers=answers_view(explanation),
+        percentile=typical_percentile(explanation),
         facts=_facts(explanation),
+        learned=_learned(explanation),
         bars=[
             Bar(name, value, index == explanation.target.index)
             for index, (name, value) in enumerate(
@@ -149,9 +158,7 @@ def _legend(spec: GraphSpec) -> list[tuple[str, list[LegendEntry]]]:
 
 def _facts(explanation: Explanation) -> list[Fact]:
     probability = explanation.probability
-    wide = explanation.undecided >= max(explanation.num_edges, 1)
-    settled = "samples differ widely from this graph" if wide else "where 0 means a single graph"
-    facts = [
+    return [
         Fact(
             "Probability",
             f"{probability.mean:.3f} ± {probability.std:.3f}",
@@ -171,6 +178,13 @@ def _facts(explanation: Explanation) -> list[Fact]:
             explanation.num_edges / max(explanation.max_edges, 1e-9),
         ),
     ]
+
+
+def _learned(explanation: Explanation) -> list[Fact]:
+    """Figures about the learned distribution, for those who ask how the search went."""
+    wide = explanation.undecided >= max(explanation.num_edges, 1)
+    settled = "samples differ widely from this graph" if wide else "where 0 means a single graph"
+    facts = []
     if explanation.similarity is not None:
         facts.append(
             Fact("Similarity", f"{explanation.similarity:.3f}", "to the mean of the class")
@@ -179,6 +193,11 @@ def _facts(explanation: Explanation) -> list[Fact]:
 
 
 def _sampled(explanation: Explanation, groups: list[SampleGroup], shown: int, settled: bool) -> str:
+    if isinstance(explanation.sampler, PopulationSampler):
+        return (
+            f"{shown} of {len(explanation.sampler.population):,} different graphs that the model "
+            "is certain of and that could pass for real ones; each is as likely as any other."
+        )
     if len(groups) == 1 and groups[0].count == DRAWS:
         return f"All of {DRAWS} samples are this graph: the distribution has settled on it."
     if groups and groups[0].count == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +116,7 @@ def graph_svg(
     show_legend: bool = True,
     start: Positions | None = None,
     compact: bool = False,
+    marked: Collection[object] = (),
 ) -> str:
     """Draw a graph as a self-contained SVG element.
 
@@ -129,8 +130,10 @@ def graph_svg(
         show_legend: Whether to add the legend; there is none where there are no features.
         start: Known places of some nodes (in units of an edge), to make drawings comparable.
         compact: Leave out what only hands and pointers need, for small pictures.
+        marked: Nodes that get a thick ring.
     """
-    return render(Drawing.of(graph, spec, size, start), title, show_legend, compact=compact)
+    drawing = Drawing.of(graph, spec, size, start)
+    return render(drawing, title, show_legend, compact=compact, marked=marked)
 
 
 def draw(explanation: Explanation, ax: Any = None) -> Any:

@@ -1,12 +1,20 @@
-"""What a notebook shows of an explanation: the drawing, the verdict and the first numbers."""
+"""What a notebook shows of an explanation: prototype, core, verdict and the first numbers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.svg import FONT
 from gnninterpreter.report.text import text
+from gnninterpreter.report.words import (
+    core_of,
+    core_words,
+    shortcut_words,
+    shortcuts_of,
+    typical_words,
+)
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation, ExplanationSet
@@ -15,6 +23,7 @@ __all__ = ["card_html", "cards_html"]
 
 COLOURS = {"good": "#00704f", "caution": "#845300", "bad": "#a32c17"}
 SIZE = (340, 240)
+CORE = (340, 130)
 
 
 def card_html(explanation: Explanation) -> str:
@@ -33,10 +42,34 @@ def card_html(explanation: Explanation) -> str:
         f'<div style="font-size:17px;font-weight:650">{text(explanation.name)}</div>'
         f'<div style="color:{COLOURS[verdict.level]};font-weight:600">'
         f"{text(verdict.word.capitalize())}</div>{drawing}"
-        f'<div style="color:#5a6675">{text(numbers)}</div></div>'
+        f"<div>{text(typical_words(explanation))}</div>"
+        f'<div style="color:#5a6675">{text(numbers)}</div>'
+        f"{_core(explanation)}{_shortcuts(explanation)}</div>"
     )
 
 
 def cards_html(result: ExplanationSet) -> str:
     """All classes of a run, one card each."""
     return f"<div>{''.join(card_html(explanation) for explanation in result.values())}</div>"
+
+
+def _core(explanation: Explanation) -> str:
+    core, spec = core_of(explanation), explanation.spec
+    drawing = ""
+    if core is not None:
+        title = f"Core of {explanation.name}"
+        graph = to_networkx(core.graph, spec)
+        drawing = graph_svg(graph, spec, size=CORE, title=title, show_legend=False)
+    words = text(core_words(core, explanation))
+    return f'<div style="font-weight:600;margin-top:8px">Core</div>{drawing}<div>{words}</div>'
+
+
+def _shortcuts(explanation: Explanation) -> str:
+    found = shortcuts_of(explanation)
+    if not found:
+        return ""
+    noun = "shortcut" if len(found) == 1 else "shortcuts"
+    return (
+        f'<div style="color:{COLOURS["caution"]};margin-top:8px">{len(found)} {noun}, the first: '
+        f"{text(shortcut_words(found[0]))}</div>"
+    )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import networkx as nx
 from markupsafe import Markup
 
+from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.charts import curve_svg, dots_svg
 from gnninterpreter.report.drawing import Drawing, graph_svg
@@ -80,13 +81,18 @@ class SearchView:
 def sample_tiles(
     explanation: Explanation, groups: Sequence[SampleGroup], probabilities: Sequence[float]
 ) -> list[Tile]:
-    """Distinct graphs among the samples, each node in the same place throughout."""
+    """Distinct graphs among the samples, each node in the same place throughout.
+
+    Graphs of a population have no nodes in common, so each of them has a layout of its own.
+    """
     spec = explanation.spec
-    start = layout(mode_graph(explanation), TILE[0] / TILE[1])
+    drawn = isinstance(explanation.sampler, PopulationSampler)
+    start = None if drawn else layout(mode_graph(explanation), TILE[0] / TILE[1])
     tiles = []
     for i, group in enumerate(_few(groups, [group.graph for group in groups])):
-        caption = f"{group.count} of {DRAWS}"
-        detail = f"p = {probabilities[i]:.3f}" if i < len(probabilities) else ""
+        given = f"p = {probabilities[i]:.3f}" if i < len(probabilities) else ""
+        # How often one was drawn says nothing where all are as likely.
+        caption, detail = (given, "") if drawn else (f"{group.count} of {DRAWS}", given)
         drawing = graph_svg(
             group.graph,
             spec,
@@ -118,7 +124,9 @@ def mode_tiles(explanation: Explanation) -> list[Tile]:
             f"{graph.number_of_edges()} edges",
         )
         caption = f"{count} of {len(explanation.restarts)} restarts"
-        tiles.append(Tile(Markup(drawing), caption, f"p = {mode.probability:.3f}"))
+        kind = getattr(mode, "kind", None)
+        named = f"{kind}, " if kind else ""
+        tiles.append(Tile(Markup(drawing), caption, f"{named}p = {mode.probability:.3f}"))
     return tiles
 
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 import networkx as nx
 import numpy as np
 
-from gnninterpreter.report.appearance import EDGE_STROKE, INK
+from gnninterpreter.report.appearance import EDGE_STROKE, INK, NodeLook
 from gnninterpreter.report.legend import legend_group
 from gnninterpreter.report.text import text
 
 if TYPE_CHECKING:
     from gnninterpreter.report.drawing import Drawing
 
-__all__ = ["FONT", "render"]
+__all__ = ["FONT", "RING", "render"]
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 HEAD_LENGTH, HEAD_WIDTH = 0.62, 0.36
 READABLE = 6.0
+RING = "#d1480f"
 
 
 def render(
@@ -28,6 +29,7 @@ def render(
     show_legend: bool = True,
     threshold: float | None = None,
     compact: bool = False,
+    marked: Collection[object] = (),
 ) -> str:
     """Write a laid-out graph as an SVG element.
 
@@ -38,6 +40,7 @@ def render(
         threshold: Edges that carry a lower probability, and nodes that only they touch, are there
             but not shown; the page's slider brings them out.
         compact: Leave out what only hands and pointers need, for small pictures.
+        marked: Nodes that get a thick ring.
     """
     width, height = drawing.size
     graph = drawing.graph
@@ -53,7 +56,7 @@ def render(
         f"<title>{text(title or counted)}</title><desc>{counted}</desc>",
         '<g class="stage">',
         *_edges(drawing, faint, compact),
-        *_nodes(drawing, faint, compact),
+        *_nodes(drawing, faint, compact, marked),
         "</g>",
     ]
     if not graph.number_of_nodes():
@@ -110,7 +113,9 @@ def _head(radius: float, x1: float, y1: float, x2: float, y2: float) -> str:
     return f"M{tip}L{left}L{right}Z"
 
 
-def _nodes(drawing: Drawing, faint: set[object], compact: bool) -> Iterator[str]:
+def _nodes(
+    drawing: Drawing, faint: set[object], compact: bool, marked: Collection[object]
+) -> Iterator[str]:
     radius = drawing.radius
     nodes = list(drawing.nodes())
     longest = max((len(look.label) for *_, look in nodes), default=0)
@@ -126,7 +131,14 @@ def _nodes(drawing: Drawing, faint: set[object], compact: bool) -> Iterator[str]
         handles = "" if compact else f' class="{kind}" data-id="{text(node)}"'
         yield (
             f'<g{handles} transform="translate({x:g} {y:g})">{hint}'
-            f'<circle r="{radius:g}" fill="{look.fill}" stroke="{look.stroke}"/>'
+            f'<circle r="{radius:g}" fill="{look.fill}" {_outline(look, radius, node in marked)}/>'
             f"{label if look.label and radius >= READABLE else ''}</g>"
         )
     yield "</g>"
+
+
+def _outline(look: NodeLook, radius: float, ring: bool) -> str:
+    """The line around a node: its own, or a ring that is both thicker and of another colour."""
+    if not ring:
+        return f'stroke="{look.stroke}"'
+    return f'class="ring" stroke="{RING}" stroke-width="{max(2.4, 0.34 * radius):.3g}"'

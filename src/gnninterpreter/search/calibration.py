@@ -81,7 +81,9 @@ def calibrated(
     ladder = torch.tensor(FACTORS, dtype=wanted.dtype, device=wanted.device)
     place = torch.zeros(len(graphs), dtype=torch.long, device=wanted.device)
     reached = torch.zeros_like(wanted)
-    for stage, count in enumerate(_sample_counts(graphs, samples)):
+    counts = _sample_counts(graphs, samples)
+    # Where real graphs are known, samples come from a population, and a quick attempt suffices.
+    for stage, count in enumerate(counts if problem.aim.typicality is None else counts[:1]):
         unsure = torch.arange(len(graphs), device=wanted.device)
         for attempt in range(len(FACTORS)):
             tried = _closed(centred(learned, graphs, ladder[place]), graphs, limits, space)
@@ -111,8 +113,8 @@ def _sample_counts(graphs: DenseGraphs, samples: int | None) -> list[int]:
 def harms(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor:
     """What every single move would cost in score, [R, moves].
 
-    A move that leaves the graph infeasible costs everything, and so does one that means nothing,
-    such as an edge between two absent nodes.
+    A move that leaves the graph infeasible or untypical costs everything, and so does one that
+    means nothing, such as an edge between two absent nodes.
     """
     possible = space.possible(graphs)
     before = problem.evaluate(graphs).score
@@ -120,9 +122,9 @@ def harms(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor:
     owners, moves = possible.nonzero(as_tuple=True)
     for start in range(0, owners.numel(), CHUNK):
         some = slice(start, start + CHUNK)
-        seen = problem.evaluate(space.apply(graphs[owners[some]], moves[some]))
-        lost = (before[owners[some]] - seen.score).clamp_min(0)
-        cost[owners[some], moves[some]] = torch.where(seen.feasible, lost, 1.0)
+        found = problem.propose(space.apply(graphs[owners[some]], moves[some]))
+        lost = (before[owners[some]] - found.log_score.exp()).clamp_min(0)
+        cost[owners[some], moves[some]] = torch.where(problem.presentable(found), lost, 1.0)
     return cost
 
 

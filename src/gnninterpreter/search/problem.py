@@ -19,6 +19,8 @@ __all__ = ["Evaluation", "Problem"]
 
 # Graphs that are scored in one call, which bounds memory.
 CHUNK = 2048
+# Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
+SAMPLE_BAR = 25.0
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,13 @@ class Problem:
             feasible=self.objective.feasible(found),
             met=self.objective.met(found),
         )
+
+    @torch.no_grad()
+    def presentable(self, found: Proposals) -> Tensor:
+        """Whether graphs may be shown as samples: feasible, and typical enough, [B]."""
+        fine = self.objective.feasible(found)
+        missing = found.untypical(SAMPLE_BAR)
+        return fine if missing is None else fine & (missing <= 0)
 
     def slope(self, graphs: DenseGraphs) -> Tensor:
         """The part of the cost that can be differentiated, [B], from the relaxed model."""

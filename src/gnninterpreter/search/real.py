@@ -15,10 +15,11 @@ from torch import Tensor
 from gnninterpreter.batches import choose, compact, present_nodes, repeat, replaced, widened
 from gnninterpreter.distribution import Streams, centred
 from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.objective import Typical
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.edits import DRAWS, GROW, SHRINK, FeaturePool, propose
-from gnninterpreter.search.problem import Problem
+from gnninterpreter.search.problem import SAMPLE_BAR, Problem
 from gnninterpreter.search.state import State
 from gnninterpreter.typicality import BAR, Typicality, distinct_rows
 
@@ -26,8 +27,6 @@ __all__ = ["Shrink", "Spread"]
 
 # Costs that differ by less are the same.
 SAME = 1e-6
-# Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
-SAMPLE_BAR = 25.0
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class Shrink:
             if not rows.numel() or monitor.graphs(self.name, number, self.rounds, graphs):
                 break
             some = streams.fork(number).select(rows)
-            begin = _placed(known.exemplars.begin(some.fork(0), 1, BAR), graphs)
+            begin = _placed(known.exemplars.begin_small(some.fork(0), _bar(problem)), graphs)
             found = self._shrunk(problem, begin, pool, some.fork(1))
             # A later beginning replaces an earlier one only where it is better.
             old, new = problem.evaluate(graphs[rows]), problem.evaluate(found)
@@ -139,12 +138,12 @@ class Spread:
         # Prototypes that were found are good places to begin at, too.
         first = torch.arange(len(state.graphs), device=walkers.weight.device) * self.walkers
         walkers = replaced(walkers, first, state.graphs)
-        good = _good(problem, walkers, known)
-        kept, fine = [state.graphs], [_good(problem, state.graphs, known)]
+        good = _good(problem, walkers)
+        kept, fine = [state.graphs], [_good(problem, state.graphs)]
         for step in range(1, self.steps + 1):
             draws = streams.fork(step).uniform(self.walkers, DRAWS, dtype=walkers.weight.dtype)
             tried = propose(walkers, draws.flatten(0, 1), pool, GROW)
-            well = _good(problem, tried, known)
+            well = _good(problem, tried)
             walkers, good = choose(well, tried, walkers), good | well
             if step % self.keep_every == 0:
                 kept.append(walkers)
@@ -157,15 +156,20 @@ class Spread:
         return state.with_(population=population[distinct_rows(population, known.bank)])
 
 
-def _good(problem: Problem, graphs: DenseGraphs, known: Typicality) -> Tensor:
+def _bar(problem: Problem) -> float:
+    """Percentile among real graphs that the objective asks for."""
+    terms = [weighted.term for weighted in problem.objective.terms]
+    return next((term.bar for term in terms if isinstance(term, Typical)), BAR)
+
+
+def _good(problem: Problem, graphs: DenseGraphs) -> Tensor:
     """Whether graphs are certain, whole and typical enough for a sample, [B]."""
     with torch.no_grad():
         found = problem.propose(graphs)
         good = (found.log_score.exp() >= problem.aim.enough) & problem.objective.feasible(found)
         rows = good.nonzero().squeeze(1)
         if rows.numel():
-            missing = known.bank.penalty(compact(found.graphs[rows]), SAMPLE_BAR)
-            good[rows] = missing <= 0
+            good[rows] = problem.presentable(found.select(rows))
     return good
 
 

@@ -155,8 +155,11 @@ def _aim(target: Target, limits: Limits, profile: Profile | None, recipe: Recipe
 
 
 def _run(phase: Phase, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
-    """Run a phase; one that looks for graphs, only for restarts that have none yet."""
-    if not getattr(phase, "searches", False):
+    """Run a phase; one that looks for graphs, only for restarts that have none yet.
+
+    That is known where real graphs are: without them nothing says when to look no further.
+    """
+    if problem.aim.typicality is None or not getattr(phase, "searches", False):
         return phase(problem, state, streams, monitor)
     rows = (~state.evaluation.met).nonzero().squeeze(1)
     if rows.numel() == len(state.reasons):

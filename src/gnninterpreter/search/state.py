@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Protocol
@@ -42,19 +43,40 @@ class History:
     similarity: list[Tensor] = field(default_factory=list)
     terms: list[dict[str, Tensor]] = field(default_factory=list)
 
-    def spread_over(self, rows: Tensor, total: int) -> History:
-        """The same of more restarts, of which the others have seen nothing."""
+    def select(self, rows: Tensor) -> History:
+        """The same of some restarts."""
+        return self._with(lambda values, _: values[rows], self)
 
-        def wide(values: Tensor) -> Tensor:
-            return values.new_full((total,), math.nan).index_copy(0, rows, values)
+    def merged(self, rows: Tensor, some: History, total: int) -> History:
+        """What some restarts have seen since; of the others nothing is known of the same checks."""
+        # A phase that has seen nothing hands back what it was given: the others keep theirs.
+        before = self if self.iteration == some.iteration else None
 
-        return History(
-            list(self.iteration),
-            [wide(part) for part in self.probability],
-            [wide(part) for part in self.expected_edges],
-            [wide(part) for part in self.similarity],
-            [{name: wide(part) for name, part in terms.items()} for terms in self.terms],
-        )
+        def wide(values: Tensor, mine: Tensor | None) -> Tensor:
+            base = values.new_full((total,), math.nan) if mine is None else mine
+            return base.index_copy(0, rows, values)
+
+        return some._with(wide, before)
+
+    def _with(
+        self, change: Callable[[Tensor, Tensor | None], Tensor], other: History | None
+    ) -> History:
+        """The same with every tensor changed, given the other history's at the same place."""
+
+        def parts(name: str) -> list[Tensor]:
+            mine: list[Tensor] = getattr(self, name)
+            theirs = [None] * len(mine) if other is None else getattr(other, name)
+            return [change(a, b) for a, b in zip(mine, theirs, strict=True)]
+
+        terms = [
+            {
+                name: change(value, None if other is None else other.terms[i][name])
+                for name, value in seen.items()
+            }
+            for i, seen in enumerate(self.terms)
+        ]
+        names = ("probability", "expected_edges", "similarity")
+        return History(list(self.iteration), *(parts(name) for name in names), terms)
 
 
 @dataclass(frozen=True)
@@ -103,6 +125,7 @@ class State:
             evaluation=self.evaluation.select(rows),
             reasons=tuple(self.reasons[r] for r in places),
             iterations=tuple(self.iterations[r] for r in places),
+            history=self.history.select(rows),
         )
 
     def merged(self, rows: Tensor, some: State) -> State:
@@ -123,7 +146,7 @@ class State:
             evaluation=self.evaluation.merged(rows, some.evaluation),
             reasons=tuple(reasons),
             iterations=tuple(iterations),
-            history=some.history.spread_over(rows, len(self.reasons)),
+            history=self.history.merged(rows, some.history, len(self.reasons)),
         )
 
 
@@ -132,7 +155,8 @@ class Phase(Protocol):
 
     A phase is a frozen dataclass of its settings. It improves what it is given and depends on no
     other phase, so that a recipe may leave any of them out, or add one. One that looks for graphs
-    may say ``searches = True``: restarts whose graph leaves nothing to be desired are then spared.
+    may say ``searches = True``: where real graphs are known, restarts whose graph leaves nothing to
+    be desired are then spared.
     """
 
     @property

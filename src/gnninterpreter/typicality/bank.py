@@ -125,9 +125,14 @@ class TypicalityBank(ByValue):
         share = (parts.unsqueeze(2) <= levels.unsqueeze(1)).to(parts.dtype).mean(2)
         return torch.where(found.outside > 1e-6, 0.0, 100 * share.amin(0))
 
-    def penalty(self, graphs: DenseGraphs, bar: float = BAR) -> Tensor:
-        """0 where a graph is as typical as asked for, more the farther it is from that; [B]."""
-        found = self.strangeness(graphs)
+    def penalty(self, graphs: DenseGraphs | Strangeness, bar: float = BAR) -> Tensor:
+        """0 where a graph is as typical as asked for, more the farther it is from that; [B].
+
+        Args:
+            graphs: The graphs, or how strange they are where that is known already.
+            bar: Percentile that is asked for.
+        """
+        found = graphs if isinstance(graphs, Strangeness) else self.strangeness(graphs)
         total = BORDER * found.outside
         for value, quantiles in zip(
             (found.nodes, found.whole, found.local), self.quantiles.to(found.whole), strict=True

@@ -5,6 +5,7 @@ They are kept beside the bank, so that a search needs no data: few, small, packe
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from torch import Tensor
 from gnninterpreter.batches import compact
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError
-from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.typicality.bank import TypicalityBank
 from gnninterpreter.typicality.descriptors import describe
@@ -48,6 +49,19 @@ class Exemplars(ByValue):
 
     def __len__(self) -> int:
         return len(self.graphs)
+
+    def begin_small(self, streams: Streams, bar: float = 0.0, among: int = 4) -> DenseGraphs:
+        """Draw a few graphs for every stream and give it the smallest of them.
+
+        Args:
+            streams: One for each restart.
+            bar: As for `begin`.
+            among: How many to choose from.
+        """
+        drawn = self.begin(streams, among, bar)
+        least = drawn.num_edges.view(-1, among).argmin(1)
+        first = torch.arange(len(least), device=least.device) * among
+        return drawn[first + least]
 
     def begin(self, streams: Streams, each: int = 1, bar: float = 0.0) -> DenseGraphs:
         """Draw ``each`` graphs for every stream, not one twice for a stream while there are others.
@@ -84,15 +98,25 @@ class Exemplars(ByValue):
         """Read what `tensors` wrote.
 
         Raises:
-            CheckpointError: If a part is missing.
+            CheckpointError: If a part is missing, or parts do not fit together.
         """
         missing = {"weight", "nodes", "percentile", "shape"} - set(tensors)
         if missing or (spec.edges and "edges" not in tensors):
             raise CheckpointError(
                 f"stored exemplars lack {', '.join(sorted(missing)) or 'edges'}; store them again"
             )
-        shape = tuple(tensors["shape"].tolist())
-        edge = _unpacked(tensors["weight"], shape)
+        shape = tuple(tensors["shape"].flatten().tolist())
+        bits = 8 * tensors["weight"].numel()
+        # Sizes are looked at before anything of that size is made.
+        fits = len(shape) == 3 and shape[1] == shape[2] and 0 <= bits - math.prod(shape) < 8
+        fits = fits and tensors["nodes"].shape == (*shape[:2], dense_width(spec.nodes))
+        fits = fits and tensors["percentile"].shape == shape[:1]
+        edge = _unpacked(tensors["weight"], shape) if fits else torch.zeros(0)
+        if spec.edges:
+            wide = (int(edge.sum()), dense_width(spec.edges))
+            fits = fits and tensors["edges"].shape == wide
+        if not fits:
+            raise CheckpointError("stored exemplars do not fit together; store them again")
         nodes = tensors["nodes"].float()
         edges = None
         if spec.edges:
@@ -139,5 +163,4 @@ def _packed(bits: Tensor) -> Tensor:
 def _unpacked(packed: Tensor, shape: tuple[int, ...]) -> Tensor:
     power = 2 ** torch.arange(8)
     bits = (packed.long().unsqueeze(1) & power) > 0
-    total = int(torch.tensor(shape).prod())
-    return bits.flatten()[:total].view(shape)
+    return bits.flatten()[: math.prod(shape)].view(shape)

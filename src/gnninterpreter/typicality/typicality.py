@@ -9,6 +9,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.equality import ByValue
+from gnninterpreter.errors import CheckpointError
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.typicality.bank import TypicalityBank
 from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars
@@ -54,7 +55,9 @@ class Typicality(ByValue):
         bank = None if real is None else fit(real)
         if real is None or bank is None:
             return None
-        return cls(bank, choose_exemplars(real, bank))
+        found = cls(bank, choose_exemplars(real, bank))
+        # As it will be read back, so that a search comes to the same before and after storing.
+        return cls.from_tensors(found.tensors(), spec)
 
     def with_exemplars(self, places: Tensor) -> Typicality:
         """The same with some of the exemplars."""
@@ -74,13 +77,19 @@ class Typicality(ByValue):
         """Read what `tensors` wrote.
 
         Raises:
-            CheckpointError: If a part is missing.
+            CheckpointError: If a part is missing, or parts do not fit together.
         """
 
         def part(prefix: str) -> dict[str, Tensor]:
             return {k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)}
 
-        return cls(
-            TypicalityBank.from_tensors(part("bank.")),
-            Exemplars.from_tensors(part("exemplars."), spec),
-        )
+        bank = TypicalityBank.from_tensors(part("bank."))
+        exemplars = Exemplars.from_tensors(part("exemplars."), spec)
+        try:
+            bank.percentile(exemplars.graphs[:1])
+            bank.penalty(exemplars.graphs[:1])
+        except (IndexError, KeyError, RuntimeError, ValueError):
+            raise CheckpointError(
+                "stored typicality does not fit the graphs that the model takes; store it again"
+            ) from None
+        return cls(bank, exemplars)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from gnninterpreter.models.task import Task
 from gnninterpreter.report import compute_extras, live_classifier
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.page import render_page
+from gnninterpreter.report.words import cores_of, shortcuts_of
 from gnninterpreter.web.appearance import describe_block, describe_legend
 from gnninterpreter.web.exports import export_graph
 from gnninterpreter.web.saved import SavedRuns
@@ -129,7 +130,9 @@ class Backend:
     def describe(self) -> dict[str, Any]:
         """What the page needs to know: features, targets, and graphs to begin with."""
         if self._opened is None:
-            self._opened = [self.opened(e) for e in self.result.values() if e.num_edges]
+            found = [e for e in self.result.values() if e.num_edges]
+            self._opened = [self.opened(e) for e in found]
+            self._opened += [entry for e in found for entry in self._others(e)]
         return {
             "model": self.result.model_name,
             "classes": list(self.spec.class_names),
@@ -149,10 +152,22 @@ class Backend:
 
     def opened(self, explanation: Explanation) -> dict[str, Any]:
         """An explanation graph as the editor opens it."""
-        graph = explanation.best
+        return self._entry(explanation.name, str(explanation.probability), explanation.best)
+
+    def _others(self, explanation: Explanation) -> Iterator[dict[str, Any]]:
+        """Its cores and shortcuts, each under its right name."""
+        for kind, found in (
+            ("core", cores_of(explanation)),
+            ("shortcut", shortcuts_of(explanation)),
+        ):
+            for number, one in enumerate(found, 1):
+                name = f"{explanation.name}: {kind}" + f" {number}" * (len(found) > 1)
+                yield self._entry(name, f"{one.probability:.3f}", one.graph)
+
+    def _entry(self, name: str, score: str, graph: Data) -> dict[str, Any]:
         return {
-            "name": explanation.name,
-            "score": str(explanation.probability),
+            "name": name,
+            "score": score,
             "graph": graph_to_json(graph, self.spec),
             "positions": self._places(to_networkx(graph, self.spec)),
         }

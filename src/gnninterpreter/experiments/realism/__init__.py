@@ -1,0 +1,27 @@
+"""Certain and typical? Every class of every model beside real graphs and other methods.
+
+`gnninterpreter.experiments.realism.summary` and `.discrepancy` are imported by name: rows are stored
+under the code that this package imports, and a new table is no reason to measure again.
+"""
+
+from gnninterpreter.experiments.realism.compute import configs_of, graphs_file, realism
+from gnninterpreter.experiments.realism.gins import Judge, places_of, standing
+from gnninterpreter.experiments.realism.rows import (
+    METHODS,
+    RealismConfig,
+    RealismRow,
+    read_rows,
+)
+
+__all__ = [
+    "METHODS",
+    "Judge",
+    "RealismConfig",
+    "RealismRow",
+    "configs_of",
+    "graphs_file",
+    "places_of",
+    "read_rows",
+    "realism",
+    "standing",
+]

@@ -1,0 +1,231 @@
+"""Where a graph stands among real ones under graph networks that nobody trained.
+
+A measure for judging alone: nothing that searches may use it (Thompson et al., 2022, show that
+untrained GINs see as much of generated graphs as trained ones).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gnninterpreter.errors import DataError
+from gnninterpreter.graphs import node_rows, table
+from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.typicality.pieces import cut_piece
+
+__all__ = ["NEAREST", "WHOLE", "Judge", "RandomGIN", "places_of", "standing"]
+
+NETWORKS = 5
+LAYERS = 3
+WIDTH = 32
+DEVIATION = 0.5
+NEAREST = 5
+# Classes whose median graph has more nodes than a picture shows are compared piece by piece.
+WHOLE = 30
+# A column in which real graphs do not differ would make every other graph infinitely far.
+LEAST_DEVIATION = 1e-3
+TRIES = 20
+
+
+@dataclass(frozen=True)
+class RandomGIN:
+    """An untrained GIN: ``h <- tanh((h_i + sum_j (h_j + e_ij V)) W)``, three times.
+
+    Edges without features have no ``V``. The embedding joins the mean over nodes after each layer.
+
+    Args:
+        spec: What the features mean.
+        seed: The same seed gives the same weights, from a normal distribution of deviation 0.5.
+    """
+
+    spec: GraphSpec
+    seed: int = 0
+
+    @cached_property
+    def _weights(self) -> tuple[list[Tensor], list[Tensor]]:
+        generator = torch.Generator().manual_seed(self.seed)
+
+        def normal(rows: int, columns: int) -> Tensor:
+            return DEVIATION * torch.randn(rows, columns, generator=generator, dtype=torch.double)
+
+        widths = [_width(self.spec.nodes), *[WIDTH] * (LAYERS - 1)]
+        nodes = [normal(width, WIDTH) for width in widths]
+        edges = [normal(_width(self.spec.edges), width) for width in widths]
+        return nodes, edges if self.spec.edges else []
+
+    def embed(self, graphs: Sequence[Data]) -> Tensor:
+        """Embeddings of some graphs, [B, 96]."""
+        counts = torch.tensor([int(graph.num_nodes or 0) for graph in graphs])
+        first = counts.cumsum(0) - counts
+        edge_index = torch.cat(
+            [graph.edge_index.cpu() + start for graph, start in zip(graphs, first, strict=True)], 1
+        )
+        source, target = edge_index
+        h = torch.cat([_one_hot(node_rows(graph).cpu(), self.spec.nodes) for graph in graphs])
+        owner = torch.repeat_interleave(torch.arange(len(graphs)), counts)
+        nodes, edges = self._weights
+        strengths = None
+        if edges:
+            parts = [g.edge_attr if g.get("edge_attr") is not None else g.edge_type for g in graphs]
+            strengths = torch.cat([_one_hot(part.cpu(), self.spec.edges) for part in parts])
+        means = []
+        for layer, weight in enumerate(nodes):
+            message = h[source]
+            if strengths is not None:
+                message = message + strengths @ edges[layer]
+            h = torch.tanh((h + torch.zeros_like(h).index_add_(0, target, message)) @ weight)
+            total = h.new_zeros(len(graphs), h.size(1)).index_add_(0, owner, h)
+            means.append(total / counts.clamp_min(1).unsqueeze(1))
+        return torch.cat(means, dim=1)
+
+
+def standing(real: Tensor, others: Tensor, nearest: int = NEAREST) -> Tensor:
+    """Share of real points that are at least as lonely as each of some others.
+
+    Columns are divided by their deviation over the real points. A point is as lonely as the mean
+    distance to its nearest real points; a real one does not count as its own neighbour.
+
+    Args:
+        real: Real points, [R, D], two at least.
+        others: Points to place, [B, D].
+        nearest: Number of neighbours.
+
+    Example:
+        >>> real = torch.tensor([[0.0], [1.0], [2.0], [4.0]])
+        >>> standing(real, torch.tensor([[0.5], [6.0]]), nearest=1).tolist()
+        [1.0, 0.25]
+    """
+    scale = real.std(0, unbiased=False).clamp_min(LEAST_DEVIATION)
+    a, b = real / scale, others / scale
+    among = torch.cdist(a, a, compute_mode="donot_use_mm_for_euclid_dist")
+    among.fill_diagonal_(torch.inf)
+    k = min(nearest, real.size(0) - 1)
+    own = among.topk(k, largest=False).values.mean(1)
+    toward = torch.cdist(b, a, compute_mode="donot_use_mm_for_euclid_dist")
+    far = toward.topk(k, largest=False).values.mean(1)
+    # What is the same graph in another order differs by rounding alone.
+    return (own.unsqueeze(0) >= far.unsqueeze(1) - 1e-9).double().mean(1)
+
+
+def places_of(
+    real: Sequence[Data],
+    graphs: Sequence[Data],
+    spec: GraphSpec,
+    networks: int = NETWORKS,
+    nearest: int = NEAREST,
+) -> list[float]:
+    """Place of each graph among real graphs: the mean of `standing` over several GINs.
+
+    Args:
+        real: The real graphs, or pieces of them.
+        graphs: The graphs to place.
+        spec: What the features mean.
+        networks: Number of untrained GINs.
+        nearest: Number of nearest real graphs.
+    """
+    if not graphs:
+        return []
+    found = []
+    for seed in range(networks):
+        gin = RandomGIN(spec, seed)
+        found.append(standing(gin.embed(real), gin.embed(graphs), nearest))
+    return [float(value) for value in torch.stack(found).mean(0)]
+
+
+@dataclass
+class Judge:
+    """Places graphs among the real ones of a class; whole, or piece by piece where those are large.
+
+    Args:
+        real: Real graphs of the class.
+        spec: What the features mean.
+        networks: Number of untrained GINs.
+        most: Most real graphs that are used, spread evenly over those given.
+        seed: Seed of cutting pieces.
+
+    Raises:
+        DataError: If there are fewer than two real graphs.
+    """
+
+    real: Sequence[Data]
+    spec: GraphSpec
+    networks: int = NETWORKS
+    most: int = 500
+    seed: int = 0
+    _pieces: dict[int, list[Data]] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check that there is something to compare with."""
+        if len(self.real) < 2:
+            raise DataError(
+                f"a place needs two real graphs of the class at least (got {len(self.real)})"
+            )
+        step = max(1.0, len(self.real) / self.most)
+        kept = [int(i * step) for i in range(min(len(self.real), self.most))]
+        self.real = [self.real[i] for i in kept]
+
+    @property
+    def median_nodes(self) -> float:
+        """Median number of nodes of the real graphs."""
+        return float(np.median([int(graph.num_nodes or 0) for graph in self.real]))
+
+    @property
+    def whole(self) -> bool:
+        """Whether graphs are compared with whole real graphs."""
+        return self.median_nodes <= WHOLE
+
+    def places(self, graphs: Sequence[Data]) -> list[float | None]:
+        """The place of each graph; None where no two real graphs have pieces of its size."""
+        if self.whole:
+            return list(places_of(self.real, graphs, self.spec, self.networks))
+        sizes = [int(graph.num_nodes or 0) for graph in graphs]
+        found: list[float | None] = [None] * len(graphs)
+        for size in sorted(set(sizes)):
+            mine = [i for i, n in enumerate(sizes) if n == size]
+            pieces = self.pieces(size)
+            if size < 1 or len(pieces) < 2:
+                continue
+            some = places_of(pieces, [graphs[i] for i in mine], self.spec, self.networks)
+            for i, value in zip(mine, some, strict=True):
+                found[i] = value
+        return found
+
+    def pieces(self, size: int) -> list[Data]:
+        """A connected piece of each real graph with this many nodes, cut breadth first."""
+        if size not in self._pieces:
+            rng = np.random.default_rng([self.seed, size])
+            cut = (self._piece(graph, size, rng) for graph in self.real)
+            self._pieces[size] = [piece for piece in cut if piece is not None]
+        return self._pieces[size]
+
+    def _piece(self, graph: Data, size: int, rng: np.random.Generator) -> Data | None:
+        if int(graph.num_nodes or 0) < size:
+            return None
+        for _ in range(TRIES):  # A random node may lie in a part that is too small.
+            piece = cut_piece(graph, size, rng)
+            if int(piece.num_nodes or 0) == size:
+                return piece
+        return None
+
+
+def _width(blocks: Sequence[Block]) -> int:
+    return sum(b.size if isinstance(b, Categorical) else b.dim for b in blocks)
+
+
+def _one_hot(values: Tensor, blocks: Sequence[Block]) -> Tensor:
+    """Feature columns with categories one-hot, [N, width]."""
+    rows, parts, start = table(values), [], 0
+    for block in blocks:
+        part = rows[:, start : start + block.width]
+        start += block.width
+        if isinstance(block, Categorical) and block.encoding == "index":
+            part = torch.nn.functional.one_hot(part[:, 0].long(), block.size)
+        parts.append(part.double())
+    return torch.cat(parts, dim=1)

@@ -1,0 +1,210 @@
+"""Models with their real graphs: bundled ones, those of the zoo, and one's own by reference."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+from torch_geometric.data import Data
+
+from gnninterpreter.errors import DataError, ModelError
+from gnninterpreter.experiments.fingerprints import data_fingerprint, model_fingerprint
+from gnninterpreter.experiments.realism.gins import Judge
+from gnninterpreter.isomorphism import graph_key
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.spec import GraphSpec, graph_list
+
+__all__ = ["Subject", "fingerprint", "names_of", "subject", "targets_of"]
+
+# A model of one's own and its graphs, both as ``package.module:name``.
+SEPARATOR = "@"
+
+
+@dataclass
+class Subject:
+    """A model beside the graphs it was trained on.
+
+    Args:
+        name: What it is called here.
+        model: What `explain` takes.
+        options: What it takes besides.
+        classifier: The model, connected.
+        statistics: What its classes look like to it.
+        graphs: Labelled real graphs.
+        oracle: The rule of the data set, where there is one.
+        molecules: Whether graphs are molecules with MUTAG's atoms.
+    """
+
+    name: str
+    model: Any
+    options: dict[str, Any]
+    classifier: GraphClassifier
+    statistics: ClassStatistics
+    graphs: list[Data]
+    oracle: Callable[[Data], int] | None = None
+    molecules: bool = False
+    _judges: dict[int, Judge] = field(default_factory=dict, repr=False)
+    _keys: dict[tuple[int, int], set[str]] = field(default_factory=dict, repr=False)
+
+    @property
+    def spec(self) -> GraphSpec:
+        """What the features mean."""
+        return self.classifier.spec
+
+    def real(self, target: int) -> list[Data]:
+        """The real graphs of a class."""
+        return [graph for graph in self.graphs if int(graph.y) == target]
+
+    def judge(self, target: int) -> Judge:
+        """What places graphs among the real ones of a class."""
+        if target not in self._judges:
+            self._judges[target] = Judge(self.real(target), self.spec)
+        return self._judges[target]
+
+    def is_real(self, graph: Data) -> bool:
+        """Whether a graph is one of the real ones, of whatever class."""
+        size = _size(graph)
+        if size not in self._keys:
+            alike = (other for other in self.graphs if _size(other) == size)
+            self._keys[size] = {graph_key(other, self.spec) for other in alike}
+        return graph_key(graph, self.spec) in self._keys[size]
+
+
+def names_of(models: str) -> list[str]:
+    """Names with commas between; ``bundled`` and ``zoo`` stand for all of each."""
+    from gnninterpreter.experiments.zoo import ZOO
+    from gnninterpreter.models import bundled_names
+
+    groups = {"bundled": list(bundled_names()), "zoo": list(ZOO)}
+    return list(
+        dict.fromkeys(name for part in models.split(",") for name in groups.get(part, [part]))
+    )
+
+
+@lru_cache(maxsize=64)
+def subject(name: str) -> Subject:
+    """The model of a name with its graphs; kept in memory for the process.
+
+    Args:
+        name: A bundled model, one of the zoo, a file of `Bundle.save`, or
+            ``package.module:model@package.module:graphs``.
+
+    Raises:
+        DataError: If a model of one's own comes without graphs.
+        ModelError: If there is nothing of that name.
+    """
+    from gnninterpreter.experiments.zoo import SPECS, ZOO, trained
+    from gnninterpreter.experiments.zoo.graphs import draw
+
+    if name in ZOO:
+        made = trained(name)
+        options = {"spec": SPECS[ZOO[name].data], "class_statistics": made.statistics}
+        classifier = GraphClassifier.connect(made.model, made.spec)
+        graphs = draw(ZOO[name].data, 0)
+        return Subject(name, made.model, options, classifier, made.statistics, graphs)
+    return _loaded(name)
+
+
+def _loaded(name: str) -> Subject:
+    from gnninterpreter import datasets
+    from gnninterpreter.models import Bundle
+
+    model, data = _referred(name)
+    if data is None and isinstance(model, Bundle) and model.dataset_name in datasets.NAMES:
+        data = datasets.load(model.dataset_name)
+    if data is None:
+        raise DataError(
+            f"the model {name!r} comes without real graphs to compare with; "
+            "name them after an @, as in package.module:model@package.module:graphs"
+        )
+    graphs = [graph.cpu() for graph in graph_list(data)]
+    oracle = getattr(data, "oracle", None)
+    molecules = getattr(data, "name", None) == "mutag"
+    if isinstance(model, Bundle):
+        classifier = GraphClassifier.connect(model.model, model.spec)
+        return Subject(name, model, {}, classifier, model.statistics, graphs, oracle, molecules)
+    spec = getattr(data, "spec", None) or GraphSpec.from_dataset(graphs)
+    classifier = GraphClassifier.connect(model, spec, examples=graphs)
+    statistics = ClassStatistics.from_dataset(classifier, graphs)
+    options = {"spec": spec, "class_statistics": statistics}
+    return Subject(name, model, options, classifier, statistics, graphs, oracle, molecules)
+
+
+def _referred(name: str) -> tuple[Any, Any]:
+    """The model of a name, and the graphs named with it."""
+    from gnninterpreter import datasets
+    from gnninterpreter.models import bundled_names, load, load_bundle
+
+    if name in bundled_names():
+        return load(name), None
+    model, _, data = name.partition(SEPARATOR)
+    graphs = None
+    if data:
+        graphs = datasets.load(data) if data in datasets.NAMES else _attribute(data)
+    is_file = Path(model).suffix in (".json", ".safetensors")
+    return load_bundle(model) if is_file else _attribute(model), graphs
+
+
+def _attribute(reference: str) -> Any:
+    """What ``package.module:name`` names, called where it is a function without arguments."""
+    module, _, name = reference.partition(":")
+    if os.getcwd() not in sys.path:  # The processes of a pool do not have it.
+        sys.path.insert(0, os.getcwd())
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ModelError(
+            f"models must name a bundled model, one of the zoo, a bundle's file or "
+            f"package.module:name (got {reference!r}: {error})"
+        ) from error
+    plain = callable(found) and not isinstance(found, nn.Module)
+    return found() if plain and not hasattr(found, "__getitem__") else found
+
+
+def targets_of(name: str, method: str = "ours") -> tuple[str, ...]:
+    """The classes of a model that a method has something to say about."""
+    from gnninterpreter.experiments.zoo import SPECS, ZOO
+    from gnninterpreter.models import bundled_names, load
+    from gnninterpreter.search.paper_settings import PAPER_WEIGHTS
+
+    bundled = name in bundled_names()
+    if method == "xgnn" and not (bundled and name in ("mutag", "is_acyclic")):
+        return ()
+    if method == "paper" and not bundled:
+        return ()
+    if name in ZOO:
+        return SPECS[ZOO[name].data].class_names
+    spec = load(name).spec if bundled else subject(name).spec
+    known = PAPER_WEIGHTS.get(name, {})
+    return tuple(c for c in spec.class_names if method != "paper" or c.replace("_", " ") in known)
+
+
+def fingerprint(name: str) -> dict[str, str]:
+    """What figures of a model depend on besides code: its weights and its graphs."""
+    from gnninterpreter.experiments.zoo import ZOO
+    from gnninterpreter.models import bundled_names
+
+    if name in ZOO:
+        return {"model": repr(ZOO[name])}
+    if name in bundled_names():
+        return {"model": model_fingerprint(name), "data": data_fingerprint(name)}
+    found, digest = subject(name), hashlib.sha256()
+    for key, value in sorted(found.classifier.model.state_dict().items()):
+        digest.update(key.encode() + value.cpu().numpy().tobytes())
+    for graph in found.graphs:
+        digest.update(repr(_size(graph)).encode() + graph.edge_index.numpy().tobytes())
+        digest.update(b"" if graph.x is None else graph.x.numpy().tobytes())
+    return {"model": f"{name}-{digest.hexdigest()[:16]}"}
+
+
+def _size(graph: Data) -> tuple[int, int]:
+    return int(graph.num_nodes or 0), int(graph.edge_index.size(1))

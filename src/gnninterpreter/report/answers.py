@@ -1,0 +1,150 @@
+"""The answers about one class as pictures with a line below: core, exemplars and shortcuts.
+
+The prototype has the page's large drawing; these stand beside it and below.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+from markupsafe import Markup
+
+from gnninterpreter.chem.drawing import read_molecule
+from gnninterpreter.graphs import to_networkx
+from gnninterpreter.report.drawing import graph_svg
+from gnninterpreter.report.sections import Tile
+from gnninterpreter.report.words import (
+    core_words,
+    cores_of,
+    exemplars_of,
+    figure,
+    shortcut_words,
+    shortcuts_of,
+    typical_words,
+)
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    from gnninterpreter.explanation import Explanation
+
+__all__ = ["AnswersView", "answers_view", "marked_nodes", "real_graph_svg"]
+
+EXEMPLARS = 3
+SHORTCUTS = 4
+MORE_CORES = 4
+CORE = (360, 230)
+SMALL = (240, 160)
+TILE = (220, 140)
+
+
+@dataclass(frozen=True)
+class AnswersView:
+    """What stands beside the prototype.
+
+    Args:
+        typical: Whether the prototype could pass for a real graph.
+        core: The core's drawing; None where there is none.
+        about: What is known about the core, or why there is none.
+        more: Further cores.
+        exemplars: Real graphs, the core's nodes marked.
+        marked: Whether any of them shows the core.
+        shortcuts: What fools the model.
+    """
+
+    typical: str
+    core: Markup | None
+    about: str
+    more: list[Tile]
+    exemplars: list[Tile]
+    marked: bool
+    shortcuts: list[Tile]
+
+
+def answers_view(explanation: Explanation) -> AnswersView:
+    """Draw the answers of an explanation; what it does not have is empty."""
+    cores = cores_of(explanation)
+    first = cores[0] if cores else None
+    real = exemplars_of(explanation, EXEMPLARS)
+    return AnswersView(
+        typical=typical_words(explanation),
+        core=None if first is None else _core_svg(first.graph, explanation, CORE, "Core"),
+        about=core_words(first, explanation),
+        more=[_core_tile(core, explanation) for core in cores[1 : 1 + MORE_CORES]],
+        exemplars=[
+            Tile(real_graph_svg(graph, explanation), *_caption(graph, explanation))
+            for graph in real
+        ],
+        marked=any(marked_nodes(graph) for graph in real),
+        shortcuts=[
+            Tile(
+                _core_svg(shortcut.graph, explanation, TILE, "Shortcut"),
+                "",
+                shortcut_words(shortcut),
+            )
+            for shortcut in shortcuts_of(explanation)[:SHORTCUTS]
+        ],
+    )
+
+
+def marked_nodes(graph: Data) -> frozenset[int]:
+    """Nodes of a real graph on which the core lies."""
+    mask = graph.get("core_mask")
+    return frozenset() if mask is None else frozenset(mask.nonzero().flatten().tolist())
+
+
+def real_graph_svg(graph: Data, explanation: Explanation) -> Markup:
+    """A real graph with its core marked: the skeletal formula where it is a molecule."""
+    nodes, spec = marked_nodes(graph), explanation.spec
+    title = f"Real graph: {graph.num_nodes} nodes" + f", {len(nodes)} of the core" * bool(nodes)
+    molecule = read_molecule(graph, spec, nodes)
+    if molecule is not None and molecule.valid:
+        return Markup(molecule.drawing.replace("<svg", f'<svg role="img" aria-label="{title}"', 1))
+    return _svg(graph, explanation, SMALL, title, nodes)
+
+
+def _caption(graph: Data, explanation: Explanation) -> tuple[str, str]:
+    names = explanation.spec.class_names
+    label = graph.get("y")
+    number = -1 if label is None or torch.as_tensor(label).numel() != 1 else int(label)
+    given = graph.get("probability")
+    said = "" if given is None else f"p = {float(given):.3f}"
+    return names[number] if 0 <= number < len(names) else "", said
+
+
+def _core_tile(core: Any, explanation: Explanation) -> Tile:
+    coverage = figure(core, "coverage")
+    caption = "" if coverage is None else f"in {100 * coverage:.0f}%"
+    drawing = _core_svg(core.graph, explanation, TILE, "Core")
+    return Tile(drawing, caption, core_words(core, explanation))
+
+
+def _core_svg(graph: Data, explanation: Explanation, size: tuple[int, int], what: str) -> Markup:
+    edges = int(graph.num_edges) // (1 if explanation.spec.directed else 2)
+    title = f"{what} of class {explanation.name}: {graph.num_nodes} nodes, {edges} edges"
+    return _svg(graph, explanation, size, title)
+
+
+def _svg(
+    graph: Data,
+    explanation: Explanation,
+    size: tuple[int, int],
+    title: str,
+    marked: frozenset[int] = frozenset(),
+) -> Markup:
+    drawn = graph.clone().cpu()
+    if drawn.get("x") is None:
+        drawn.x = torch.ones(int(drawn.num_nodes or 0), 1)
+    return Markup(
+        graph_svg(
+            to_networkx(drawn, explanation.spec),
+            explanation.spec,
+            size=size,
+            show_legend=False,
+            compact=True,
+            title=title,
+            marked=marked,
+        )
+    )

@@ -1,0 +1,175 @@
+"""The answers about one class in plain words: prototype, core, shortcut, exemplar.
+
+Page, notebook card and command line all say these sentences. A figure that nobody measured is
+"not checked", never left out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from gnninterpreter.evidence.evidence import NOT_ASKED, Check
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+    from gnninterpreter.explanation import Explanation
+
+__all__ = [
+    "NO_CORE",
+    "core_of",
+    "core_words",
+    "cores_of",
+    "counts",
+    "exemplars_of",
+    "figure",
+    "sentence",
+    "shortcut_words",
+    "shortcuts_of",
+    "typical_percentile",
+    "typical_words",
+]
+
+NO_CORE = (
+    "Not checked: what real graphs of the class have in common can only be told from real graphs. "
+    "Pass them to explain(), or name them with --data."
+)
+NOT_TYPICAL = "Not checked whether it could pass for a real graph: there was none to compare with."
+
+
+def cores_of(explanation: Explanation) -> list[Any]:
+    """Its cores, the first one first; none where they were not looked for."""
+    return list(getattr(explanation, "cores", None) or ())
+
+
+def core_of(explanation: Explanation) -> Any:
+    """The core, or None."""
+    return next(iter(cores_of(explanation)), None)
+
+
+def shortcuts_of(explanation: Explanation) -> list[Any]:
+    """Its shortcuts."""
+    return list(getattr(explanation, "shortcuts", None) or ())
+
+
+def exemplars_of(explanation: Explanation, count: int) -> list[Data]:
+    """Real graphs that show the class best, the core's nodes in ``core_mask``."""
+    ask = getattr(explanation, "exemplars", None)
+    return list(ask(count)) if callable(ask) else []
+
+
+def typical_percentile(explanation: Explanation) -> float | None:
+    """Share of real graphs that are less typical than the prototype, in percent, where known."""
+    check = explanation.evidence["typical"]
+    return None if check.passed is None else _number(check.value)
+
+
+def typical_words(explanation: Explanation) -> str:
+    """Whether the prototype could pass for a real graph."""
+    check = explanation.evidence["typical"]
+    if check.passed is None:
+        return _unchecked(check, NOT_TYPICAL)
+    percentile = _number(check.value)
+    if percentile is None:
+        return sentence(check.sentence)
+    if check.passed:
+        return f"Could pass for a real graph: more typical than {percentile:.0f}% of them."
+    return f"Could not pass for a real graph: less typical than {100 - percentile:.0f}% of them."
+
+
+def core_words(core: Any, explanation: Explanation) -> str:
+    """How often real graphs hold a core, and what it does to the model.
+
+    Args:
+        core: The core; None where there is none.
+        explanation: What it belongs to.
+    """
+    if core is None:
+        check = explanation.evidence["core covers"]
+        if check.passed is None:
+            return _unchecked(check, NO_CORE)
+        return sentence(check.sentence)
+    return " ".join((_company(core), _taken_out(core), _put_in(core)))
+
+
+def shortcut_words(shortcut: Any) -> str:
+    """How many real graphs look like a shortcut, and what the model gives it all the same."""
+    given = figure(shortcut, "probability")
+    gives = "" if given is None else f"; the model gives it {given:.3f}"
+    matched, total = counts(shortcut)
+    if matched is None:
+        return f"Not checked how many real graphs contain this{gives}."
+    of = "real graphs" if total is None else f"of {total:,} real graphs"
+    contain = "contains" if total is None and matched == 1 else "contain"
+    # A small piece may lie in many real graphs, and none be like it as a whole.
+    part = " as a part" * (matched > 0)
+    return f"{matched:,} {of} that the model gives to the class {contain} this{part}{gives}."
+
+
+def counts(core: Any) -> tuple[int | None, int | None]:
+    """How many real graphs of the class hold it, and how many there are; None where not known."""
+    matched, total = figure(core, "matched"), figure(core, "total")
+    coverage = figure(core, "coverage")
+    if total is None and matched and coverage:
+        total = round(matched / coverage)
+    return None if matched is None else int(matched), None if total is None else int(total)
+
+
+def figure(holder: Any, name: str, part: str | None = None) -> float | None:
+    """A figure of a core, or the part of one; None where it was not measured."""
+    found = getattr(holder, name, None)
+    return _number(found if part is None else getattr(found, part, None))
+
+
+def sentence(words: str) -> str:
+    """Words with a capital and a full stop."""
+    return f"{words[:1].upper()}{words[1:]}" + "." * (words[-1:] != ".")
+
+
+def _company(core: Any) -> str:
+    coverage, lift = figure(core, "coverage"), figure(core, "lift")
+    if coverage is None:
+        return "Not checked in how many real graphs it is."
+    words = f"In {_percent(coverage)} of the graphs the model gives to the class"
+    if figure(core, "others") == 0 and coverage > 0:
+        return f"{words}, and in none of the others."
+    if lift is None:
+        return f"{words}; not checked how often elsewhere."
+    return f"{words}, {f'{lift:.1f}' if lift < 10 else f'{lift:,.0f}'} times as often as elsewhere."
+
+
+def _taken_out(core: Any) -> str:
+    value = figure(core, "necessity", "value")
+    if value is None:
+        return "Not checked what happens without it."
+    moves = "falls" if value >= 0 else "rises"
+    control = figure(core, "necessity", "control")
+    beside = "not checked" if control is None else f"{control:.2f}"
+    return f"Without it the probability {moves} by {abs(value):.2f} (random piece: {beside})."
+
+
+def _put_in(core: Any) -> str:
+    value = figure(core, "sufficiency", "value")
+    if value is None:
+        return "Not checked what it does to other graphs."
+    control = figure(core, "sufficiency", "control")
+    beside = "not checked" if control is None else _percent(control)
+    return f"Put into other graphs it turns {_percent(value)} of them (random piece: {beside})."
+
+
+def _unchecked(check: Check, otherwise: str) -> str:
+    return otherwise if check.sentence == NOT_ASKED else f"Not checked: {sentence(check.sentence)}"
+
+
+def _percent(share: float) -> str:
+    """A share in percent that never rounds to all or none."""
+    if 0 < share < 0.005:
+        return "less than 1%"
+    return f"{min(100 * share, 99.4) if share < 1 else 100:.0f}%"
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return float(value)

@@ -1,0 +1,60 @@
+"""The table and the JSON document of hand-made explanations."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from gnninterpreter.cli.output import echo_json, echo_table, with_graphs
+from gnninterpreter.interchange import graph_from_json
+from gnninterpreter.isomorphism import same_graph
+from gnninterpreter.spec import GraphSpec
+from tests.report.conftest import make_result, with_answers
+
+
+@pytest.fixture
+def result():
+    """A run whose first class has every answer, and whose second has none."""
+    found = make_result(GraphSpec(class_names=("chain", "ring")))
+    explanations = dict(found.items())
+    explanations["chain"] = with_answers(explanations["chain"])
+    return replace(found, explanations=explanations)
+
+
+def test_the_table_has_prototype_typical_and_core(result, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    echo_table(result)
+    lines = capsys.readouterr().out.splitlines()
+    head = next(line for line in lines if "prototype" in line)
+    assert [head.index(name) for name in ("class", "prototype", "typical", "core", "verdict")] == (
+        sorted(head.index(name) for name in ("class", "prototype", "typical", "core", "verdict"))
+    )
+    chain, ring = (next(line for line in lines if f"│ {name}" in line) for name in result)
+    assert [cell.strip() for cell in chain.split("│")[2:6]] == [
+        "0.995", "5 / 5", "61%", "78%, x 4.1",
+    ]  # fmt: skip
+    assert [cell.strip() for cell in ring.split("│")[4:6]] == ["not checked", "not checked"]
+    below = lines[lines.index(next(line for line in lines if line.startswith("shortcuts"))) + 1 :]
+    assert below == [
+        "  chain: 5 nodes, 5 edges: 0 of 2,401 real graphs that the model gives to the class "
+        "contain this; the model gives it 1.000."
+    ]
+
+
+def test_the_json_document_has_all_answers(result, capsys):
+    echo_json(with_graphs(result))
+    chain, ring = json.loads(capsys.readouterr().out)["classes"]
+    assert chain["typical_percentile"] == 61.0
+    core = chain["cores"][0]
+    assert same_graph(
+        graph_from_json(core["graph"], result.spec), result["chain"].best, result.spec
+    )
+    assert (core["coverage"], core["matched"], core["total"], core["others"]) == (0.78, 39, 50, 9)
+    assert core["necessity"] == {"value": 0.34, "control": 0.1}
+    assert chain["shortcuts"][0]["matched"] == 0
+    assert [real["core_nodes"] for real in chain["exemplars"]] == [[0, 1, 2], []]
+    assert (ring["typical_percentile"], ring["cores"], ring["shortcuts"]) == (None, [], [])
+    assert ring["exemplars"] == []
+    assert all("kind" in mode for mode in ring["modes"])

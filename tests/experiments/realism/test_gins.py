@@ -1,0 +1,104 @@
+"""Places among real graphs: by hand on small sets."""
+
+from __future__ import annotations
+
+import networkx as nx
+import pytest
+import torch
+from torch_geometric.data import Data
+from torch_geometric.utils import from_networkx
+
+from gnninterpreter.errors import DataError
+from gnninterpreter.experiments.realism.gins import Judge, RandomGIN, places_of, standing
+from gnninterpreter.spec import Categorical, GraphSpec
+from tests.tiny import PLAIN, RICH
+
+
+def plain(graph: nx.Graph) -> Data:
+    data = from_networkx(nx.convert_node_labels_to_integers(graph))
+    return Data(x=torch.ones(data.num_nodes, 1), edge_index=data.edge_index)
+
+
+def test_standing_by_hand() -> None:
+    # On a line at 0, 1, 3 and 7 the two nearest are on average 2, 1.5, 2.5 and 5 away.
+    real = torch.tensor([[0.0], [1.0], [3.0], [7.0]])
+    others = torch.tensor([[1.0], [5.0], [8.5], [20.0]])
+    # 1: (0 + 1) / 2; 5: (2 + 2) / 2; 8.5: (1.5 + 5.5) / 2; 20: (13 + 17) / 2.
+    assert standing(real, others, nearest=2).tolist() == [1.0, 0.75, 0.25, 0.0]
+
+
+def test_columns_are_divided_by_their_deviation() -> None:
+    real = torch.tensor([[0.0, 0.0], [1.0, 100.0], [2.0, 200.0], [3.0, 300.0]])
+    far = torch.tensor([[9.0, 150.0], [1.5, 900.0]])
+    # Both are as many deviations away from the line as the other.
+    assert standing(real * torch.tensor([1.0, 1.0]), far, nearest=1).tolist() == [0.0, 0.0]
+    stretched = standing(real * torch.tensor([1.0, 7.0]), far * torch.tensor([1.0, 7.0]), 1)
+    assert torch.equal(stretched, standing(real, far, 1))
+
+
+def test_a_class_of_one_graph_places_only_that_graph() -> None:
+    real = torch.ones(6, 3)
+    assert standing(real, torch.tensor([[1.0, 1.0, 1.0], [1.0, 1.1, 1.0]])).tolist() == [1.0, 0.0]
+
+
+def test_the_embedding_by_hand() -> None:
+    # Two joined nodes with a one each: all nodes sum to 2 before the first layer.
+    gin = RandomGIN(PLAIN, seed=3)
+    first = gin._weights[0]
+    h = torch.tanh(2 * first[0])
+    h2 = torch.tanh(2 * h @ first[1])
+    h3 = torch.tanh(2 * h2 @ first[2])
+    pair = plain(nx.path_graph(2))
+    assert torch.allclose(gin.embed([pair, pair])[1], torch.cat([h, h2, h3], dim=1)[0])
+    assert abs(float(torch.cat([w.flatten() for w in first]).std()) - 0.5) < 0.03
+    assert not torch.equal(gin.embed([pair]), RandomGIN(PLAIN, seed=4).embed([pair]))
+
+
+def test_the_numbering_of_nodes_does_not_matter_and_edge_features_do() -> None:
+    spec = GraphSpec(edges=(Categorical(2),), class_names=("a", "b"))
+    index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    red = torch.eye(2)[[0, 0, 1, 1]]
+    one = Data(x=torch.ones(3, 1), edge_index=index, edge_attr=red)
+    other = Data(x=torch.ones(3, 1), edge_index=2 - index, edge_attr=red)
+    all_red = Data(x=torch.ones(3, 1), edge_index=index, edge_attr=torch.eye(2)[[0, 0, 0, 0]])
+    gin = RandomGIN(spec)
+    a, b, c = gin.embed([one, other, all_red])
+    assert torch.allclose(a, b)
+    assert not torch.allclose(a, c)
+
+
+def test_graphs_with_many_kinds_of_features_are_embedded() -> None:
+    from gnninterpreter.evidence.random_graphs import random_of_size
+
+    graphs = [random_of_size(RICH, n, n, seed=n) for n in (3, 4, 5)]
+    assert RandomGIN(RICH).embed(graphs).shape == (3, 96)
+
+
+def test_a_cycle_is_at_home_among_cycles_and_a_star_is_not() -> None:
+    cycles = [plain(nx.cycle_graph(n)) for n in range(5, 25)]
+    stars = [plain(nx.star_graph(n)) for n in (6, 9)]
+    assert places_of(cycles, [plain(nx.cycle_graph(12)), *stars], PLAIN)[1:] == [0.0, 0.0]
+    assert places_of(cycles, [plain(nx.cycle_graph(12))], PLAIN)[0] > 0.5
+
+
+def test_large_classes_are_compared_piece_by_piece() -> None:
+    judge = Judge([plain(nx.cycle_graph(n)) for n in range(31, 61)], PLAIN)
+    assert not judge.whole
+    # A piece of a cycle is a path, so that a path is at home and a cycle is not.
+    pieces = judge.pieces(6)
+    assert len(pieces) == 30
+    assert {(p.num_nodes, p.edge_index.size(1)) for p in pieces} == {(6, 10)}
+    path, cycle = judge.places([plain(nx.path_graph(6)), plain(nx.cycle_graph(6))])
+    assert (path, cycle) == (1.0, 0.0)
+    assert judge.places([plain(nx.path_graph(61))]) == [None]
+    assert Judge([plain(nx.cycle_graph(30))] * 2, PLAIN).whole
+
+
+def test_too_few_real_graphs_are_refused() -> None:
+    with pytest.raises(DataError, match="two real graphs of the class at least \\(got 1\\)"):
+        Judge([plain(nx.path_graph(3))], PLAIN)
+
+
+def test_only_so_many_real_graphs_are_used_spread_evenly() -> None:
+    judge = Judge([plain(nx.path_graph(n)) for n in range(2, 12)], PLAIN, most=5)
+    assert [graph.num_nodes for graph in judge.real] == [2, 4, 6, 8, 10]

@@ -1,0 +1,119 @@
+"""Prototype, core, exemplars and shortcuts on the page and on the card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from gnninterpreter.datasets.mutag import ATOMS
+from gnninterpreter.explanation import Explanation, ExplanationSet
+from gnninterpreter.report import card_html
+from gnninterpreter.report.answers import answers_view, marked_nodes, real_graph_svg
+from gnninterpreter.report.page import render_page
+from gnninterpreter.report.sections import mode_tiles
+from gnninterpreter.report.svg import RING
+from gnninterpreter.spec import Categorical, GraphSpec
+from tests.report.conftest import with_answers
+from tests.report.test_page import Page
+
+
+@pytest.fixture
+def full(rich_spec: GraphSpec, result_of: Callable[..., ExplanationSet]) -> ExplanationSet:
+    """A run whose first class has every answer, and whose second has none."""
+    result = result_of(rich_spec)
+    explanations = dict(result.items())
+    explanations["chain"] = with_answers(explanations["chain"])
+    return replace(result, explanations=explanations)
+
+
+def test_the_page_leads_with_the_answers(full: ExplanationSet) -> None:
+    text = render_page(full)
+    assert Page(text).open == []
+    articles = text.split("<article")[1:]
+    first, second = (Page("<article" + article.split("</article>")[0]).text for article in articles)
+    places = [
+        first.index(words)
+        for words in (
+            "Could pass for a real graph: more typical than 61% of them.",
+            "In 78% of the graphs the model gives to the class, 4.1 times as often",
+            "The core is marked.",
+            "Further cores",
+            "Shortcuts: what fools the model",
+            "0 of 2,401 real graphs that the model gives to the class contain this",
+            "All classes, for this graph",
+            "What was checked",
+            "How the search went",
+            "From soft to discrete",
+            "Still open",
+            "Mean probability of each restart",
+        )
+    ]
+    assert places == sorted(places)
+    assert "Not checked whether it could pass for a real graph" in second
+    assert "Not checked: what real graphs of the class have in common" in second
+    assert "Not checked: no real graphs were there to show." in second
+    assert "Shortcuts" not in second
+
+
+def test_how_the_search_went_is_closed(full: ExplanationSet) -> None:
+    text = render_page(full)
+    assert text.count('<details class="search">') == 2
+    assert "<details open" not in text
+
+
+def test_the_core_is_ringed_in_real_graphs(full: ExplanationSet) -> None:
+    view = answers_view(full["chain"])
+    marked, bare = (tile.drawing for tile in view.exemplars)
+    assert marked.count(f'class="ring" stroke="{RING}"') == 3
+    assert RING not in bare
+    assert marked.count("<circle") == bare.count("<circle") == full["chain"].num_nodes
+    assert view.exemplars[0].caption == "chain"
+    assert "3 of the core" in marked
+
+
+def test_molecules_are_drawn_as_formulas_with_the_core_highlighted(
+    explanation_of: Callable[..., Explanation],
+) -> None:
+    pytest.importorskip("rdkit")
+    spec = GraphSpec(nodes=(Categorical(7, names=ATOMS, name="atom"),), class_names=("a", "b"))
+    ring = torch.tensor([list(range(6)), [(i + 1) % 6 for i in range(6)]])
+    graph = Data(x=torch.eye(7)[[0] * 6], edge_index=torch.cat([ring, ring.flip(0)], dim=1))
+    explanation = explanation_of(spec)
+    bare = real_graph_svg(graph, explanation)
+    graph.core_mask = torch.tensor([True, True, False, False, False, False])
+    drawn = real_graph_svg(graph, explanation)
+    assert marked_nodes(graph) == {0, 1}
+    assert "#F49E60" in drawn
+    assert "#F49E60" not in bare
+    assert 'aria-label="Real graph: 6 nodes, 2 of the core"' in drawn
+
+
+def test_modes_say_which_of_the_three_they_are(full: ExplanationSet) -> None:
+    explanation = full["ring"]
+    mode = explanation.modes()[0]
+    kind = SimpleNamespace(**vars(mode), kind="shortcut") if not hasattr(mode, "kind") else replace(
+        mode, kind="shortcut"
+    )  # fmt: skip
+    vars(explanation).update(modes=lambda: [kind])
+    assert mode_tiles(explanation)[0].detail == f"shortcut, p = {mode.probability:.3f}"
+
+
+def test_the_card_shows_prototype_and_core(full: ExplanationSet) -> None:
+    card = Page(card_html(full["chain"]))
+    assert card.open == []
+    assert card.tags.count("svg") == 2
+    for words in (
+        "more typical than 61% of them",
+        "Core",
+        "In 78% of the graphs",
+        "1 shortcut, the first: 0 of 2,401 real graphs",
+    ):
+        assert words in card.text
+    bare = Page(card_html(full["ring"]))
+    assert bare.tags.count("svg") == 1
+    assert "Not checked whether it could pass for a real graph" in bare.text

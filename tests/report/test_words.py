@@ -1,0 +1,94 @@
+"""Every figure in plain words; what was not measured is said to be so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from gnninterpreter.evidence import Check
+from gnninterpreter.explanation import Explanation
+from gnninterpreter.report.words import (
+    NO_CORE,
+    NOT_TYPICAL,
+    core_of,
+    core_words,
+    exemplars_of,
+    shortcut_words,
+    typical_percentile,
+    typical_words,
+)
+from gnninterpreter.spec import GraphSpec
+from tests.report.conftest import make_core, with_answers
+
+
+@pytest.fixture
+def plain(plain_spec: GraphSpec, explanation_of: Callable[..., Explanation]) -> Explanation:
+    return explanation_of(plain_spec)
+
+
+def test_a_typical_prototype_could_pass_for_a_real_graph(plain: Explanation) -> None:
+    words = typical_words(with_answers(plain, 61.0))
+    assert words == "Could pass for a real graph: more typical than 61% of them."
+    words = typical_words(with_answers(plain, 3.0))
+    assert words == "Could not pass for a real graph: less typical than 97% of them."
+
+
+def test_without_data_nothing_is_claimed(plain: Explanation) -> None:
+    assert typical_words(plain) == NOT_TYPICAL
+    assert typical_percentile(plain) is None
+    assert core_words(core_of(plain), plain) == NO_CORE
+    assert exemplars_of(plain, 3) == []
+
+
+def test_the_reason_of_a_check_that_was_not_made_is_told(plain: Explanation) -> None:
+    evidence = plain.evidence
+    for name in ("typical", "core covers"):
+        evidence = evidence.with_check(Check(name, None, "only four real graphs are known"))
+    told = replace(plain, evidence=evidence)
+    expected = "Not checked: Only four real graphs are known."
+    assert (typical_words(told), core_words(None, told)) == (expected, expected)
+
+
+def test_a_core_says_company_and_cause_with_their_controls(plain: Explanation) -> None:
+    assert core_words(make_core(plain.best), plain) == (
+        "In 78% of the graphs the model gives to the class, 4.1 times as often as elsewhere. "
+        "Without it the probability falls by 0.34 (random piece: 0.10). "
+        "Put into other graphs it turns 42% of them (random piece: 5%)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("figures", "expected"),
+    [
+        ({"coverage": None}, "Not checked in how many real graphs it is."),
+        ({"lift": math.nan}, "In 78% of the graphs the model gives to the class; not checked"),
+        ({"others": 0, "lift": 99.0}, "to the class, and in none of the others."),
+        ({"lift": 1234.5}, "1,234 times as often"),
+        ({"coverage": 0.9999}, "In 99% of"),
+        ({"coverage": 0.001}, "In less than 1% of"),
+        ({"necessity": None}, "Not checked what happens without it."),
+        ({"necessity": SimpleNamespace(value=-0.02, control=math.nan)}, "rises by 0.02 (random"),
+        ({"sufficiency": SimpleNamespace(value=math.nan, control=0.1)}, "Not checked what it does"),
+    ],
+)
+def test_what_was_not_measured_is_not_checked(
+    plain: Explanation, figures: dict[str, object], expected: str
+) -> None:
+    assert expected in core_words(make_core(plain.best, **figures), plain)
+
+
+def test_a_shortcut_says_how_many_real_graphs_look_like_that(plain: Explanation) -> None:
+    unseen = make_core(plain.best, probability=0.99996, coverage=0.0, matched=0, total=2401)
+    assert shortcut_words(unseen) == (
+        "0 of 2,401 real graphs that the model gives to the class contain this; "
+        "the model gives it 1.000."
+    )
+    # Without a total it follows from the share.
+    part = shortcut_words(make_core(plain.best, total=None))
+    assert part.startswith("39 of 50 real graphs that the model gives to the class contain this as")
+    unknown = make_core(plain.best, matched=None, total=None, probability=None)
+    assert shortcut_words(unknown) == "Not checked how many real graphs contain this."

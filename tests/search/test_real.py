@@ -1,0 +1,149 @@
+"""Searching from real graphs: prototypes and the population that samples come from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from gnninterpreter.distribution import Streams
+from gnninterpreter.errors import SpecError
+from gnninterpreter.explanation.sampler import PopulationSampler
+from gnninterpreter.search import Monitor, Problem, Shrink, Snapshot, Spread, State
+from gnninterpreter.search.real import SAMPLE_BAR
+from gnninterpreter.typicality import BAR
+from tests.search.known import CYCLE, STAR, begun, known_problem, typicality
+from tests.tiny import unwatched
+
+
+def run(phase: Any, problem: Problem, state: State, seed: int = 3) -> State:
+    streams = Streams(seed, len(state.reasons))
+    found: State = phase(problem, state, streams, unwatched(problem, state.graphs.num_candidates))
+    return found
+
+
+@pytest.mark.parametrize("target", [CYCLE, STAR], ids=["cycle", "star"])
+def test_prototypes_are_certain_whole_and_typical(target: int) -> None:
+    problem = known_problem(target)
+    state = run(Shrink(), problem, begun(problem))
+    assert state.evaluation.met.all()
+    assert state.evaluation.feasible.all()
+    assert (state.evaluation.score >= 0.99).all()
+    percentile = typicality(target).bank.percentile(state.graphs)
+    assert (percentile >= BAR).all()
+    assert torch.equal(state.distribution.mode().weight, state.graphs.weight)
+
+
+def test_prototypes_are_no_larger_than_the_real_graphs_they_began_at() -> None:
+    problem = known_problem()
+    begin = typicality().exemplars.begin(Streams(3, 4).fork(0).fork(0), 1, BAR)
+    state = run(Shrink(), problem, begun(problem))
+    began = problem.evaluate(begin)
+    assert (state.evaluation.cost <= began.cost + 1e-6).all()
+    assert (state.evaluation.cost < began.cost - 1e-6).any()
+
+
+def test_a_restart_comes_to_the_same_whatever_their_number() -> None:
+    problem = known_problem()
+    many = run(Shrink(), problem, begun(problem, 5)).graphs
+    for restarts in (1, 3):
+        few = run(Shrink(), problem, begun(problem, restarts)).graphs
+        assert torch.equal(few.weight, many.weight[:restarts])
+
+
+def test_a_population_has_different_certain_and_typical_graphs() -> None:
+    problem = known_problem()
+    state = run(Spread(), problem, run(Shrink(), problem, begun(problem)))
+    population = state.population
+    assert population is not None
+    assert len(population) >= 3
+    found = problem.evaluate(population)
+    assert (found.score >= problem.aim.enough).all()
+    assert found.feasible.all()
+    assert (typicality().bank.percentile(population) >= SAMPLE_BAR).all()
+    sizes = population.num_nodes.tolist()
+    # Cycles are told apart by their size alone.
+    assert len(set(sizes)) == len(sizes)
+
+
+def test_samples_differ_until_the_population_is_used_up() -> None:
+    problem = known_problem()
+    state = run(Spread(), problem, run(Shrink(), problem, begun(problem)))
+    assert state.population is not None
+    size = len(state.population)
+    weights = (1.0,) * len(state.reasons)
+    sampler = PopulationSampler(state.distribution, weights, state.population)
+    drawn = sampler.sample(2 * size, seed=0).weight.flatten(1)
+    every = {tuple(row.tolist()) for row in state.population.weight.flatten(1)}
+    for part in (drawn[:size], drawn[size:]):
+        assert {tuple(row.tolist()) for row in part} == every
+    orders = {tuple(sampler.sample(size, seed=s).num_nodes.tolist()) for s in range(8)}
+    assert len(orders) > 1
+
+
+def test_a_population_leaves_the_restarts_as_they_are() -> None:
+    problem = known_problem()
+    before = run(Shrink(), problem, begun(problem))
+    after = run(Spread(), problem, before)
+    assert torch.equal(after.graphs.weight, before.graphs.weight)
+    assert after.evaluation is before.evaluation
+
+
+@pytest.mark.parametrize("phase", [Shrink(), Spread()], ids=lambda phase: str(phase.name))
+def test_without_real_graphs_nothing_is_done(phase: Any) -> None:
+    problem = known_problem(statistics=False)
+    state = begun(problem)
+    assert run(phase, problem, state) is state
+
+
+@pytest.mark.parametrize("nodes", [6, 20])
+def test_another_size_limit_than_that_of_the_bank(nodes: int) -> None:
+    problem = known_problem(nodes=nodes)
+    state = run(Shrink(), problem, begun(problem))
+    assert state.graphs.num_candidates == nodes
+    assert state.evaluation.feasible.all()
+    assert (state.evaluation.nodes <= nodes).all()
+    assert (state.evaluation.score >= 0.99).all()
+    spread = run(Spread(), problem, state)
+    if spread.population is not None:
+        assert (problem.evaluate(spread.population).nodes <= nodes).all()
+
+
+@pytest.mark.parametrize("phase", [Shrink(), Spread()], ids=lambda phase: str(phase.name))
+def test_a_limit_below_every_real_graph_leaves_nothing_to_begin_at(phase: Any) -> None:
+    problem = known_problem(nodes=3)
+    state = begun(problem)
+    assert run(phase, problem, state) is state
+
+
+@pytest.mark.parametrize("phase", [Shrink(), Spread()], ids=lambda phase: str(phase.name))
+def test_a_stop_is_obeyed_and_snapshots_fit(phase: Any) -> None:
+    problem = known_problem()
+    state = run(Shrink(), problem, begun(problem))
+    seen: list[Snapshot] = []
+
+    def stop(look: Snapshot) -> bool:
+        seen.append(look)
+        return True
+
+    monitor = Monitor((stop,), problem, state.graphs.num_candidates)
+    after = phase(problem, state, Streams(3, 4), monitor)
+    assert monitor.stopped
+    assert [look.phase for look in seen] == [phase.name]
+    assert torch.equal(seen[0].distribution.mode().num_edges, seen[0].edges)
+    assert torch.equal(after.graphs.weight, state.graphs.weight)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Shrink(steps=0), r"steps must be at least 1 \(got 0\)"),
+        (lambda: Shrink(tries=0), r"tries must be at least 1"),
+        (lambda: Spread(walkers=0), r"walkers must be at least 1"),
+        (lambda: Spread(keep_every=0), r"keep_every must be at least 1"),
+    ],
+)
+def test_settings_are_checked(make: Any, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        make()

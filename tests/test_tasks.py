@@ -1,0 +1,142 @@
+"""Every task from end to end: a label, a value and a boundary of small trained models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import networkx as nx
+import pytest
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Batch, Data
+from torch_geometric.nn import GraphConv, global_mean_pool
+from torch_geometric.utils import from_networkx
+
+import gnninterpreter as gi
+from tests.tiny import seeded, shapes, trained_shapes
+
+LABELS = ("regular", "hub")
+NUMBER = 5.0
+
+
+class Small(nn.Module):
+    """Two convolutions and a mean."""
+
+    def __init__(self, outputs: int, width: int = 8) -> None:
+        super().__init__()
+        self.first = GraphConv(1, width)
+        self.second = GraphConv(width, width)
+        self.head = nn.Linear(width, outputs)
+
+    def forward(self, data: Batch) -> Tensor:
+        x = self.first(data.x, data.edge_index).relu()
+        x = self.second(x, data.edge_index).relu()
+        out: Tensor = self.head(global_mean_pool(x, data.batch))
+        return out
+
+
+def trained(outputs: int, graphs: list[Data], loss: Callable[..., Tensor]) -> nn.Module:
+    model = seeded(lambda: Small(outputs))
+    optimizer = torch.optim.Adam(model.parameters(), 0.02)
+    batch = Batch.from_data_list(graphs)
+    for _ in range(400):
+        optimizer.zero_grad()
+        loss(model(batch), batch.y).backward()
+        optimizer.step()
+    return model.eval()
+
+
+@lru_cache(maxsize=1)
+def labelled() -> tuple[nn.Module, list[Data]]:
+    """Cycles are regular, stars have a hub, complete graphs are both."""
+    graphs = shapes(range(4, 16))
+    rows = ([1.0, 0.0], [0.0, 1.0], [1.0, 1.0])
+    for graph in graphs:
+        graph.y = torch.tensor([rows[int(graph.y)]])
+    return trained(2, graphs, nn.functional.binary_cross_entropy_with_logits), graphs
+
+
+@lru_cache(maxsize=1)
+def measured() -> tuple[nn.Module, list[Data]]:
+    """The value of a tree is its share of leaves: least for a path, most for a star."""
+    graphs = []
+    for i in range(120):
+        # Each node hangs on the first one as often as i says, else on the one before it.
+        nodes, draw = 9, Random(i)
+        ends = [(0 if draw.random() < (i % 9) / 8 else k - 1, k) for k in range(1, nodes)]
+        tree = nx.Graph(ends)
+        data = from_networkx(tree)
+        data.x = torch.ones(nodes, 1)
+        leaves = sum(degree == 1 for _, degree in tree.degree())
+        data.y = torch.tensor([[10 * leaves / nodes]])
+        graphs.append(data)
+    return trained(1, graphs, nn.functional.mse_loss), graphs
+
+
+def explain(model: nn.Module, graphs: list[Data], targets: Any, **more: Any) -> gi.ExplanationSet:
+    return gi.explain(model, graphs, targets=targets, restarts=2, progress=False, **more)
+
+
+def value(model: nn.Module, graph: Data) -> Tensor:
+    with torch.no_grad():
+        out: Tensor = model(Batch.from_data_list([graph]))[0]
+    return out
+
+
+def kept(result: gi.ExplanationSet, folder: Path) -> None:
+    """A run comes back equal, and its report names every target."""
+    result.save(folder / "run")
+    again = gi.load(folder / "run")
+    assert again == result
+    assert again.summary() == result.summary()
+    assert [one["class"] for one in result.summary()["classes"]] == list(result)
+    page = result.report(folder / "report.html").read_text()
+    for explanation in result.values():
+        assert explanation.name in page
+
+
+def test_labels_of_a_multilabel_model(tmp_path: Path) -> None:
+    model, graphs = labelled()
+    result = explain(model, graphs, ["hub", "regular"], task="multilabel", class_names=LABELS)
+    assert list(result) == ["hub", "regular"]
+    for name, explanation in result.items():
+        assert explanation.target.kind == "label"
+        assert explanation.converged
+        given = value(model, explanation.best).sigmoid()[LABELS.index(name)]
+        assert float(given) >= 0.99
+        assert explanation.probability.mean >= 0.99
+    kept(result, tmp_path)
+
+
+def test_values_of_a_regression(tmp_path: Path) -> None:
+    model, graphs = measured()
+    result = explain(model, graphs, ["max", "min", NUMBER], task="regression")
+    assert list(result) == ["max", "min", f"{NUMBER:g}"]
+    for explanation in result.values():
+        assert explanation.target.kind == "value"
+        assert explanation.converged
+        assert explanation.probability.mean >= 0.99
+    real = torch.cat([value(model, graph) for graph in graphs])
+    found = {name: float(value(model, one.best)) for name, one in result.items()}
+    assert found["max"] >= float(real.quantile(0.99)) - 1e-4
+    assert found["min"] <= float(real.quantile(0.01)) + 1e-4
+    assert found[f"{NUMBER:g}"] == pytest.approx(NUMBER, abs=0.5)
+    kept(result, tmp_path)
+
+
+def test_the_boundary_between_two_classes(tmp_path: Path) -> None:
+    model, graphs = trained_shapes()
+    names = ("cycle", "star", "complete")
+    result = explain(model, graphs, [("cycle", "star")], class_names=names)
+    (explanation,) = result.values()
+    assert explanation.name == "cycle | star"
+    assert explanation.target.kind == "boundary"
+    given = value(model, explanation.best).softmax(0)
+    assert explanation.converged
+    assert 0.4 <= float(given[0]) <= 0.6
+    assert 0.4 <= float(given[1]) <= 0.6
+    kept(result, tmp_path)
