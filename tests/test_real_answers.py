@@ -85,7 +85,7 @@ def test_modes_say_what_they_are(result: gi.ExplanationSet) -> None:
 def test_all_of_it_is_stored(result: gi.ExplanationSet, tmp_path: Path) -> None:
     result.save(tmp_path)
     loaded = gi.load(tmp_path)
-    assert loaded == result
+    assert [loaded[name] == result[name] for name in result] == [True, True]
     assert loaded["paired"].core is not None
     assert len(loaded["paired"].exemplars()) == 4
     with pytest.raises(SpecError, match="pass model="):
@@ -154,11 +154,11 @@ def test_a_class_with_fewer_than_ten_graphs_says_so() -> None:
 
 
 def test_one_graph_says_so() -> None:
-    found = explain(MeanDegree(), [plain(nx.complete_graph(5), 1)], class_names=("a", "b"))
+    data = [plain(nx.complete_graph(5), 1)]
+    found = explain(MeanDegree(), data, class_names=("a", "b"))
     assert any("only 1 real graph is assigned" in note for note in found["b"].notes)
     assert any("every real graph is assigned to b" in note for note in found["b"].notes)
-    assert any("no real graph is assigned to a" in note for note in found["a"].notes)
-    assert found["a"].core is None
+    assert list(found) == ["b"]
 
 
 def test_graphs_that_are_all_alike_say_so() -> None:
@@ -169,7 +169,7 @@ def test_graphs_that_are_all_alike_say_so() -> None:
 
 
 def test_graphs_beyond_the_limit_are_left_out_and_said() -> None:
-    data = CYCLES + [plain(nx.complete_graph(4), 1), plain(nx.path_graph(250), 0)]
+    data = [*CYCLES, plain(nx.complete_graph(4), 1), plain(nx.path_graph(250), 0)]
     found = explain(MeanDegree(), data)
     for one in found.values():
         assert "1 of 14 real graphs have no node or more than 200" in one.notes[0]

@@ -359,8 +359,6 @@ class Explanation(ByValue):
             "similarity": self.similarity,
             "similarity_percentile": self.similarity_percentile,
             "typicality": self.typicality,
-            "cores": [core.to_json() for core in self.cores],
-            "shortcuts": [core.to_json() for core in self.shortcuts],
             "undecided_bits": self.undecided,
             "reason": self.reason,
             "verdict": self.verdict.to_json(),

@@ -313,7 +313,8 @@ def _spec(values: Any) -> GraphSpec:
 def _entry(explanation: Explanation) -> dict[str, Any]:
     """An explanation as values for the index: its summary, and what the reader needs."""
     own = {name: getattr(explanation, name) for name in FIELDS}
-    own["real_graphs"] = [exemplar.to_json() for exemplar in explanation.real_graphs]
+    for name in LATER:
+        own[name] = [part.to_json() for part in getattr(explanation, name)]
     return {**own, **explanation.summary(), "sampler": explanation.sampler.to_json()}
 
 

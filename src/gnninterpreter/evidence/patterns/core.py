@@ -137,6 +137,9 @@ def storable(graph: Data, spec: GraphSpec, dtype: torch.dtype) -> Data | None:
     if spec.edges:
         given = graph.get("edge_attr")
         plain.edge_attr = (graph.get("edge_type") if given is None else given)[kept]
+    label = graph.get("y")
+    if torch.is_tensor(label) and label.numel() == 1 and float(label) in range(spec.num_classes):
+        plain.y = label
     try:
         return graph_from_json(graph_to_json(plain.cpu(), spec), spec, dtype=dtype)
     except (DataError, IndexError, AttributeError, TypeError):

@@ -54,8 +54,9 @@ class Exemplar(ByValue):
 
     @property
     def data(self) -> Data:
-        """The graph, with ``core_mask`` for the nodes that the core lies on."""
+        """The graph, with ``core_mask`` for the nodes of the core, and its ``probability``."""
         marked = self.graph.clone()
+        marked.probability = self.probability
         marked.core_mask = torch.tensor(self.mask, dtype=torch.bool, device=_device(marked))
         return marked
 
