@@ -1,6 +1,6 @@
 """Certain and typical? Every class of every model beside real graphs and other methods.
 
-`gnninterpreter.experiments.realism.summary` and `.discrepancy` are imported by name: rows are stored
+The modules `summary` and `discrepancy` are imported by their own names: rows are stored
 under the code that this package imports, and a new table is no reason to measure again.
 """
 

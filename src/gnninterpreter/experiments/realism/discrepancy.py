@@ -38,7 +38,7 @@ __all__ = [
 KIND = "realism discrepancies"
 LEAST = 256
 # Structures are a number of nodes, and the ends of each edge one after the other.
-Structure = Sequence[Any]
+Structure = list[Any]
 Measure = Callable[[Sequence[Structure], Sequence[Structure]], float]
 
 
