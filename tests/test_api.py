@@ -643,7 +643,7 @@ BAD: dict[str, tuple[type[GNNInterpreterError], str, Callable[[], object]]] = {
     ),
     "unknown recipe": (
         SpecError,
-        r"recipe must be 'auto', 'paper' or a Recipe \(got 'fast'\)",
+        r"recipe must be 'auto', 'certain', 'paper' or a Recipe \(got 'fast'\)",
         lambda: explain(MeanDegree(), spec=SPEC, recipe="fast"),
     ),
     "the paper's recipe for other data": (

@@ -9,7 +9,7 @@ from rich.console import Console
 import gnninterpreter as gi
 from gnninterpreter.cli.progress import LiveProgress
 from gnninterpreter.progress import Progress
-from gnninterpreter.search import Look
+from gnninterpreter.search import Snapshot
 
 from . import lab
 
@@ -25,9 +25,9 @@ def explanation():
     return result[1]
 
 
-def look(phase: str, iteration: int, probability: list[float]) -> Look:
+def look(phase: str, iteration: int, probability: list[float]) -> Snapshot:
     edges = torch.arange(1.0, len(probability) + 1)
-    return Look(phase, iteration, 100, torch.tensor(probability), edges, None)  # type: ignore[arg-type]
+    return Snapshot(phase, iteration, 100, torch.tensor(probability), edges, None)  # type: ignore[arg-type]
 
 
 def console(terminal: bool, **options: object) -> Console:
@@ -59,7 +59,7 @@ class TestPlain:
         progress.begin("mine", ["called as forward(data)"], ["class 1"])
         progress.begin_class("class 1")
         for i in range(5):
-            assert progress.look(look("search", 20 * i, [0.1, 0.9])) is None
+            assert progress.look(look("gradient", 20 * i, [0.1, 0.9])) is None
         progress.end_class(explanation)
         progress.end()
         first, second, third = text(target).splitlines()
@@ -77,7 +77,7 @@ class TestPlain:
     def test_in_a_notebook(self, explanation):
         progress = LiveProgress(console(terminal=False, force_jupyter=True))
         progress.begin("mine", ["called as forward(data)"], ["class 1"])
-        assert progress.look(look("search", 20, [0.5])) is None
+        assert progress.look(look("gradient", 20, [0.5])) is None
         progress.end_class(explanation)
         progress.end()
 
@@ -87,7 +87,7 @@ class TestPlain:
         progress = LiveProgress(target)
         progress.begin("mine", [], ["class 1"])
         progress.begin_class("class 1")
-        assert progress.look(look("search", 20, [0.5])) is None
+        assert progress.look(look("gradient", 20, [0.5])) is None
         progress.end_class(explanation)
         progress.end()
 
@@ -99,13 +99,13 @@ class TestLive:
         progress.begin("mine", ["called as forward(data)"], ["class 0", "class 1"])
         assert rendered(progress).count("waiting") == 2
         progress.begin_class("class 1")
-        progress.look(look("search", 40, [0.25, 0.75]))
+        progress.look(look("gradient", 40, [0.25, 0.75]))
         row = rendered(progress).splitlines()[2]
         assert row.split()[-1] == "searching"
         assert "40/100" in row
         assert "0.750" in row
         assert " 2 " in row
-        progress.look(look("refine", 100, [0.8, float("nan")]))
+        progress.look(look("local search", 100, [0.8, float("nan")]))
         assert "0.800" in rendered(progress)
         assert "refining" in rendered(progress)
         progress.end_class(explanation)
@@ -164,7 +164,7 @@ def test_explain_without_standard_error(monkeypatch):
 def test_the_table_is_closed_after_a_failure():
     target = console(terminal=True)
 
-    def fails(_: Look) -> bool:
+    def fails(_: Snapshot) -> bool:
         raise RuntimeError("a bug")
 
     progress = LiveProgress(target)

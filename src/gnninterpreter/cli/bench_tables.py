@@ -20,8 +20,10 @@ COLUMNS = (
     ("core", "core", "{:.0%}"),
     ("modes", "modes", "{:.0%}"),
     ("place", "placed", "{:.0%}"),
+    ("whole", "placed_whole", "{:.0%}"),
     ("s.sure", "samples_certain", "{:.0%}"),
     ("s.place", "samples_placed", "{:.0%}"),
+    ("s.whole", "samples_placed_whole", "{:.0%}"),
     ("of 50", "distinct", "{:.0f}"),
     ("PGD", "polygraph", "{:.2f}"),
     ("score", "score", "{:.2f}"),
@@ -35,7 +37,9 @@ COLUMNS = (
 WIDTH = 160
 CAPTION = (
     "shares of runs: sure, certain and in one piece; rule and core, the rule agrees; place, at "
-    "least 0.1 under random GINs; copy, a real graph. s.: shares of 50 samples; of 50: distinct; "
+    "least 0.1 under random GINs; whole, the same among "
+    "whole graphs where pieces are compared; copy, a real graph. s.: shares of 50 samples; "
+    "of 50: distinct; "
     "PGD: PolyGraph's discrepancy; score: GIN-Graph's validation score; nodes and s: medians; "
     "-: not measured"
 )

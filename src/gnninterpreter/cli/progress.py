@@ -25,12 +25,16 @@ if TYPE_CHECKING:
 __all__ = ["LiveProgress"]
 
 WAITING = "waiting"
+SEARCHING = "searching"
 PHASES = {
-    "walk": "walking",
-    "search": "searching",
-    "refine": "refining",
-    "persist": "trying again",
-    "settle": "settling",
+    "shrink": "shrinking",
+    "anneal": "walking",
+    "gradient": SEARCHING,
+    "local search": "refining",
+    "iterated search": "trying again",
+    "calibrate": "settling",
+    "spread": "spreading",
+    "shortcuts": "shortcuts",
 }
 REFRESHES_PER_SECOND = 8
 # Columns of a terminal that the numbers and the state take; names and bars share the others.
@@ -119,7 +123,7 @@ class LiveProgress:
     def begin_class(self, name: str) -> None:
         """Mark a class as the one being explained."""
         self._current = name
-        self._rows.setdefault(name, Row(name)).state = PHASES["search"]
+        self._rows.setdefault(name, Row(name)).state = SEARCHING
 
     def look(self, look: Snapshot) -> bool | None:
         """Take in how the restarts stand; the best of them is shown."""

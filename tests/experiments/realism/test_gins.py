@@ -91,6 +91,9 @@ def test_large_classes_are_compared_piece_by_piece() -> None:
     path, cycle = judge.places([plain(nx.path_graph(6)), plain(nx.cycle_graph(6))])
     assert (path, cycle) == (1.0, 0.0)
     assert judge.places([plain(nx.path_graph(61))]) == [None]
+    path, cycle = judge.places_whole([plain(nx.path_graph(6)), plain(nx.cycle_graph(45))])
+    assert path == 0.0
+    assert cycle > 0.5
     assert Judge([plain(nx.cycle_graph(30))] * 2, PLAIN).whole
 
 
@@ -102,3 +105,4 @@ def test_too_few_real_graphs_are_refused() -> None:
 def test_only_so_many_real_graphs_are_used_spread_evenly() -> None:
     judge = Judge([plain(nx.path_graph(n)) for n in range(2, 12)], PLAIN, most=5)
     assert [graph.num_nodes for graph in judge.real] == [2, 4, 6, 8, 10]
+    assert judge.median_nodes == 6.5

@@ -140,7 +140,12 @@ def _row(found: Subject, config: RealismConfig, said: Answer) -> RealismRow:
     given = found.classifier.score_data(list(samples)).probabilities[:, target].tolist()
     sure = [p >= bar for p in given]
     best, drawn = said.placed or (said.best, samples)
-    first, *rest = (said.judge or found.judge(target)).places([best, *drawn[:SAMPLES]])
+    judge = said.judge or found.judge(target)
+    first, *rest = judge.places([best, *drawn[:SAMPLES]])
+    if judge.whole:
+        first_whole, *rest_whole = [place or 0.0 for place in (first, *rest)]
+    else:
+        first_whole, *rest_whole = judge.places_whole([said.best, *samples])
     placed = [place is not None and place >= PLACED for place in rest]
     core = None if said.core is None else _share(found, [said.core], target)
     agrees = _share(found, [said.best], target)
@@ -158,6 +163,9 @@ def _row(found: Subject, config: RealismConfig, said: Answer) -> RealismRow:
         rule_samples=_share(found, samples, target),
         place_best=first,
         place_samples=_mean(placed) if any(p is not None for p in rest) else None,
+        compared_with="whole graphs" if judge.whole else "pieces",
+        place_best_whole=first_whole,
+        place_samples_whole=_mean([place >= PLACED for place in rest_whole]),
         certain_samples=_mean(sure),
         good_samples=_mean([a and b for a, b in zip(sure, placed, strict=True)]),
         distinct50=len(distinct(samples, found.spec)),

@@ -150,6 +150,9 @@ class Judge:
         most: Most real graphs that are used, spread evenly over those given.
         seed: Seed of cutting pieces.
 
+    Attributes:
+        median_nodes: Median number of nodes of all real graphs given.
+
     Raises:
         DataError: If there are fewer than two real graphs.
     """
@@ -159,6 +162,7 @@ class Judge:
     networks: int = NETWORKS
     most: int = 500
     seed: int = 0
+    median_nodes: float = field(init=False)
     _pieces: dict[int, list[Data]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -167,14 +171,11 @@ class Judge:
             raise DataError(
                 f"a place needs two real graphs of the class at least (got {len(self.real)})"
             )
+        # The median of the class, not of those kept.
+        self.median_nodes = float(np.median([int(graph.num_nodes or 0) for graph in self.real]))
         step = max(1.0, len(self.real) / self.most)
         kept = [int(i * step) for i in range(min(len(self.real), self.most))]
         self.real = [self.real[i] for i in kept]
-
-    @property
-    def median_nodes(self) -> float:
-        """Median number of nodes of the real graphs."""
-        return float(np.median([int(graph.num_nodes or 0) for graph in self.real]))
 
     @property
     def whole(self) -> bool:
@@ -184,7 +185,7 @@ class Judge:
     def places(self, graphs: Sequence[Data]) -> list[float | None]:
         """The place of each graph; None where no two real graphs have pieces of its size."""
         if self.whole:
-            return list(places_of(self.real, graphs, self.spec, self.networks))
+            return list(self.places_whole(graphs))
         sizes = [int(graph.num_nodes or 0) for graph in graphs]
         found: list[float | None] = [None] * len(graphs)
         for size in sorted(set(sizes)):
@@ -196,6 +197,10 @@ class Judge:
             for i, value in zip(mine, some, strict=True):
                 found[i] = value
         return found
+
+    def places_whole(self, graphs: Sequence[Data]) -> list[float]:
+        """The place of each graph among whole real graphs, however large those are."""
+        return places_of(self.real, graphs, self.spec, self.networks)
 
     def pieces(self, size: int) -> list[Data]:
         """A connected piece of each real graph with this many nodes, cut breadth first."""

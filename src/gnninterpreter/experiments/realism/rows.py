@@ -62,6 +62,9 @@ class RealismRow:
         rule_samples: Share of the samples it agrees with.
         place_best: Place of the best graph under random GINs.
         place_samples: Share of 50 samples with a place of 0.1 at least.
+        compared_with: What places are among: ``"whole graphs"`` or ``"pieces"`` of as many nodes.
+        place_best_whole: Place of the best graph among whole real graphs in either case.
+        place_samples_whole: Share of the samples with such a place of 0.1 at least.
         certain_samples: Share of them that reach the bar of certainty.
         good_samples: Share of them that do both.
         distinct50: Distinct graphs among them.
@@ -91,6 +94,9 @@ class RealismRow:
     rule_samples: float | None
     place_best: float | None
     place_samples: float | None
+    compared_with: str
+    place_best_whole: float
+    place_samples_whole: float
     certain_samples: float
     good_samples: float | None
     distinct50: int

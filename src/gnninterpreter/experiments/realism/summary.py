@@ -17,6 +17,7 @@ __all__ = ["BARS", "chart", "summarize", "unmet"]
 
 PLACED = 0.1
 BY = ["method", "model", "class"]
+WORDS = ("verdict", "compared_with")
 # What is asked of every class; the rule of MUTAG is one of thumb.
 BARS = {
     "certain": 1.0,
@@ -58,9 +59,10 @@ def summarize(
     frame = pd.DataFrame([{**row.to_json(), "certain": float(row.certain)} for row in rows])
     if frame.empty:
         return frame
-    numbers = [name for name in frame.columns if name not in (*BY, "verdict")]
+    numbers = [name for name in frame.columns if name not in (*BY, *WORDS)]
     frame[numbers] = frame[numbers].astype(float)
     frame["placed"] = (frame.place_best >= PLACED).astype(float).where(frame.place_best.notna())
+    frame["placed_whole"] = (frame.place_best_whole >= PLACED).astype(float)
     found = frame.groupby(BY, sort=False).agg(
         runs=("seed", "size"),
         certain=("certain", "mean"),
@@ -70,6 +72,8 @@ def summarize(
         modes=("rule_modes", "mean"),
         placed=("placed", "mean"),
         samples_placed=("place_samples", "mean"),
+        placed_whole=("placed_whole", "mean"),
+        samples_placed_whole=("place_samples_whole", "mean"),
         samples_certain=("certain_samples", "mean"),
         samples_good=("good_samples", "mean"),
         distinct=("distinct50", "mean"),

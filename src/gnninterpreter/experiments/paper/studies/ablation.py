@@ -30,9 +30,8 @@ SIMILARITY = "embedding similarity"
 MUTAGEN = ("mutag", "mutagen")
 
 KEPT_BY_AUTO = (
-    "In auto the gradient search alone lacks the term: the walks before it and the judge after it "
-    "still ask for probability, likeness and size, so that little changes. Gradient is the same "
-    "recipe without them."
+    "A term that is left out is missing everywhere: in the gradient, in the walks and in the judge. "
+    "Gradient is auto with its gradient search alone."
 )
 
 

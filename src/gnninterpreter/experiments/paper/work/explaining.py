@@ -32,12 +32,12 @@ def depends_on(function: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     dataset = arguments["dataset"]
     if function == "ours":
         names = ("dataset", "target", "recipe", "iterations", "term")
-        settings: object = recipe_of(*(arguments[name] for name in names))
+        settings: object = recipe_of(*(arguments[name] for name in names)).to_json()
     else:
-        settings = XGNN(patience=arguments["patience"]) if function == "xgnn" else Random()
+        settings = repr(XGNN(patience=arguments["patience"]) if function == "xgnn" else Random())
     return {
         "model": model_fingerprint(dataset),
-        "recipe": repr(settings),
+        "recipe": settings,
         "data": data_fingerprint(dataset) if arguments["measured"] else None,
     }
 
@@ -50,8 +50,8 @@ def recipe_of(
     Args:
         dataset: Name of the data set.
         target: Name of the class.
-        name: ``"auto"``, ``"paper"``, or ``"gradient"``: ours without its walk over discrete graphs
-            before the gradient search and without what refines them afterwards.
+        name: ``"auto"``, ``"paper"``, or ``"gradient"``: ours with its gradient search alone,
+            without what looks at discrete graphs before and after it.
         iterations: Most iterations; those of the recipe when None.
         term: Term to leave out; none when None.
     """
@@ -59,8 +59,9 @@ def recipe_of(
     if name == "paper":
         return without(Recipe.paper(dataset, target, **limit), term)
     if name == "gradient":
-        plain = Recipe.auto(start="density", refine=False, settle=False, **limit)
-        return without(plain, term)
+        auto = Recipe.auto(**limit)
+        others = [phase.name for phase in auto.phases if phase.name != "gradient"]
+        return without(auto.without(*others), term)
     return without(Recipe.auto(**limit), term)
 
 
