@@ -197,9 +197,7 @@ def with_real_graphs() -> ClassStatistics:
 
 
 @pytest.mark.parametrize("known", [statistics, with_real_graphs])
-def test_statistics_come_back_equal(
-    tmp_path: Path, known: Callable[[], ClassStatistics]
-) -> None:
+def test_statistics_come_back_equal(tmp_path: Path, known: Callable[[], ClassStatistics]) -> None:
     result, before = made(), known()
     save_run(result, tmp_path, statistics=before)
     assert load_statistics(tmp_path) == before
