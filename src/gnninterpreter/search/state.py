@@ -75,8 +75,13 @@ class History:
             }
             for i, seen in enumerate(self.terms)
         ]
-        names = ("probability", "expected_edges", "similarity")
-        return History(list(self.iteration), *(parts(name) for name in names), terms)
+        return History(
+            list(self.iteration),
+            parts("probability"),
+            parts("expected_edges"),
+            parts("similarity"),
+            terms,
+        )
 
 
 @dataclass(frozen=True)
