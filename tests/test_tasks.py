@@ -75,7 +75,7 @@ def measured() -> tuple[nn.Module, list[Data]]:
 
 
 def explain(model: nn.Module, graphs: list[Data], targets: Any, **more: Any) -> gi.ExplanationSet:
-    recipe = gi.Recipe.auto(iterations=60)
+    recipe = gi.Recipe.auto(iterations=60).without("anneal", "iterated search")
     return gi.explain(
         model, graphs, targets=targets, restarts=2, recipe=recipe, progress=False, **more
     )

@@ -32,7 +32,7 @@ CASES = {
     "strange signature": (("lab:Odd", *DATA), ["Odd.forward", "forward="]),
     "spec against data": (
         ("shape", "--data", "lab:wide_graphs"),
-        ["1 node feature columns", "have 3"],
+        ["describes 1 columns of 'x'", "has 3"],
     ),
     "empty data": (("lab:model", "--data", "lab:no_graphs"), ["dataset is empty"]),
     "no data": (("lab:model",), ["'lab:model'", "--data package.module:name"]),

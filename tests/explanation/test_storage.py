@@ -258,7 +258,7 @@ def test_damaged_real_graphs(tmp_path: Path, change: dict[str, Any]) -> None:
     rewrite(tmp_path, {f"statistics.typicality.0.{name}": v for name, v in change.items()})
     with pytest.raises(CheckpointError, match=r"store (it|them) again"):
         load_statistics(tmp_path)
-    assert_refused(tmp_path, "store (it|them) again")
+    assert_refused(tmp_path, r"store (it|them) again")
 
 
 # --- where to -----------------------------------------------------------------------------------

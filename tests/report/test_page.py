@@ -13,6 +13,7 @@ import networkx as nx
 import pytest
 from markupsafe import Markup
 
+from gnninterpreter.datasets.mutag import ATOMS
 from gnninterpreter.errors import OutputError
 from gnninterpreter.explanation import ExplanationSet
 from gnninterpreter.interchange import graph_from_json
@@ -269,3 +270,10 @@ def test_notebook_cards_need_no_style_sheet(result_of: Callable[..., Explanation
     assert "p = 0.995 ± 0.010 over 1,000 samples" in card.text
     assert HOSTILE in card.text
     assert cards_html(result).count("<svg") == 2
+
+
+def test_graphs_of_atoms_are_shown_as_molecules(result_of: Callable[..., ExplanationSet]) -> None:
+    pytest.importorskip("rdkit")
+    spec = GraphSpec(nodes=(Categorical(7, ATOMS, name="atom"),), class_names=("no", "yes"))
+    assert "As a molecule" in render_page(result_of(spec))
+    assert "As a molecule" not in render_page(result_of(GraphSpec(class_names=("no", "yes"))))

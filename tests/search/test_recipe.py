@@ -147,7 +147,7 @@ def test_auto_is_the_same_for_every_class_and_wants_more_than_the_paper() -> Non
         ({"iterations": 0}, r"iterations must be at least 1 \(got 0\)"),
         ({"iterations": 2.5}, r"iterations must be a whole number \(got 2.5\)"),
         ({"iterations": True}, r"iterations must be at least 1 \(got True\)"),
-        ({"rounds": 0}, r"rounds must be at least 1 \(got 0\)"),
+        ({"tries": 0}, r"tries must be at least 1 \(got 0\)"),
         ({"samples": 0}, r"samples must be at least 1 \(got 0\)"),
         ({"check_every": -2}, r"check_every must be at least 1 \(got -2\)"),
         ({"learning_rate": 0.0}, r"learning_rate must be positive \(got 0.0\)"),

@@ -30,7 +30,7 @@ SIMILARITY = "embedding similarity"
 MUTAGEN = ("mutag", "mutagen")
 
 KEPT_BY_AUTO = (
-    "A term that is left out is missing everywhere: in the gradient, in the walks and in the judge. "
+    "A term that is left out is missing everywhere: in the gradient, the walks and the judge. "
     "Gradient is auto with its gradient search alone."
 )
 
