@@ -81,6 +81,16 @@ def test_what_was_not_measured_is_not_checked(
     assert expected in core_words(make_core(plain.best, **figures), plain)
 
 
+def test_a_core_that_does_no_more_than_a_random_piece_is_said_to_be_company(
+    plain: Explanation,
+) -> None:
+    idle = "it goes with the class, no more."
+    weak = SimpleNamespace(value=0.15, control=0.1)
+    assert core_words(make_core(plain.best, necessity=weak, sufficiency=weak), plain).endswith(idle)
+    assert idle not in core_words(make_core(plain.best, necessity=weak), plain)
+    assert idle not in core_words(make_core(plain.best, necessity=weak, sufficiency=None), plain)
+
+
 def test_a_shortcut_says_how_many_real_graphs_look_like_that(plain: Explanation) -> None:
     unseen = make_core(plain.best, probability=0.99996, coverage=0.0, matched=0, total=2401)
     assert shortcut_words(unseen) == (
