@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gnninterpreter.evidence import Check
+from gnninterpreter.evidence import Check, Evidence
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.report.words import (
     NO_CORE,
@@ -38,6 +38,7 @@ def test_a_typical_prototype_could_pass_for_a_real_graph(plain: Explanation) -> 
 
 
 def test_without_data_nothing_is_claimed(plain: Explanation) -> None:
+    plain = replace(plain, evidence=Evidence())
     assert typical_words(plain) == NOT_TYPICAL
     assert typical_percentile(plain) is None
     assert core_words(core_of(plain), plain) == NO_CORE
