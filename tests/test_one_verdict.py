@@ -64,7 +64,7 @@ def in_table(
     rows = [
         line.split("│") for line in capsys.readouterr().out.splitlines() if line.startswith("│")
     ]
-    return [row[2].strip() for row in rows]
+    return [row[-2].strip() for row in rows]
 
 
 @pytest.fixture(scope="module", params=bundled_names())

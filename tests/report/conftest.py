@@ -142,7 +142,8 @@ def make_core(graph: Data, **figures: Any) -> Any:
         "necessity": SimpleNamespace(value=0.34, control=0.1),
         "sufficiency": SimpleNamespace(value=0.42, control=0.05),
     }
-    return SimpleNamespace(graph=graph, **{**known, **figures})
+    same = {"same": lambda _: False, "to_json": dict}
+    return SimpleNamespace(graph=graph, **{**known, **same, **figures})
 
 
 def with_answers(explanation: Explanation, percentile: float | None = 61.0) -> Explanation:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gnninterpreter.evidence import Check
+from gnninterpreter.evidence import Check, Evidence
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.report.words import (
     NO_CORE,
@@ -38,6 +38,7 @@ def test_a_typical_prototype_could_pass_for_a_real_graph(plain: Explanation) -> 
 
 
 def test_without_data_nothing_is_claimed(plain: Explanation) -> None:
+    plain = replace(plain, evidence=Evidence())
     assert typical_words(plain) == NOT_TYPICAL
     assert typical_percentile(plain) is None
     assert core_words(core_of(plain), plain) == NO_CORE
@@ -79,6 +80,16 @@ def test_what_was_not_measured_is_not_checked(
     plain: Explanation, figures: dict[str, object], expected: str
 ) -> None:
     assert expected in core_words(make_core(plain.best, **figures), plain)
+
+
+def test_a_core_that_does_no_more_than_a_random_piece_is_said_to_be_company(
+    plain: Explanation,
+) -> None:
+    idle = "it goes with the class, no more."
+    weak = SimpleNamespace(value=0.15, control=0.1)
+    assert core_words(make_core(plain.best, necessity=weak, sufficiency=weak), plain).endswith(idle)
+    assert idle not in core_words(make_core(plain.best, necessity=weak), plain)
+    assert idle not in core_words(make_core(plain.best, necessity=weak, sufficiency=None), plain)
 
 
 def test_a_shortcut_says_how_many_real_graphs_look_like_that(plain: Explanation) -> None:

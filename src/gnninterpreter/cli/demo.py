@@ -28,7 +28,7 @@ def demo(
 
     The classifier tells lollipops, wheels, grids and stars from other graphs. For each of them the
     report has a prototype, the core with its figures, real graphs, and shortcuts that fool the
-    model. Model and graphs come with the package, so this needs no network; it takes one or two
+    model. Model and graphs come with the package, so this needs no network; it takes about two
     minutes on a laptop.
 
     For example:

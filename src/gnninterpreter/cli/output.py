@@ -121,16 +121,16 @@ def echo_table(result: ExplanationSet) -> None:
 
     table = Table(
         title=f"What {result.model_name} has learned",
-        caption="probability: mean over samples; prototype: nodes / edges\n"
+        caption="p: mean probability of samples; prototype: nodes / edges\n"
         "typical: share of real graphs that are less typical than the prototype\n"
         "core: share of the class that holds it, times as often as elsewhere",
         title_justify="left",
         caption_justify="left",
     )
     table.add_column("class", overflow="fold")
-    for name in ("probability", "prototype", "typical", "core"):
+    for name in ("p", "prototype", "typical", "core"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("verdict", overflow="fold")
+    table.add_column("verdict", min_width=18)
     for explanation in result.values():
         table.add_row(
             Text(explanation.name),

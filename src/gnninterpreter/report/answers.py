@@ -19,7 +19,6 @@ from gnninterpreter.report.words import (
     core_words,
     cores_of,
     exemplars_of,
-    figure,
     shortcut_words,
     shortcuts_of,
     typical_words,
@@ -115,10 +114,8 @@ def _caption(graph: Data, explanation: Explanation) -> tuple[str, str]:
 
 
 def _core_tile(core: Any, explanation: Explanation) -> Tile:
-    coverage = figure(core, "coverage")
-    caption = "" if coverage is None else f"in {100 * coverage:.0f}%"
     drawing = _core_svg(core.graph, explanation, TILE, "Core")
-    return Tile(drawing, caption, core_words(core, explanation))
+    return Tile(drawing, "", core_words(core, explanation))
 
 
 def _core_svg(graph: Data, explanation: Explanation, size: tuple[int, int], what: str) -> Markup:

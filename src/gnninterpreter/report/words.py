@@ -35,6 +35,8 @@ NO_CORE = (
     "Not checked: what real graphs of the class have in common can only be told from real graphs. "
     "Pass them to explain(), or name them with --data."
 )
+# By how much a core must do more than a random piece to count as a cause.
+CLEARLY = 0.1
 NOT_TYPICAL = "Not checked whether it could pass for a real graph: there was none to compare with."
 
 
@@ -90,7 +92,7 @@ def core_words(core: Any, explanation: Explanation) -> str:
         if check.passed is None:
             return _unchecked(check, NO_CORE)
         return sentence(check.sentence)
-    return " ".join((_company(core), _taken_out(core), _put_in(core)))
+    return " ".join(filter(None, (_company(core), _taken_out(core), _put_in(core), _idle(core))))
 
 
 def shortcut_words(shortcut: Any) -> str:
@@ -156,6 +158,15 @@ def _put_in(core: Any) -> str:
     control = figure(core, "sufficiency", "control")
     beside = "not checked" if control is None else _percent(control)
     return f"Put into other graphs it turns {_percent(value)} of them (random piece: {beside})."
+
+
+def _idle(core: Any) -> str:
+    """What both controls together come to, where the core beats neither."""
+    for name in ("necessity", "sufficiency"):
+        value, control = figure(core, name, "value"), figure(core, name, "control")
+        if value is None or control is None or value > control + CLEARLY:
+            return ""
+    return "Neither is clearly more than a random piece does: it goes with the class, no more."
 
 
 def _unchecked(check: Check, otherwise: str) -> str:
