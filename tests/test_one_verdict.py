@@ -46,7 +46,8 @@ def on_page(page: str) -> list[str]:
 
 
 def in_overview(page: str) -> list[str]:
-    return [unescape(word) for word in re.findall(r'<span class="finding">(.+?)</span>', page)]
+    found = re.findall(r'<span class="finding">(.+?)</span>', page)
+    return [unescape(words).split(";")[0] for words in found]
 
 
 def in_notebook(result: ExplanationSet) -> list[str]:

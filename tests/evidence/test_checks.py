@@ -9,9 +9,18 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.evidence import Check, Evidence, Rule, audit_check, evidence_of
+from gnninterpreter.evidence import (
+    Check,
+    Evidence,
+    Rule,
+    audit_check,
+    evidence_of,
+    verdict_on,
+)
+from gnninterpreter.evidence.patterns import Core, Effect
 from gnninterpreter.explanation import Explanation, Probability
 from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import Profile
 from tests.explanation.made import explanation
 from tests.tiny import PLAIN, MeanDegree, graph, stack
 
@@ -183,3 +192,83 @@ def test_what_an_audit_found(findings: list[tuple[str, str]], passed: bool, grav
     found = audit_check(findings)
     assert (found.passed, found.grave) == (passed, grave)
     assert found.sentence.endswith(" and 1 more") == (len(findings) == 2)
+
+
+# --- held against real graphs ---------------------------------------------------------------------
+
+
+def with_percentiles(*percentiles: float | None) -> Explanation:
+    one = made()
+    rows = zip(one.restarts, percentiles, strict=True)
+    return replace(one, restarts=[replace(r, percentile=p) for r, p in rows])
+
+
+@pytest.mark.parametrize(
+    ("percentile", "passed"), [(None, None), (9.9, False), (10.0, True), (80.0, True)]
+)
+def test_typical(percentile: float | None, passed: bool | None) -> None:
+    found = check("typical", with_percentiles(percentile, 50.0, 50.0, 50.0))
+    assert (found.passed, found.value) == (passed, percentile)
+
+
+def test_several_typical_graphs_are_no_disagreement() -> None:
+    # Three restarts got there; they found a triangle twice and a star.
+    untypical = check("restarts agree", with_percentiles(1.0, 1.0, 1.0, 1.0))
+    assert (untypical.value, untypical.passed) == (2, True)
+    other = made(means=(0.995, 0.2, 0.2, 0.99))
+    assert check("restarts agree", other).passed is False
+    typical = replace(other, restarts=[replace(r, percentile=50.0) for r in other.restarts])
+    found = check("restarts agree", typical)
+    assert found.passed is True
+    assert found.sentence.endswith("found 2 different graphs, 2 of them typical")
+
+
+def test_certainty_among_real_graphs() -> None:
+    sure = Profile(20, 5.0, 5.0, score_quantiles=torch.linspace(0.0, 1.0, 101))
+    found = check("certainty among real graphs", made(), profile=sure)
+    # The graph has 0.995; quantiles 0 to 0.99 lie below.
+    assert found.value == pytest.approx(100 * 100 / 101)
+    assert found.passed is True
+    unsure = replace(made(), mode_probability=0.05)
+    assert check("certainty among real graphs", unsure, profile=sure).passed is False
+
+
+def test_whether_it_is_a_real_graph_is_said_and_never_fails() -> None:
+    triangle = graph(5, TRIANGLE).to_data_list()[0]
+    star = graph(5, STAR).to_data_list()[0]
+    known = check("new", made(), graphs=[star, triangle, triangle])
+    assert (known.passed, known.value, known.reference) == (True, 2, 3)
+    assert known.sentence == "it is a real graph of the data, which holds it 2 times"
+    other = check("new", made(), graphs=[star])
+    assert (other.passed, other.sentence) == (True, "it is none of the 1 real graphs")
+
+
+def test_what_the_core_does() -> None:
+    bare = Core(made().best, PLAIN, 0.999, True)
+    one = replace(made(), cores=[bare])
+    assert check("core covers", one).sentence == "there is no data to look for the core in"
+    counted = bare.with_(
+        coverage=0.25, lift=1.4, matched=5, total=20, others=3, rest=20, undecided=2,
+        necessity=Effect(0.5, 0.1, 5), sufficiency=Effect(0.3, 0.25, 20),
+    )  # fmt: skip
+    one = replace(made(), cores=[counted])
+    covers = check("core covers", one)
+    assert (covers.passed, covers.value) == (False, 0.25)
+    assert covers.sentence == (
+        "5 of 20 graphs of the class contain this, not decided for 2, 25% and 1.4 times as often "
+        "as others"
+    )
+    assert check("necessary", one).passed is True
+    assert check("sufficient", one).passed is False
+    assert verdict_on(Evidence((covers,))).word == "not checked"
+
+
+@pytest.mark.parametrize(("slopes", "passed"), [((4.0,), True), ((4.0, -4.0, -4.0), False)])
+def test_peers(slopes: tuple[float, ...], passed: bool) -> None:
+    # A triangle has a mean degree of two, where `MeanDegree` is undecided; K4 has three.
+    k4 = [(i, j) for i in range(4) for j in range(i)]
+    one = explanation(stack([graph(5, k4)]), target=1)
+    peers = [GraphClassifier(MeanDegree(slope=slope).double(), PLAIN) for slope in slopes]
+    found = check("peers agree", one, peers=peers)
+    assert found.passed is passed
+    assert found.value == pytest.approx(1 / len(slopes))

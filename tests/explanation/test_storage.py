@@ -138,7 +138,7 @@ def test_what_is_not_a_number_is_null_in_the_file_and_comes_back(tmp_path: Path)
 
 def test_every_field_of_an_explanation_is_stored() -> None:
     names = {field.name for field in fields(Explanation)}
-    assert names == {*storage.FIELDS, "spec", "target", "sampler"}
+    assert names == {*storage.FIELDS, *storage.LATER, "spec", "target", "sampler"}
 
 
 def test_graphs_of_a_baseline_come_back_and_samples_are_taken_from_them(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.evidence.evidence import Check, written
+from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, Check, written
 from gnninterpreter.evidence.patterns.causes import Effect
 from gnninterpreter.evidence.patterns.core import storable
 from gnninterpreter.evidence.rule import Rule
@@ -124,7 +124,8 @@ def typical(case: Case) -> Check:
     """Could it be one of the real graphs of the class?"""
     percentile = case.explanation.typicality
     if percentile is None:
-        return Check("typical", None, "there are not enough real graphs to compare the graph with")
+        few = "there were not enough real graphs to compare it with"
+        return Check("typical", None, NO_REAL_GRAPHS if case.profile is None else few)
     passed = percentile >= OUTLYING_PERCENTILE
     sentence = f"{percentile:.0f}% of the real graphs of the class are stranger than the graph"
     if not passed:
@@ -154,7 +155,8 @@ def core_covers(case: Case) -> Check:
     """Do real graphs of the class have the core, and others not?"""
     core = case.explanation.core
     if core is None:
-        return Check("core covers", None, "there is no core")
+        none = NO_REAL_GRAPHS if case.graphs is None else "there is no core"
+        return Check("core covers", None, none)
     if core.coverage is None:
         return Check("core covers", None, "there is no data to look for the core in")
     sentence = f"{core.found_in()}, {_percent(core.coverage)}"

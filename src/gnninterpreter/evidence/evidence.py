@@ -11,7 +11,7 @@ from typing import Any
 
 from gnninterpreter.errors import CheckpointError
 
-__all__ = ["Check", "Evidence", "written"]
+__all__ = ["NO_REAL_GRAPHS", "Check", "Evidence", "written"]
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,7 @@ class Evidence:
 
 
 NOT_ASKED = "nobody asked"
+NO_REAL_GRAPHS = "there were no real graphs to compare with"
 
 
 def written(score: float) -> str:

@@ -18,7 +18,7 @@ from gnninterpreter.evidence.patterns import Core, Exemplar
 from gnninterpreter.evidence.thresholds import OUTLYING_PERCENTILE, SHORTCUT_PERCENTILE
 from gnninterpreter.explanation.sampler import LatentSampler, Sampler
 from gnninterpreter.graphs import DenseGraphs, to_networkx
-from gnninterpreter.isomorphism import distinct
+from gnninterpreter.isomorphism import distinct, same_graph
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.views import view
@@ -297,7 +297,7 @@ class Explanation(ByValue):
 
     def _kind(self, graph: Data, restart: Restart) -> str:
         """Which of the answers a mode is."""
-        if any(core.same(graph) for core in self.cores):
+        if any(same_graph(core.graph, graph, self.spec) for core in self.cores):
             return "core"
         if not restart.certain:
             return "uncertain"

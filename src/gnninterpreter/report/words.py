@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.evidence.evidence import NOT_ASKED, Check
+from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, NOT_ASKED, Check
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -170,7 +170,9 @@ def _idle(core: Any) -> str:
 
 
 def _unchecked(check: Check, otherwise: str) -> str:
-    return otherwise if check.sentence == NOT_ASKED else f"Not checked: {sentence(check.sentence)}"
+    if check.sentence in (NOT_ASKED, NO_REAL_GRAPHS):
+        return otherwise
+    return f"Not checked: {sentence(check.sentence)}"
 
 
 def _percent(share: float) -> str:

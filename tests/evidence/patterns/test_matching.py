@@ -113,3 +113,13 @@ def test_a_limit_or_graphs_that_make_no_sense():
         PatternIndex([], limit=0)
     with pytest.raises(DataError, match="all directed or all undirected"):
         PatternIndex([PATH, Typed((0,), {}, directed=True)])
+
+
+def test_a_budget_leaves_the_later_graphs_undecided():
+    edge = Typed((0, 0), {(0, 1): 0})
+    # Laying two nodes takes two steps, so a budget of four is spent after two graphs.
+    found = PatternIndex([edge] * 5, budget=4).match(edge)
+    assert (found.where, found.undecided) == ((0, 1), (2, 3, 4))
+    assert PatternIndex([edge] * 5).match(edge).undecided == ()
+    with pytest.raises(DataError, match="budget must be at least 1 step"):
+        PatternIndex([edge], budget=0)

@@ -16,7 +16,6 @@ from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect
 from gnninterpreter.interchange import graph_from_json, graph_to_json
-from gnninterpreter.isomorphism import same_graph
 from gnninterpreter.schema import number, optional, record, truth, whole
 from gnninterpreter.spec import GraphSpec
 
@@ -74,10 +73,6 @@ class Core(ByValue):
     def num_edges(self) -> int:
         """Number of edges, an undirected one counted once."""
         return int(self.graph.num_edges) // (1 if self.spec.directed else 2)
-
-    def same(self, graph: Data) -> bool:
-        """Whether a graph is this one but for the order of its nodes."""
-        return same_graph(self.graph, graph, self.spec)
 
     def found_in(self, noun: str = "graphs of the class") -> str:
         """How many real graphs hold it, in words."""
