@@ -125,9 +125,14 @@ def discrepancies(
         value = measure(_reference(judge, entry["structures"]), entry["structures"])
         named = {key: entry[key] for key in ("model", "class", "seed", "method")}
         rows.append({**named, "graphs": len(entry["structures"]), "discrepancy": value})
-    content = {"kind": KIND, "rows": rows}
-    write_atomically(discrepancy_file(out), json.dumps(content, indent=0).encode())
+        _write(rows, out)  # After each: large graphs take minutes.
+    _write(rows, out)
     return rows
+
+
+def _write(rows: Sequence[dict[str, Any]], out: Path) -> None:
+    content = {"kind": KIND, "rows": list(rows)}
+    write_atomically(discrepancy_file(out), json.dumps(content, indent=0).encode())
 
 
 def read_discrepancies(out: Path) -> list[dict[str, Any]]:
