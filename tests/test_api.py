@@ -178,7 +178,11 @@ def assert_same(one: Explanation, other: Explanation) -> None:
     first, second = one.summary(), other.summary()
     assert first.pop("seconds") > 0
     assert second.pop("seconds") > 0
-    assert first == second
+    # More is known where the data is at hand.
+    told = {"notes", "evidence", "verdict", "cores", "shortcuts", "exemplars"}
+    assert {k: v for k, v in first.items() if k not in told} == {
+        k: v for k, v in second.items() if k not in told
+    }
 
 
 @lru_cache(maxsize=1)

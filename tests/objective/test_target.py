@@ -203,7 +203,7 @@ def test_scale_and_size_of_a_value_come_from_the_data() -> None:
     assert isinstance(low, ValueTarget)
     assert isinstance(high, ValueTarget)
     assert isinstance(near, ValueTarget)
-    assert (low.reach, high.reach) == (1.0, 99.0)
+    assert (low.reach, high.reach) == (5.0, 95.0)
     assert high.unit == pytest.approx(29.3, abs=0.1)
     assert near.unit == pytest.approx(2.93, abs=0.01)
     sizes = [target.profile(known) for target in (low, high, near)]

@@ -110,7 +110,8 @@ def test_each_class_has_its_numbers(
         "Restarts reach it passed 3 of 3 restarts reached the class",
         "Random graphs passed random graphs get 0.123",
         "Audit not checked no audit was made",
-        "Not checked: samples certain, certainty among real graphs, rule of the data set, audit.",
+        "Not checked: samples certain, certainty among real graphs, typical, peers agree, "
+        "rule of the data set, audit.",
         "gi.explain(model, dataset, restarts=3, seed=7, recipe='auto')",
         "gnninterpreter 0.1.0",
         "called as forward(x, edge_index, batch)",
@@ -275,5 +276,6 @@ def test_notebook_cards_need_no_style_sheet(result_of: Callable[..., Explanation
 def test_graphs_of_atoms_are_shown_as_molecules(result_of: Callable[..., ExplanationSet]) -> None:
     pytest.importorskip("rdkit")
     spec = GraphSpec(nodes=(Categorical(7, ATOMS, name="atom"),), class_names=("no", "yes"))
-    assert "As a molecule" in render_page(result_of(spec))
-    assert "As a molecule" not in render_page(result_of(GraphSpec(class_names=("no", "yes"))))
+    molecule = '<div class="molecule">'
+    assert molecule in render_page(result_of(spec))
+    assert molecule not in render_page(result_of(GraphSpec(class_names=("no", "yes"))))

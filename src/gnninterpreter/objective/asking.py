@@ -21,6 +21,8 @@ from gnninterpreter.spec import GraphSpec
 
 __all__ = ["targets_of"]
 
+# A value that counts as very low or very high: beyond this many percent of predicted ones.
+FAR = 5
 # A number counts as met within this share of the spread of predicted values.
 NEAR = 0.1
 # Where no data says how far values spread.
@@ -109,7 +111,7 @@ def _value(asked: Any, spec: GraphSpec, statistics: ClassStatistics | None) -> V
     low, high, spread = 0.0, 0.0, ASSUMED_SPREAD
     if statistics is not None and statistics.value_quantiles.numel():
         quantiles = statistics.value_quantiles[index].double()
-        low, high = float(quantiles[1]), float(quantiles[-2])
+        low, high = float(quantiles[FAR]), float(quantiles[-1 - FAR])
         spread = float(quantiles.std()) or ASSUMED_SPREAD
     if isinstance(aim, str):
         return ValueTarget(index, prefix + aim, aim, high if aim == "max" else low, spread)

@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, NOT_ASKED, Check
+from gnninterpreter.evidence.thresholds import CLEARLY
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -35,8 +36,6 @@ NO_CORE = (
     "Not checked: what real graphs of the class have in common can only be told from real graphs. "
     "Pass them to explain(), or name them with --data."
 )
-# By how much a core must do more than a random piece to count as a cause.
-CLEARLY = 0.1
 NOT_TYPICAL = "Not checked whether it could pass for a real graph: there was none to compare with."
 
 
