@@ -106,7 +106,7 @@ def test_each_class_has_its_numbers(
         "0.910",
         "Likeness passed more like the class than 40% of its real graphs, in the embedding",
         "Something gave way.",
-        "Trustworthy.",
+        "Certain, but not compared with data.",
         "Restarts reach it passed 3 of 3 restarts reached the class",
         "Random graphs passed random graphs get 0.123",
         "Audit not checked no audit was made",
