@@ -237,6 +237,10 @@ def test_what_was_done_can_be_repeated_from_the_metadata() -> None:
     assert result.metadata["seed"] == 0
     assert result.metadata["restarts"] == 2
     assert result.metadata["recipe"] == "auto"
+    call = result.metadata["recipe_call"]
+    assert call == "gi.Recipe.auto(check_every=5, iterations=15)"
+    stored = gi.Recipe.from_json(result.metadata["recipes"][0])
+    assert stored == gi.Recipe.auto(check_every=5, iterations=15)
     assert result.metadata["probe"]["passed"] is True
     assert result.metadata["versions"]["torch"] == torch.__version__
     assert result.metadata["device"] == "cpu"

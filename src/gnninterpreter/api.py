@@ -188,6 +188,7 @@ def explain(
             display.end()
         recipes = [chosen for _, chosen in wanted]
         metadata = _metadata(recipes, seed, restarts, report, classifier)
+        metadata["recipe_call"] = repr(recipe) if isinstance(recipe, str) else recipe.call()
         found = ExplanationSet(
             classifier.spec,
             explanations,

@@ -244,3 +244,20 @@ def test_without_statistics_there_are_defaults() -> None:
     limits = Recipe.auto().limits(GraphSpec(), None)
     assert limits.candidates == limits.max_nodes == DEFAULT_NODES
     assert 0 < limits.max_edges <= DEFAULT_NODES * (DEFAULT_NODES - 1) / 2
+
+
+@pytest.mark.parametrize(
+    ("recipe", "call"),
+    [
+        (Recipe.auto(), "'auto'"),
+        (Recipe.certain(), "'certain'"),
+        (Recipe.auto(iterations=7, max_nodes=9), "gi.Recipe.auto(max_nodes=9, iterations=7)"),
+        (Recipe.certain(stop_score=0.5), "gi.Recipe.certain(stop_score=0.5)"),
+        (Recipe.auto().without("spread"), "gi.Recipe.from_json(result.metadata['recipes'][0])"),
+        (Recipe.auto().adding(Mine()), "gi.Recipe.from_json(result.metadata['recipes'][0])"),
+    ],
+)
+def test_a_recipe_says_how_to_make_it_again(recipe: Recipe, call: str) -> None:
+    assert recipe.call() == call
+    if call.startswith("gi.") and "json" not in call:
+        assert eval(call, {"gi": gi}) == recipe

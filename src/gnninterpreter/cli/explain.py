@@ -21,6 +21,7 @@ class RecipeName(str, Enum):
     """The recipes that go by name."""
 
     AUTO = "auto"
+    CERTAIN = "certain"
     PAPER = "paper"
 
 
@@ -62,7 +63,10 @@ def explain(
     ] = 1,
     recipe: Annotated[
         RecipeName,
-        typer.Option(help="auto needs no tuning; paper repeats the paper on its own data sets."),
+        typer.Option(
+            help="auto needs no tuning; certain looks for certainty alone; paper repeats the paper "
+            "on its own data sets."
+        ),
     ] = RecipeName.AUTO,
     max_nodes: Annotated[
         int | None,
@@ -150,4 +154,4 @@ def _recipe(name: RecipeName, max_nodes: int | None, iterations: int | None) -> 
         )
     from gnninterpreter.search import Recipe
 
-    return Recipe.auto(**overrides)
+    return getattr(Recipe, name.value)(**overrides)  # type: ignore[no-any-return]

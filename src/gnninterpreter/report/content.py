@@ -143,10 +143,13 @@ def repeat_command(result: ExplanationSet) -> str:
     stored = result.metadata.get("command")
     if stored:
         return str(stored)
-    settings = {key: result.metadata.get(key) for key in ("restarts", "seed", "recipe")}
+    metadata = result.metadata
+    settings = {key: metadata.get(key) for key in ("restarts", "seed")}
+    recipe = metadata.get("recipe_call") or (metadata.get("recipe") and repr(metadata["recipe"]))
     known = result.model_name in bundled_names()
     model = f'gi.models.load("{result.model_name}")' if known else "model, dataset"
-    given = ", ".join(f"{key}={value!r}" for key, value in settings.items() if value is not None)
+    parts = [f"{key}={value!r}" for key, value in settings.items() if value is not None]
+    given = ", ".join([*parts, f"recipe={recipe}"] if recipe else parts)
     return f"gi.explain({model}, {given})" if given else f"gi.explain({model})"
 
 

@@ -296,6 +296,21 @@ class Recipe:
         edges = min(2.0 * nodes if edges is None else edges, pairs)
         return Limits(candidates=nodes, max_nodes=nodes, max_edges=edges)
 
+    def call(self) -> str:
+        """The Python expression that makes it again, as short as it can be."""
+        for name, base in (("auto", Recipe.auto()), ("certain", Recipe.certain())):
+            if self == base:
+                return repr(name)
+            changed = _changes(base, self)
+            try:
+                same = base.with_(**changed) == self
+            except SpecError:
+                continue
+            if same:
+                given = ", ".join(f"{key}={value!r}" for key, value in changed.items())
+                return f"gi.Recipe.{name}({given})"
+        return "gi.Recipe.from_json(result.metadata['recipes'][0])"
+
     def to_json(self) -> dict[str, Any]:
         """Return the whole recipe as plain JSON values."""
         plain: dict[str, Any] = to_plain(self)
@@ -312,6 +327,17 @@ class Recipe:
         if not isinstance(recipe, cls):
             raise SpecError(f"this is no recipe (got {type(recipe).__name__})")
         return recipe
+
+
+def _changes(base: Recipe, other: Recipe) -> dict[str, Any]:
+    """Settings in which a recipe differs from another that has the same phases."""
+    own = ("start", "stop_score", "max_nodes", "max_edges")
+    found = {k: getattr(other, k) for k in own if getattr(other, k) != getattr(base, k)}
+    for mine, its in zip(base.phases, other.phases, strict=False):
+        for name in sorted(_settings(mine) & _settings(its)):
+            if getattr(mine, name) != getattr(its, name):
+                found[name] = getattr(its, name)
+    return found
 
 
 def _settings(phase: Phase) -> set[str]:
