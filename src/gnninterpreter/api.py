@@ -153,7 +153,11 @@ def explain(
         others = _peers(peers, classifier)
         relaxed, report = _relax(classifier, gradient)
         real = RealAnswers(classifier, seen, class_statistics, seed)
-        lines = [*classifier.describe(), *_describe(classifier.spec, classifier.task, report, relaxed), *skipped]
+        lines = [
+            *classifier.describe(),
+            *_describe(classifier, report, relaxed),
+            *skipped,
+        ]
         lines += real.lines
         display = _display(progress)
         display.begin(name, lines, [target.name for target, _ in wanted])
@@ -372,12 +376,13 @@ def _on_device(model: nn.Module, device: str | torch.device | None) -> Iterator[
 
 
 def _describe(
-    spec: GraphSpec, task: Task, report: ProbeReport, relaxed: RelaxedModel | None
+    classifier: GraphClassifier, report: ProbeReport, relaxed: RelaxedModel | None
 ) -> list[str]:
+    spec = classifier.spec
     nodes = " + ".join(_block(block) for block in spec.nodes)
     edges = " + ".join(_block(block) for block in spec.edges) or "none"
     names = ", ".join(spec.class_names[:MOST_NAMED]) + ", ..." * (spec.num_classes > MOST_NAMED)
-    outputs = f"{spec.num_classes} {task.noun} ({names})"
+    outputs = f"{spec.num_classes} {classifier.task.noun} ({names})"
     lines = [f"{outputs}; node features: {nodes}; edge features: {edges}"]
     if relaxed is not None:
         lines.append(

@@ -140,6 +140,11 @@ class GraphClassifier:
         return classifier
 
     @property
+    def has_own_embedding(self) -> bool:
+        """Whether the embedding comes from a callable of the user's."""
+        return self._embedding_call is not None
+
+    @property
     def task(self) -> Task:
         """What the model was trained to say."""
         return self.reader.task

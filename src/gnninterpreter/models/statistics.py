@@ -20,7 +20,7 @@ from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.task import Task
 from gnninterpreter.spec import GraphSpec
-from gnninterpreter.typicality import Typicality
+from gnninterpreter.typicality import Typicality, either
 
 if TYPE_CHECKING:
     from gnninterpreter.models.classifier import GraphClassifier
@@ -71,6 +71,13 @@ class Profile(ByValue):
         if float(self.score_quantiles[50]) >= CERTAIN:
             return CERTAIN
         return min(CERTAIN, float(self.score_quantiles[90]))
+
+    @property
+    def usual_edges(self) -> float:
+        """The mean number of edges, or the most that is usual among graphs compared with."""
+        if self.typicality is None:
+            return self.mean_edges
+        return max(self.mean_edges, float(self.typicality.bank.limits[3]))
 
     @property
     def least_similarity(self) -> float:
@@ -145,7 +152,11 @@ class ClassStatistics(ByValue):
         nodes = float((self.mean_nodes[chosen].double() * count).sum() / total)
         edges = float((self.mean_edges[chosen].double() * count).sum() / total)
         if len(rows) > 1:
-            return Profile(int(total), nodes, edges)
+            known = [self.typicality[row] for row in rows] if self.typicality else []
+            found = [one for one in known if one is not None]
+            # Of what lies between classes nothing is asked but to be like one of them.
+            both = either(found) if found and len(found) == len(rows) else None
+            return Profile(int(total), nodes, edges, typicality=both)
         row = rows[0]
         return Profile(
             int(total),

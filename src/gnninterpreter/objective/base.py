@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -19,7 +19,7 @@ from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective.target import Target
-from gnninterpreter.typicality import Strangeness, Typicality
+from gnninterpreter.typicality import Typicality
 
 __all__ = ["Aim", "Iterate", "Proposals", "Term"]
 
@@ -72,7 +72,7 @@ class Proposals:
         return logs.nan_to_num(nan=LOWEST).clamp_min(LOWEST)
 
     @cached_property
-    def strangeness(self) -> Strangeness | None:
+    def strangeness(self) -> Any:
         """How strange each is beside real graphs; None where none are known. Takes long."""
         known = self.aim.typicality
         return None if known is None else known.bank.strangeness(self.graphs)
