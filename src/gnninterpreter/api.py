@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ def explain(
     forward: Callable[[nn.Module, Batch], Any] | None = None,
     embedding: str | Callable[[nn.Module, Batch], Tensor] | None = None,
     class_names: Sequence[str] | None = None,
-    feature_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     peers: Sequence[nn.Module | Bundle | str] = (),
     class_statistics: ClassStatistics | None = None,
     gradient: str = "auto",
@@ -86,7 +86,8 @@ def explain(
         forward: How to call the model, ``forward(model, data)``, where its signature does not say.
         embedding: Where the graph embedding is: a module name or a callable.
         class_names: One name for each class, label or value of the model.
-        feature_names: One name for each category of the first categorical block of the nodes.
+        feature_names: One name for each category of the first categorical block of the nodes, or a
+            mapping from the names of blocks, of nodes or edges, to such names.
         peers: Other models of the same task; asked whether they believe in the explanations too.
         class_statistics: Stands in for the data set where the data is not at hand.
         gradient: ``"auto"`` relaxes the model where the probe passes and uses the score-function
@@ -159,6 +160,8 @@ def explain(
             *skipped,
         ]
         lines += real.lines
+        if targets is None and (unseen := _unseen(classifier.spec, asked)):
+            lines.append(f"left out, since no graph of the data has it: {', '.join(unseen)}")
         display = _display(progress)
         display.begin(name, lines, [target.name for target, _ in wanted])
         explanations = {}
@@ -306,6 +309,11 @@ def _with_recipes(
         raise TargetError(f"the recipe {recipe!r} has settings for none of the classes")
     names = ", ".join(skipped)
     return found, [f"left out, since the paper gives no weights for it: {names}"] if names else []
+
+
+def _unseen(spec: GraphSpec, asked: Sequence[Target]) -> list[str]:
+    explained = {target.index for target in asked}
+    return [name for index, name in enumerate(spec.class_names) if index not in explained]
 
 
 def _recipe(recipe: str | Recipe, dataset_name: str | None, target: str) -> Recipe:

@@ -19,7 +19,7 @@ from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.task import Task
-from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec import GraphSpec, Labels, read_labels
 from gnninterpreter.typicality import Typicality, either
 
 if TYPE_CHECKING:
@@ -324,10 +324,17 @@ def _rows(
         tenth = (place * DECILES).long().clamp_max(DECILES - 1)
         members = torch.stack([tenth[:, c] == d for c in range(columns) for d in range(DECILES)])
         return members, torch.full(members.shape, torch.nan).double(), torch.ones_like(members)
+    labels = read_labels(graphs)
     if classifier.task is Task.MULTILABEL:
-        labels = torch.stack([_label_row(graph, columns) for graph in graphs])
-        return (labels > 0.5).t(), logits.sigmoid().t(), (logits > 0).t()
-    classes = torch.tensor([_label(graph, columns) for graph in graphs])
+        if labels is None or labels.width != columns:
+            labels = Labels(torch.stack([_label_row(graph, columns) for graph in graphs]), False)
+        return (labels.values > 0.5).t(), logits.sigmoid().t(), (logits > 0).t()
+    if labels is not None and labels.one_hot and labels.width == columns:
+        classes = labels.values.argmax(1)
+    elif labels is not None and labels.width == 1:
+        classes = torch.tensor([_class(value, columns) for value in labels.values[:, 0].tolist()])
+    else:
+        classes = torch.tensor([_label(graph, columns) for graph in graphs])
     every = torch.arange(columns).unsqueeze(1)
     return every == classes, logits.softmax(1).t(), every == logits.argmax(1)
 
@@ -351,7 +358,13 @@ def _label(graph: Data, num_classes: int) -> int:
             f"every graph of the dataset needs one class label in 'y' (got {got}); "
             "give class_statistics= instead if there are no labels"
         )
-    label = float(y)
+    return _class(float(y), num_classes)
+
+
+def _class(label: float, num_classes: int) -> int:
+    """The number of a class; -1 where it is not known."""
+    if math.isnan(label):
+        return -1
     if label not in range(num_classes):
         raise DataError(
             f"labels in 'y' must be whole numbers from 0 to {num_classes - 1}, one for each class "
