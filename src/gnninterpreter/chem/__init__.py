@@ -2,14 +2,20 @@
 
 from gnninterpreter.chem.drawing import Molecule, read_molecule
 from gnninterpreter.chem.molecules import is_valid, problem, to_rdkit, to_smiles
+from gnninterpreter.chem.presets import PRESETS, Preset
 from gnninterpreter.chem.reading import is_molecular
+from gnninterpreter.chem.recognition import preset_spec, recognise
 
 __all__ = [
+    "PRESETS",
     "Molecule",
+    "Preset",
     "is_molecular",
     "is_valid",
+    "preset_spec",
     "problem",
     "read_molecule",
+    "recognise",
     "to_rdkit",
     "to_smiles",
 ]

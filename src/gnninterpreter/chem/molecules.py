@@ -27,6 +27,7 @@ __all__ = [
     "possible",
     "problem",
     "rdkit_chem",
+    "rdkit_installed",
     "sanitized",
     "to_rdkit",
     "to_smiles",
@@ -159,16 +160,37 @@ def is_valid(graph: Data, spec: GraphSpec) -> bool:
 
 @lru_cache(maxsize=100_000)
 def possible(
-    atoms: tuple[Atom, ...], bonds: tuple[tuple[int, int, str | None], ...], guess: bool
+    atoms: tuple[Atom, ...],
+    bonds: tuple[tuple[int, int, str | None], ...],
+    guess: bool,
+    exact: bool = False,
 ) -> bool:
-    """Whether RDKit accepts atoms and bonds as a molecule; yes where it is not installed."""
-    if find_spec("rdkit") is None:
+    """Whether RDKit accepts atoms and bonds as a molecule; yes where it is not installed.
+
+    Args:
+        atoms: The atoms.
+        bonds: The bonds.
+        guess: Whether charges are unknown and to be guessed.
+        exact: Whether RDKit has to find the same bonds aromatic.
+    """
+    if not rdkit_installed():
         return True
+    from rdkit import Chem, rdBase
+
     try:
         molecule = build(list(atoms), {(i, j): kind for i, j, kind in bonds}, guess=guess)
     except DataError:
         return False
-    return not _problem(molecule)
+    said = [kind == "aromatic" for _, _, kind in bonds]
+    with rdBase.BlockLogs():
+        if Chem.SanitizeMol(molecule, catchErrors=True) != Chem.SanitizeFlags.SANITIZE_NONE:
+            return False
+    return not exact or said == [bond.GetIsAromatic() for bond in molecule.GetBonds()]
+
+
+def rdkit_installed() -> bool:
+    """Whether molecules can be judged here."""
+    return find_spec("rdkit") is not None
 
 
 def to_smiles(graph: Data, spec: GraphSpec) -> str:
