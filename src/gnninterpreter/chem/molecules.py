@@ -26,6 +26,7 @@ __all__ = [
     "is_valid",
     "possible",
     "problem",
+    "problem_of",
     "rdkit_chem",
     "rdkit_installed",
     "sanitized",
@@ -122,7 +123,7 @@ def sanitized(graph: Data, spec: GraphSpec) -> Any:
         DataError: If it does not, with the reason.
     """
     molecule = to_rdkit(graph, spec)
-    wrong = _problem(molecule)
+    wrong = problem_of(molecule)
     if wrong:
         raise DataError(f"this graph is no molecule: {wrong}")
     rdkit_chem().SanitizeMol(molecule)
@@ -146,7 +147,7 @@ def problem(graph: Data, spec: GraphSpec, whole: bool = True) -> str:
         return "it has no atoms"
     if parts > 1 and whole:
         return f"it is in {parts} pieces"
-    return _problem(molecule)
+    return problem_of(molecule)
 
 
 def is_valid(graph: Data, spec: GraphSpec) -> bool:
@@ -204,8 +205,8 @@ def to_smiles(graph: Data, spec: GraphSpec) -> str:
     return str(Chem.MolToSmiles(Chem.RemoveHs(sanitized(graph, spec))))
 
 
-def _problem(molecule: Any) -> str:
-    """Why RDKit refuses a molecule, in a few words."""
+def problem_of(molecule: Any) -> str:
+    """Why RDKit refuses a molecule of its own, in a few words; empty where it accepts it."""
     from rdkit import Chem, rdBase
 
     with rdBase.BlockLogs():  # it would print why it refuses a molecule
