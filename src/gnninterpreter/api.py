@@ -38,6 +38,8 @@ from gnninterpreter.progress import Silent
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
 from gnninterpreter.search import Callback, Recipe, search
 from gnninterpreter.spec import GraphSpec, graph_list
+from gnninterpreter.spec.inference import infer_blocks
+from gnninterpreter.spec.recognition import split_derived
 from gnninterpreter.views import view
 
 __all__ = ["explain", "load"]
@@ -59,6 +61,7 @@ def explain(
     embedding: str | Callable[[nn.Module, Batch], Tensor] | None = None,
     class_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
+    features: Any = None,
     peers: Sequence[nn.Module | Bundle | str] = (),
     class_statistics: ClassStatistics | None = None,
     gradient: str = "auto",
@@ -86,6 +89,9 @@ def explain(
         embedding: Where the graph embedding is: a module name or a callable.
         class_names: One name for each class, label or value of the model.
         feature_names: One name for each category of the first categorical block of the nodes.
+        features: The PyG transform that appended columns which follow from the graph, as it is
+            (``T.OneHotDegree(10)``), or several in their order; the columns of explanations are
+            then always computed anew. Common ones are recognised without it.
         peers: Other models of the same task; asked whether they believe in the explanations too.
         class_statistics: Stands in for the data set where the data is not at hand.
         gradient: ``"auto"`` relaxes the model where the probe passes and uses the score-function
@@ -130,7 +136,14 @@ def explain(
                 "neither dataset nor spec was given, so the features of nodes and edges are "
                 "unknown; pass the training data, or spec=GraphSpec(nodes=..., class_names=...)"
             )
-        spec = GraphSpec.from_dataset(graphs)
+        spec = GraphSpec.from_dataset(graphs, features=features)
+    elif features is not None:
+        if graphs is None:
+            raise SpecError(
+                "features= is read off the dataset, which was not given; pass it, or put Derived "
+                "blocks into the spec"
+            )
+        spec = split_derived(graphs, spec, features, infer_blocks)
     if feature_names is not None:
         spec = spec.with_feature_names(feature_names)
     with _on_device(model, device):

@@ -83,6 +83,10 @@ class GraphClassifier:
         self.convention: Convention = infer_convention(
             model, forward, bool(spec.edges), spec.has_edge_types, spec.attributes
         )
+        if self.convention.arguments:
+            read = {source for _, source in self.convention.arguments}
+            kept = tuple(block for block in spec.attributes if block.name in read)
+            self.spec = spec = replace(self.spec, attributes=kept)
         self._embedding_call = embedding if callable(embedding) else None
         self._written: tuple[str, ...] = ()
         graphs = examples or ()

@@ -13,6 +13,7 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
 from gnninterpreter.spec.data import GraphList, graph_list
 from gnninterpreter.spec.labels import read_labels
+from gnninterpreter.spec.recognition import check_agreement, own_attributes, recognised
 
 __all__ = ["infer_blocks", "infer_spec", "register_recogniser"]
 
@@ -58,13 +59,51 @@ def infer_spec(dataset: Any) -> GraphSpec:
                 f"whole numbers in '{name}' go up to {int(value.max())}: read as numbers, "
                 "not as categories"
             )
+    nodes = _node_blocks(graphs, x, metadata)
+    attributes = own_attributes(graphs)
+    told = [f"'{block.name}' ({block.function})" for block in attributes]
+    if told:
+        _add_note(metadata, f"{' and '.join(told)} of the nodes follows from the graph")
     return GraphSpec(
-        nodes=() if x is None else infer_blocks(x.view(x.size(0), -1)),
+        nodes=nodes,
+        attributes=attributes,
         edges=() if attr is None else infer_blocks(attr.view(attr.size(0), -1)),
         class_names=_class_names(graphs),
         directed=not all(_symmetric(graph.edge_index) for graph in graphs[:LOOK_FOR_DIRECTION]),
         metadata=metadata,
     )
+
+
+def _node_blocks(
+    graphs: GraphList, x: Tensor | None, metadata: dict[str, str]
+) -> tuple[Block, ...]:
+    """Blocks of the columns of ``x``, those that follow from the graph told apart."""
+    if x is None:
+        return ()
+    values = x.view(x.size(0), -1)
+    blocks: list[Block] = []
+    told, end = [], 0
+    for start, block in recognised(graphs, "x"):
+        blocks += infer_blocks(values[:, end:start]) if start > end else ()
+        blocks.append(block)
+        end = start + block.width
+        last = f" to {end - 1}" if block.width > 1 else ""
+        where = f"column{'s' if last else ''} {start}{last} of 'x'"
+        told.append(f"{where} recognised as {block.function}, computed from the graph")
+    blocks += infer_blocks(values[:, end:]) if end < values.size(1) else ()
+    try:
+        if told:
+            check_agreement(graphs, GraphSpec(nodes=tuple(blocks)))
+    except DataError as error:
+        # Nearly is not plainly: what does not hold everywhere is read as free.
+        blocks, told = list(infer_blocks(values)), [f"not recognised as derived: {error}"]
+    for note in told:
+        _add_note(metadata, note)
+    return tuple(blocks)
+
+
+def _add_note(metadata: dict[str, str], note: str) -> None:
+    metadata["note"] = f"{metadata['note']}; {note}" if "note" in metadata else note
 
 
 def infer_blocks(values: Tensor) -> tuple[Block, ...]:
