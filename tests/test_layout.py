@@ -32,6 +32,8 @@ BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "testing": ("relax", ()),
     "api": ("explanation", ("chem",)),
     "baselines": ("explanation", ("chem",)),
+    "pyg": ("explanation", ("api",)),
+    "tracking": ("typicality", ()),
     "experiments": ("report", ("api", "baselines", "chem", "training")),
 }
 # From which package of the flow on those beside it may be used.
