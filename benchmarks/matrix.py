@@ -5,8 +5,8 @@
     python benchmarks/matrix.py 3.12 --tests tests/relax
 
 Needs Python 3.11 itself. Each gets an environment of its own below ``.matrix``; the table goes to
-``docs/versions.md``. Tests that need a browser are left out. Mind that a torch without the build for your Python may bring several
-gigabytes of GPU libraries.
+``docs/versions.md``. Tests that need a browser are left out. Mind that a torch that is not built for
+the CPU alone brings several gigabytes of GPU libraries.
 """
 
 from __future__ import annotations
