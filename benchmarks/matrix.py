@@ -5,7 +5,7 @@
     python benchmarks/matrix.py 3.12 --tests tests/relax
 
 Needs Python 3.11 itself. Each gets an environment of its own below ``.matrix``; the table goes to
-``docs/versions.md``. Tests that need a browser are left out. Mind that a torch that is not built for
+``docs/versions.md``. Tests that need a browser are left out. Mind that a torch not built for
 the CPU alone brings several gigabytes of GPU libraries.
 """
 
