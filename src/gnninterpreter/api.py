@@ -34,7 +34,7 @@ from gnninterpreter.models.statistics import DECILES, ClassStatistics
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective import Target
 from gnninterpreter.objective.asking import targets_of
-from gnninterpreter.progress import Silent
+from gnninterpreter.progress import Several, Silent
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
 from gnninterpreter.search import Callback, Recipe, search
 from gnninterpreter.spec import GraphSpec, graph_list
@@ -100,7 +100,8 @@ def explain(
             model lives.
         progress: Whether to show progress; or an object with the methods of
             `gnninterpreter.progress.Progress`.
-        callbacks: Called with a `Snapshot` as the search goes; one that returns True stops it.
+        callbacks: Called with a `Snapshot` as the search goes; one that returns True stops it. A
+            `gnninterpreter.tracking.Tracker` writes the run to TensorBoard, MLflow or W&B.
 
     Returns:
         A mapping from target, by name or index, to its `Explanation`.
@@ -167,7 +168,10 @@ def explain(
         real = RealAnswers(classifier, seen, class_statistics, seed)
         lines = [*classifier.describe(), *_describe(classifier.spec, report, relaxed), *skipped]
         lines += real.lines
-        display = _display(progress)
+        # A callback that also has the methods of Progress is told where the run stands.
+        trackers: list[Any] = [one for one in listeners if hasattr(one, "begin_class")]
+        listeners = tuple(one for one in listeners if one not in trackers)
+        display = Several([_display(progress), *trackers])
         display.begin(name, lines, [target.name for target, _ in wanted])
         explanations = {}
         try:
