@@ -372,6 +372,7 @@ def _on_device(model: nn.Module, device: str | torch.device | None) -> Iterator[
 
 def _describe(spec: GraphSpec, report: ProbeReport, relaxed: RelaxedModel | None) -> list[str]:
     nodes = " + ".join(_block(block) for block in spec.nodes)
+    nodes += "".join(f" + '{block.name}': {_block(block)}" for block in spec.attributes)
     edges = " + ".join(_block(block) for block in spec.edges) or "none"
     lines = [f"{spec.num_classes} classes; node features: {nodes}; edge features: {edges}"]
     if relaxed is not None:
@@ -390,6 +391,8 @@ def _describe(spec: GraphSpec, report: ProbeReport, relaxed: RelaxedModel | None
 
 def _block(block: Any) -> str:
     kind = type(block).__name__.lower()
+    if kind == "derived":
+        return f"{block.name} ({block.width} columns, computed from the graph)"
     if kind == "categorical":
         return f"{block.name} ({block.size} categories)"
     return "constant" if block.constant else f"{block.dim} numbers"
