@@ -45,6 +45,7 @@ from gnninterpreter.views import view
 __all__ = ["explain", "load"]
 
 GRADIENTS = ("auto", "relaxed", "score-function")
+MOST_NAMED = 6
 
 
 def explain(
@@ -166,7 +167,7 @@ def explain(
         others = _peers(peers, classifier)
         relaxed, report = _relax(classifier, gradient)
         real = RealAnswers(classifier, seen, class_statistics, seed)
-        lines = [*classifier.describe(), *_describe(classifier.spec, report, relaxed), *skipped]
+        lines = [*classifier.describe(), *_describe(classifier.spec, classifier.task, report, relaxed), *skipped]
         lines += real.lines
         # A callback that also has the methods of Progress is told where the run stands.
         trackers: list[Any] = [one for one in listeners if hasattr(one, "begin_class")]
@@ -387,11 +388,15 @@ def _on_device(model: nn.Module, device: str | torch.device | None) -> Iterator[
         model.to(home)
 
 
-def _describe(spec: GraphSpec, report: ProbeReport, relaxed: RelaxedModel | None) -> list[str]:
+def _describe(
+    spec: GraphSpec, task: Task, report: ProbeReport, relaxed: RelaxedModel | None
+) -> list[str]:
     nodes = " + ".join(_block(block) for block in spec.nodes)
     nodes += "".join(f" + '{block.name}': {_block(block)}" for block in spec.attributes)
     edges = " + ".join(_block(block) for block in spec.edges) or "none"
-    lines = [f"{spec.num_classes} classes; node features: {nodes}; edge features: {edges}"]
+    names = ", ".join(spec.class_names[:MOST_NAMED]) + ", ..." * (spec.num_classes > MOST_NAMED)
+    outputs = f"{spec.num_classes} {task.noun} ({names})"
+    lines = [f"{outputs}; node features: {nodes}; edge features: {edges}"]
     if relaxed is not None:
         lines.append(
             f"relaxation exact on discrete graphs (largest error {report.logits_error:.0e})"

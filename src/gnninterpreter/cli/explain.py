@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnninterpreter.cli.options import Forward, Iterations, Overwrite, Quiet, Restarts
+from gnninterpreter.cli.options import (
+    Forward,
+    Iterations,
+    Overwrite,
+    Quiet,
+    Restarts,
+    names_of,
+)
 from gnninterpreter.errors import SpecError
 
 if TYPE_CHECKING:
@@ -74,8 +81,10 @@ def explain(
         typer.Option(
             "--target",
             "-t",
-            metavar="CLASS",
-            help="A class to explain, by name or index; give it again for more. All by default.",
+            metavar="TARGET",
+            help="A class or label to explain, by name or index; 'a | b' for the boundary between "
+            "two classes; max, min or a number for a regression. Give it again for more. All by "
+            "default.",
             show_default=False,
         ),
     ] = None,
@@ -97,6 +106,18 @@ def explain(
         typer.Option(help="Most nodes of an explanation.", show_default="from the class"),
     ] = None,
     iterations: Iterations = None,
+    task: Annotated[
+        str,
+        typer.Option(help="What the model says: multiclass, binary, multilabel or regression."),
+    ] = "auto",
+    class_names: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Names of the classes, labels or values, with commas between them.",
+            show_default="from the data",
+        ),
+    ] = None,
     forward: Forward = None,
     out: Annotated[
         Path | None,
@@ -110,10 +131,10 @@ def explain(
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Explain the classes of a graph classifier.
+    """Explain the classes, labels or values of a graph-level model.
 
-    For each class, find graphs that the model assigns to it with near certainty. All figures come
-    from the model itself on discrete graphs. A class that cannot be reached is a result: the table
+    For each, find graphs that the model assigns to it with near certainty. All figures come from
+    the model itself on discrete graphs. A target that cannot be reached is a result: the table
     says so, and the exit code is 0. It is 2 when an argument has to be mended.
 
     For example:
@@ -121,6 +142,7 @@ def explain(
     - `gnninterpreter explain shape --target wheel`
     - `gnninterpreter explain mylab.models:trained --data mylab.data:graphs --out run`
     - `gnninterpreter explain mylab.models:trained --smiles bbbp.csv --label p_np`
+    - `gnninterpreter explain mylab.models:solubility --data mylab.data:esol --class-names "log S"`
     - `gnninterpreter explain is_acyclic --json --quiet > result.json`
     """
     from gnninterpreter.cli.output import (
@@ -149,6 +171,8 @@ def explain(
             found,
             dataset,
             targets=target or None,
+            task=task,
+            class_names=None if class_names is None else names_of(class_names),
             restarts=restarts,
             seed=seed,
             recipe=chosen,
