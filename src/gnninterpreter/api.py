@@ -11,6 +11,7 @@ import operator
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from gnninterpreter.evidence import rule_of
 from gnninterpreter.evidence.patterns import RealAnswers
 from gnninterpreter.explanation import ExplanationSet, load_run
 from gnninterpreter.explanation.assembly import explanation_of
+from gnninterpreter.explanation.resuming import Unfinished, content_key
 from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models import Bundle
 from gnninterpreter.models import load as load_model
@@ -65,6 +67,7 @@ def explain(
     device: str | torch.device | None = None,
     progress: Any = True,
     callbacks: Sequence[Callback] = (),
+    resume: str | Path | None = None,
 ) -> ExplanationSet:
     """Learn, for each target, a distribution over graphs that the model gives it to.
 
@@ -95,6 +98,8 @@ def explain(
         progress: Whether to show progress; or an object with the methods of
             `gnninterpreter.progress.Progress`.
         callbacks: Called with a `Snapshot` as the search goes; one that returns True stops it.
+        resume: A run folder. Each target is kept there as it is finished, the same call goes on
+            where one was stopped, and ``result.save`` to that folder makes the run whole.
 
     Returns:
         A mapping from target, by name or index, to its `Explanation`.
@@ -154,50 +159,68 @@ def explain(
         real = RealAnswers(classifier, seen, class_statistics, seed)
         lines = [*classifier.describe(), *_describe(classifier.spec, report, relaxed), *skipped]
         lines += real.lines
-        display = _display(progress)
-        display.begin(name, lines, [target.name for target, _ in wanted])
-        explanations = {}
-        try:
-            for target, chosen in wanted:
-                display.begin_class(target.name)
-                with (relaxed or RelaxedModel(classifier)).session():
-                    result = search(
-                        classifier,
-                        relaxed,
-                        class_statistics,
-                        target,
-                        chosen,
-                        restarts,
-                        seed,
-                        (display.look, *listeners),
-                    )
-                explanation = explanation_of(
-                    result,
-                    classifier,
-                    class_statistics,
-                    chosen.name,
-                    seed,
-                    rule,
-                    real=real,
-                    graphs=seen,
-                    peers=others,
-                )
-                explanations[explanation.name] = explanation
-                display.end_class(explanation)
-        finally:
-            display.end()
         recipes = [chosen for _, chosen in wanted]
         metadata = _metadata(recipes, seed, restarts, report, classifier)
         metadata["recipe_call"] = repr(recipe) if isinstance(recipe, str) else recipe.call()
-        found = ExplanationSet(
-            classifier.spec,
-            explanations,
-            name,
-            lines,
-            metadata,
-            class_statistics,
-            classifier,
-            seen,
+        found = ExplanationSet(classifier.spec, {}, name, lines, metadata)
+        names = [target.name for target, _ in wanted]
+        kept = None
+        if resume is not None:
+            settings = {
+                "run": found.summary(),
+                "spec": classifier.spec.to_json(),
+                "targets": [[target.to_json(), chosen.to_json()] for target, chosen in wanted],
+                "rule": repr(getattr(rule, "name", rule is not None)),
+            }
+            known = {} if class_statistics is None else class_statistics.tensors()
+            key = content_key((classifier, *others), seen or (), known, settings)
+            kept = Unfinished(Path(resume), key, found, names)
+        display = _display(progress)
+        display.begin(name, lines, names)
+        explanations = {}
+        try:
+            for target, chosen in wanted:
+                explanation = None if kept is None else kept.read(target.name)
+                if explanation is None:
+                    display.begin_class(target.name)
+                    with (relaxed or RelaxedModel(classifier)).session():
+                        result = search(
+                            classifier,
+                            relaxed,
+                            class_statistics,
+                            target,
+                            chosen,
+                            restarts,
+                            seed,
+                            (display.look, *listeners),
+                        )
+                    explanation = explanation_of(
+                        result,
+                        classifier,
+                        class_statistics,
+                        chosen.name,
+                        seed,
+                        rule,
+                        real=real,
+                        graphs=seen,
+                        peers=others,
+                    )
+                    if kept is not None:
+                        kept.keep(explanation)
+                explanations[explanation.name] = explanation
+                display.end_class(explanation)
+        except KeyboardInterrupt:
+            if kept is None:
+                raise
+            raise KeyboardInterrupt(f"{kept.said()}; the same call goes on from there") from None
+        finally:
+            display.end()
+        found = replace(
+            found,
+            explanations=explanations,
+            statistics=class_statistics,
+            classifier=classifier,
+            graphs=seen,
         )
     # Graphs go where the model is at home, so that it takes them as they are.
     classifier.device = next((p.device for p in model.parameters()), torch.device("cpu"))

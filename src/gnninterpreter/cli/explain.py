@@ -90,7 +90,8 @@ def explain(
 
     For each class, find graphs that the model assigns to it with near certainty. All figures come
     from the model itself on discrete graphs. A class that cannot be reached is a result: the table
-    says so, and the exit code is 0. It is 2 when an argument has to be mended.
+    says so, and the exit code is 0. It is 2 when an argument has to be mended. With `--out`, finished
+    classes are kept as they come: the same command goes on where it was stopped.
 
     For example:
 
@@ -129,6 +130,7 @@ def explain(
             forward=call,
             device=device,
             progress=False if quiet else LiveProgress(transient=True),
+            resume=out,
         )
         report = None
         if out is not None:
