@@ -58,7 +58,6 @@ LEFTOVERS = (
     "tensors-*.safetensors", "latents.safetensors", ".tensors-*.tmp", f".{INDEX}.*.tmp",
     ".report.html.*.tmp",
 )  # fmt: skip
-COLUMNS = whole(1, 100_000)
 LOADED = "its samples are drawn from the stored graphs, since the method itself is not stored"
 
 share = number(0.0, 1.0)
@@ -204,7 +203,7 @@ def load_run(folder: Path) -> ExplanationSet:
             dict, spec=anything, classes=listed(anything), model=text, inferred=listed(text),
             metadata=record(dict),
         )(index, "the index")  # fmt: skip
-        spec = _spec(described["spec"])
+        spec = GraphSpec.from_json(described["spec"])
         explanations = [
             _explanation(entry, spec, _part(tensors, f"{i}."), f"classes[{i}]")
             for i, entry in enumerate(described["classes"])
@@ -233,7 +232,7 @@ def load_statistics(folder: Path) -> ClassStatistics | None:
         return None
     index, tensors = _read(folder)
     try:
-        return _statistics(_spec(index.get("spec")), tensors)
+        return _statistics(GraphSpec.from_json(index.get("spec", {})), tensors)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise CheckpointError(f"the run in {folder} is damaged: {error}; make it again") from error
 
@@ -330,17 +329,6 @@ def _statistics(spec: GraphSpec, tensors: dict[str, Tensor]) -> ClassStatistics 
     if len(rows) > 1:
         raise CheckpointError("class statistics are about different numbers of classes")
     return found
-
-
-def _spec(values: Any) -> GraphSpec:
-    """A spec, whose sizes are looked at before anything of that size is made."""
-    block = {"categorical": record(dict, size=COLUMNS), "continuous": record(dict, dim=COLUMNS)}
-    blocks = listed(record(dict, kind=text))
-    record(dict, nodes=blocks, edges=blocks, class_names=listed(text))(values, "spec")
-    for kind in ("nodes", "edges"):
-        for i, one in enumerate(values[kind]):
-            block.get(one["kind"], anything)(one, f"spec.{kind}[{i}]")
-    return GraphSpec.from_json(values)
 
 
 def _entry(explanation: Explanation) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from gnninterpreter.arguments import path_of
 from gnninterpreter.datasets._storage import read_tensors, write_tensors
 from gnninterpreter.errors import CheckpointError, GNNInterpreterError, OutputError
 from gnninterpreter.files import atomic_path, read_json
@@ -139,7 +140,10 @@ def load_bundle(path: str | Path) -> Bundle:
     Raises:
         CheckpointError: If a file is missing, damaged, or no bundle of this package.
     """
-    described = Path(path).with_suffix(".json")
+    described = path_of("path", path, CheckpointError)
+    if not described.name:
+        raise CheckpointError(f"path must name a file of the bundle (got {path!r:.60})")
+    described = described.with_suffix(".json")
     description = _read_description(described)
     tensors = _read_weights(described.with_suffix(".safetensors"))
     try:
