@@ -118,6 +118,15 @@ def explain(
             show_default="from the data",
         ),
     ] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Most memory that searches may take, as 4GB; restarts that do not fit at once "
+            "are searched for in parts.",
+            show_default="what is free",
+        ),
+    ] = None,
     forward: Forward = None,
     out: Annotated[
         Path | None,
@@ -135,7 +144,8 @@ def explain(
 
     For each, find graphs that the model assigns to it with near certainty. All figures come from
     the model itself on discrete graphs. A target that cannot be reached is a result: the table
-    says so, and the exit code is 0. It is 2 when an argument has to be mended.
+    says so, and the exit code is 0. It is 2 when an argument has to be mended. With `--out`,
+    finished targets are kept as they come: the same command goes on where it was stopped.
 
     For example:
 
@@ -179,6 +189,8 @@ def explain(
             forward=call,
             device=device,
             progress=False if quiet else LiveProgress(transient=True),
+            resume=out,
+            max_memory=max_memory,
         )
         report = None
         if out is not None:

@@ -43,7 +43,5 @@ def evidence_of(
         graphs: The data, to tell whether the graph is one of them.
         peers: Other models of the same task.
     """
-    case = Case(
-        explanation, classifier, scores, assigned, rule, profile, graphs, tuple(peers)
-    )
+    case = Case(explanation, classifier, scores, assigned, rule, profile, graphs, tuple(peers))
     return Evidence(tuple(check(case) for check in CHECKS))

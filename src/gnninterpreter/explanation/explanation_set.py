@@ -11,6 +11,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import device_of, path_of
 from gnninterpreter.errors import MissingExtraError, SpecError, TargetError
 from gnninterpreter.evidence.patterns import (
     Fidelity,
@@ -95,7 +96,8 @@ class ExplanationSet(Mapping[str, Explanation]):
 
     def to(self, device: torch.device | str) -> ExplanationSet:
         """Return the explanations with their graphs on another device."""
-        moved = {name: one.to(device) for name, one in self.explanations.items()}
+        there = device_of(device)
+        moved = {name: one.to(there) for name, one in self.explanations.items()}
         return replace(self, explanations=moved)
 
     def summary(self) -> dict[str, Any]:
@@ -224,7 +226,7 @@ class ExplanationSet(Mapping[str, Explanation]):
         """
         from gnninterpreter.explanation.storage import save_run
 
-        return save_run(self, Path(folder), overwrite)
+        return save_run(self, path_of("folder", folder), overwrite)
 
     def report(
         self,
@@ -249,7 +251,9 @@ class ExplanationSet(Mapping[str, Explanation]):
             ModelError: If it is not the model that was explained.
             OutputError: If the place cannot be written.
         """
-        written: Path = view("page")(self, Path(path), model, dataset, forward=forward, audit=audit)
+        written: Path = view("page")(
+            self, path_of("path", path), model, dataset, forward=forward, audit=audit
+        )
         return written
 
     def _repr_html_(self) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from gnninterpreter.arguments import path_of
 from gnninterpreter.datasets._storage import (
     pack_tensors,
     read_tensors,
@@ -145,7 +146,10 @@ def load_bundle(path: str | Path) -> Bundle:
     Raises:
         CheckpointError: If a file is missing, damaged, or no bundle of this package.
     """
-    described = Path(path).with_suffix(".json")
+    described = path_of("path", path, CheckpointError)
+    if not described.name:
+        raise CheckpointError(f"path must name a file of the bundle (got {path!r:.60})")
+    described = described.with_suffix(".json")
     description = _read_description(described)
     tensors = _read_weights(described.with_suffix(".safetensors"))
     try:
@@ -157,8 +161,7 @@ def load_bundle(path: str | Path) -> Bundle:
             spec=spec,
             statistics=ClassStatistics.from_tensors(_statistics(tensors), spec),
             scores={
-                part: scores_from_json(values)
-                for part, values in description["scores"].items()
+                part: scores_from_json(values) for part, values in description["scores"].items()
             },
             dataset_name=description["dataset"],
             name=description["name"],

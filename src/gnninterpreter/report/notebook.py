@@ -29,7 +29,9 @@ CORE = (340, 130)
 def card_html(explanation: Explanation) -> str:
     """One explanation as a small piece of HTML that needs no style sheet, for ``_repr_html_``."""
     verdict = explanation.verdict
-    drawing = graph_svg(explanation.graph, explanation.spec, size=SIZE, title=explanation.target.title)
+    drawing = graph_svg(
+        explanation.graph, explanation.spec, size=SIZE, title=explanation.target.title
+    )
     symbol = "p = " if explanation.target.probable else ""
     numbers = (
         f"{symbol}{explanation.given} over {explanation.probability.n:,} samples · "

@@ -125,7 +125,7 @@ class Recipe:
             SpecError: If the recipe has none of that name.
         """
         for phase in self.phases:
-            if phase.name == name:
+            if isinstance(name, str) and phase.name == name:
                 return phase
         known = ", ".join(phase.name for phase in self.phases) or "none"
         raise SpecError(f"the recipe has no phase {name!r}; it has {known}")
