@@ -18,6 +18,7 @@ from gnninterpreter.cli.models import models
 from gnninterpreter.cli.paper import paper
 from gnninterpreter.cli.report import report
 from gnninterpreter.cli.serve import serve
+from gnninterpreter.cli.sweep import sweep
 from gnninterpreter.cli.train import train
 
 __all__ = ["app", "run"]
@@ -32,7 +33,7 @@ app = typer.Typer(
     add_completion=False,
 )
 
-for command in (explain, demo, report, audit, serve, models, train, paper):
+for command in (explain, demo, report, audit, sweep, serve, models, train, paper):
     app.command(name=command.__name__)(plainly(command))
 for group in (data, bench):
     app.add_typer(group)

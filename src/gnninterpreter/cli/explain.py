@@ -115,7 +115,7 @@ def explain(
     with only_results(as_json):
         from gnninterpreter import api
         from gnninterpreter.cli.progress import LiveProgress
-        from gnninterpreter.cli.references import load_forward, load_subject
+        from gnninterpreter.references import load_forward, load_subject
 
         found, dataset = load_subject(model, data)
         call = None if forward is None else load_forward(forward)
