@@ -85,15 +85,6 @@ def test_a_job_that_fails_is_tried_again_and_then_told_with_its_error(
     assert (found.result, str(found.error), found.tries) == (None, "not yet", 1)
 
 
-def refuse(number: int) -> int:
-    raise SpecError(f"{number} will not do")
-
-
-def test_what_only_the_user_can_mend_is_not_tried_again() -> None:
-    (found,) = next(run_jobs(refuse, [3], 1, retries=5))
-    assert (str(found.error), found.tries) == ("3 will not do", 1)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_a_job_that_kills_its_process_takes_no_other_with_it(tmp_path: Path) -> None:
     for number in range(4):

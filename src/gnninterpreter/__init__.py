@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gnninterpreter import datasets, models, training
     from gnninterpreter.api import explain, load
     from gnninterpreter.explanation import Explanation, ExplanationSet
+    from gnninterpreter.explanation.compare import compare
     from gnninterpreter.models.statistics import ClassStatistics
     from gnninterpreter.search import Recipe
     from gnninterpreter.spec import Categorical, Continuous, GraphSpec
@@ -35,6 +36,7 @@ __all__ = [
     "GraphSpec",
     "Recipe",
     "__version__",
+    "compare",
     "datasets",
     "explain",
     "load",
@@ -51,6 +53,7 @@ _PLACES = {
     "ExplanationSet": "explanation",
     "GraphSpec": "spec",
     "Recipe": "search",
+    "compare": "explanation.compare",
     "explain": "api",
     "load": "api",
 }
@@ -61,6 +64,7 @@ _VIEWS = {
     "draw": ("report", "draw"),
     "picture": ("report.drawing", "picture"),
     "svg": ("report.drawing", "graph_svg"),
+    "comparison": ("report.comparison", "write_comparison"),
     "card": ("report", "card_html"),
     "cards": ("report", "cards_html"),
     "page": ("report", "report_run"),

@@ -24,7 +24,7 @@ from itertools import chain
 from multiprocessing import get_context, parent_process
 from typing import Any, Generic, Protocol, TypeVar
 
-from gnninterpreter.errors import GNNInterpreterError, SpecError
+from gnninterpreter.errors import SpecError
 
 __all__ = ["Outcome", "Processes", "Workers", "call", "limit_threads", "map_jobs", "run_jobs"]
 
@@ -67,9 +67,8 @@ def run_jobs(
 ) -> Iterator[list[Outcome[Item, Result]]]:
     """Call a function on every item and give outcomes when they are there, all that are at a time.
 
-    A job that fails does not stop the others. It is tried again, unless its error is one that only
-    the user can mend. Whoever stops reading, by Ctrl-C or an error of their own, ends the workers
-    at once.
+    A job that fails does not stop the others. Whoever stops reading, by Ctrl-C or an error of their
+    own, ends the workers at once.
 
     Args:
         function: A function of a module, so that another process can import it.
@@ -136,8 +135,8 @@ def _run(
                     suspects.append((item, tries))
                 elif error is None:
                     outcomes.append(Outcome(item, result, tries=tries))
-                elif tries <= retries and not isinstance(error, GNNInterpreterError):
-                    waiting.append((item, tries + 1))
+                elif tries <= retries:
+                    waiting.appendleft((item, tries + 1))
                 else:
                     outcomes.append(Outcome(item, error=error, tries=tries))
             if outcomes:

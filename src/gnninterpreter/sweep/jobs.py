@@ -146,7 +146,9 @@ def _is_bundle(source: ModelSource) -> bool:
 def _content(source: ModelSource) -> str:
     """A hash of everything that a model consists of."""
     parts = [_model_content(source), _data_content(source.data)]
-    parts += [_module_content(one) for one in (source.model, source.forward) if one and ":" in one]
+    for reference in (source.model, source.forward):
+        if reference and ":" in reference:
+            parts += [reference, _module_content(reference)]
     return digest_of(part.encode() for part in parts)
 
 

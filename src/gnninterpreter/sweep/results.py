@@ -108,10 +108,7 @@ class Results:
         pa = _arrow()
         import pyarrow.parquet as pq
 
-        path = self.folder
-
         def tables_now() -> list[pa.Table]:
-            nonlocal path
             return [pq.read_table(path, columns=wanted, schema=_schema()) for path in self.parts()]
 
         try:
@@ -121,7 +118,7 @@ class Results:
                 tables = tables_now()
         except (OSError, pa.ArrowInvalid) as error:
             raise CheckpointError(
-                f"{path} is no part of a sweep ({error}); take it out of the folder"
+                f"{self.folder} holds what is no part of a sweep ({error}); take it out"
             ) from error
         if not tables:
             return _schema(wanted).empty_table()

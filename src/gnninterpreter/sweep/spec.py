@@ -112,7 +112,7 @@ def make_spec(values: Mapping[str, Any], folder: Path) -> SweepSpec:
     """
     given = dict(values)
     shared = {name: given.pop(name) for name in ("data", "forward") if name in given}
-    given["models"] = tuple(_models(given.get("models", ()), shared, folder))
+    given["models"] = tuple(_models(given.get("models", []), shared, folder))
     if "seeds" in given:
         seeds = given["seeds"]
         given["seeds"] = tuple(range(seeds) if isinstance(seeds, int) else _list(seeds, "seeds"))
