@@ -116,10 +116,10 @@ def audit(
     with only_results(as_json):
         from gnninterpreter.audit import audit as run_audit
         from gnninterpreter.cli.progress import LiveProgress
-        from gnninterpreter.cli.references import load_forward, load_subject
         from gnninterpreter.explanation.storage import INDEX
         from gnninterpreter.files import write_atomically
         from gnninterpreter.models import Bundle
+        from gnninterpreter.references import load_forward, load_subject
         from gnninterpreter.search import Recipe
 
         found, dataset = load_subject(model, data)

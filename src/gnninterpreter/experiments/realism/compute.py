@@ -33,6 +33,7 @@ from gnninterpreter.experiments.realism.subjects import (
 from gnninterpreter.experiments.store import Computation, Store
 from gnninterpreter.files import write_atomically
 from gnninterpreter.isomorphism import distinct
+from gnninterpreter.parallel import Workers
 
 __all__ = ["configs_of", "depends_on", "graphs_file", "measure_once", "realism", "structure"]
 
@@ -73,7 +74,7 @@ def configs_of(
 def realism(
     configs: Iterable[RealismConfig],
     out: Path,
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     tell: Callable[[RealismRow], None] | None = None,
 ) -> list[RealismRow]:
     """Measure what is not stored yet, and write down and return all that was asked for.
