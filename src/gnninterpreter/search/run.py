@@ -19,7 +19,7 @@ from gnninterpreter.distribution import (
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics, Profile
-from gnninterpreter.objective import Aim, Target
+from gnninterpreter.objective import Aim, Memory, Target
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.search.ascent import MEAN_WEIGHT
 from gnninterpreter.search.callbacks import Callback, Monitor
@@ -107,7 +107,9 @@ def search(
     limits = recipe.limits(classifier.spec, profile)
     aim = _aim(target, limits, profile, recipe)
     certain = min(recipe.stop_score, 1.0 if profile is None else profile.certain)
-    problem = Problem(classifier, relaxed, recipe.objective, aim, certain)
+    # On a GPU looking things up would wait for it, and it scores graphs faster than it waits.
+    memory = Memory() if classifier.device.type == "cpu" else None
+    problem = Problem(classifier, relaxed, recipe.objective, aim, certain, memory)
     streams = Streams(
         seed, restarts, purpose=crc32(f"{target.kind} {target.name}".encode()),
         device=classifier.device,
