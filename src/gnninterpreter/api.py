@@ -34,7 +34,7 @@ from gnninterpreter.models.statistics import DECILES, ClassStatistics
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective import Target
 from gnninterpreter.objective.asking import targets_of
-from gnninterpreter.progress import Silent
+from gnninterpreter.progress import Several, Silent
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
 from gnninterpreter.search import Callback, Recipe, search
 from gnninterpreter.spec import GraphSpec, graph_list
@@ -94,7 +94,8 @@ def explain(
             model lives.
         progress: Whether to show progress; or an object with the methods of
             `gnninterpreter.progress.Progress`.
-        callbacks: Called with a `Snapshot` as the search goes; one that returns True stops it.
+        callbacks: Called with a `Snapshot` as the search goes; one that returns True stops it. A
+            `gnninterpreter.tracking.Tracker` writes the run to TensorBoard, MLflow or W&B.
 
     Returns:
         A mapping from target, by name or index, to its `Explanation`.
@@ -154,7 +155,10 @@ def explain(
         real = RealAnswers(classifier, seen, class_statistics, seed)
         lines = [*classifier.describe(), *_describe(classifier.spec, report, relaxed), *skipped]
         lines += real.lines
-        display = _display(progress)
+        # A callback that also has the methods of Progress is told where the run stands.
+        trackers: list[Any] = [one for one in listeners if hasattr(one, "begin_class")]
+        listeners = tuple(one for one in listeners if one not in trackers)
+        display = Several([_display(progress), *trackers])
         display.begin(name, lines, [target.name for target, _ in wanted])
         explanations = {}
         try:
@@ -372,6 +376,7 @@ def _on_device(model: nn.Module, device: str | torch.device | None) -> Iterator[
 
 def _describe(spec: GraphSpec, report: ProbeReport, relaxed: RelaxedModel | None) -> list[str]:
     nodes = " + ".join(_block(block) for block in spec.nodes)
+    nodes += "".join(f" + '{block.name}': {_block(block)}" for block in spec.attributes)
     edges = " + ".join(_block(block) for block in spec.edges) or "none"
     lines = [f"{spec.num_classes} classes; node features: {nodes}; edge features: {edges}"]
     if relaxed is not None:
@@ -390,6 +395,8 @@ def _describe(spec: GraphSpec, report: ProbeReport, relaxed: RelaxedModel | None
 
 def _block(block: Any) -> str:
     kind = type(block).__name__.lower()
+    if kind == "derived":
+        return f"{block.name} ({block.width} columns, computed from the graph)"
     if kind == "categorical":
         return f"{block.name} ({block.size} categories)"
     return "constant" if block.constant else f"{block.dim} numbers"

@@ -20,6 +20,7 @@ from gnninterpreter.objective.target import (
     target_from_json,
 )
 from gnninterpreter.objective.typicality import Typical
+from gnninterpreter.objective.valence import Valence
 from gnninterpreter.objective.wholeness import Wholeness, violation
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Target",
     "Term",
     "Typical",
+    "Valence",
     "ValueTarget",
     "WarmUp",
     "Weighted",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from markupsafe import Markup
 
-from gnninterpreter.chem.drawing import read_molecule
+from gnninterpreter.chem import read_molecule
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.sections import Tile

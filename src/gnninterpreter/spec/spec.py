@@ -18,13 +18,14 @@ from gnninterpreter.spec.blocks import (
     Block,
     Categorical,
     Continuous,
+    Derived,
     block_from_json,
     block_to_json,
     distinct,
     whole,
 )
 
-__all__ = ["ONES", "PALETTE", "Block", "Categorical", "Continuous", "GraphSpec"]
+__all__ = ["ONES", "PALETTE", "Block", "Categorical", "Continuous", "Derived", "GraphSpec"]
 
 MOST_LISTED = 20
 
@@ -64,6 +65,8 @@ class GraphSpec:
         class_names: One name for each class, in the order of the model's outputs.
         directed: Whether (i, j) and (j, i) are different edges.
         max_nodes: Most nodes an explanation may have; taken from the class statistics when omitted.
+        attributes: Derived columns of the nodes that the model reads as attributes of their own,
+            each under the name of its block (``data.random_walk_pe``).
 
     Example:
         >>> spec = GraphSpec(nodes=(Categorical(7, names=tuple("CNOFI") + ("Cl", "Br")),),
@@ -78,11 +81,16 @@ class GraphSpec:
     directed: bool = False
     max_nodes: int | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    attributes: tuple[Derived, ...] = ()
 
     def __post_init__(self) -> None:
         """Freeze the sequences and check the rules that span fields."""
         object.__setattr__(self, "nodes", distinct(self.nodes) or (ONES,))
         object.__setattr__(self, "edges", distinct(self.edges))
+        own = distinct(self.attributes)
+        if not all(isinstance(block, Derived) for block in own):
+            raise SpecError("attributes must be Derived blocks; other columns belong to nodes=")
+        object.__setattr__(self, "attributes", own)
         if isinstance(self.class_names, str) or not isinstance(self.class_names, Sequence):
             raise SpecError(f"class_names must be a list of names (got {self.class_names!r})")
         object.__setattr__(self, "class_names", tuple(str(name) for name in self.class_names))
@@ -96,14 +104,21 @@ class GraphSpec:
                 f"max_nodes must be at least 2, since a graph needs an edge (got {self.max_nodes})"
             )
         for kind, blocks in (("node", self.nodes), ("edge", self.edges)):
-            encodings = {b.encoding for b in blocks if isinstance(b, Categorical)}
-            if "index" in encodings and (
-                len(encodings) > 1 or any(isinstance(b, Continuous) for b in blocks)
-            ):
+            coded = {getattr(block, "encoding", None) == "index" for block in blocks}
+            if len(coded) > 1:
                 raise SpecError(
-                    f"{kind} features mix index-coded categories with other columns, which one "
-                    "matrix cannot hold; use one-hot coding for all of them"
+                    f"{kind} features mix integer codes with other columns, which one matrix "
+                    "cannot hold; use integer codes for all of them, or for none"
                 )
+
+        if len(set(self.derived)) < len(self.derived):
+            raise SpecError("two Derived blocks are the same; give each a name of its own")
+
+    @property
+    def derived(self) -> tuple[Derived, ...]:
+        """All blocks that follow from the rest of a graph: of nodes, of edges, of their own."""
+        blocks = (*self.nodes, *self.edges, *self.attributes)
+        return tuple(block for block in blocks if isinstance(block, Derived))
 
     @property
     def node_width(self) -> int:
@@ -204,6 +219,7 @@ class GraphSpec:
 
     def to_json(self) -> dict[str, Any]:
         """Return the spec as plain JSON values."""
+        own = [block_to_json(block) for block in self.attributes]
         return {
             "nodes": [block_to_json(block) for block in self.nodes],
             "edges": [block_to_json(block) for block in self.edges],
@@ -211,6 +227,7 @@ class GraphSpec:
             "directed": self.directed,
             "max_nodes": self.max_nodes,
             "metadata": dict(self.metadata),
+            **({"attributes": own} if own else {}),
         }
 
     @classmethod
@@ -223,6 +240,7 @@ class GraphSpec:
             "directed",
             "max_nodes",
             "metadata",
+            "attributes",
         }
         if unknown:
             raise SpecError(f"unknown fields in a stored spec: {sorted(unknown)}")
@@ -233,6 +251,7 @@ class GraphSpec:
             directed=values.get("directed", False),
             max_nodes=values.get("max_nodes"),
             metadata=values.get("metadata", {}),
+            attributes=tuple(block_from_json(block) for block in values.get("attributes", ())),
         )
 
 
