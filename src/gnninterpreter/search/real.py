@@ -168,12 +168,10 @@ def _bar(problem: Problem) -> float:
 def _good(problem: Problem, graphs: DenseGraphs) -> Tensor:
     """Whether graphs are certain, whole and typical enough for a sample, [B]."""
     with torch.no_grad():
-        found = problem.propose(graphs)
-        good = (found.log_score.exp() >= problem.aim.enough) & problem.objective.feasible(found)
+        found = problem.propose(graphs, new=True)
+        good = found.log_score.exp() >= problem.aim.enough
         rows = good.nonzero().squeeze(1)
-        if rows.numel():
-            good[rows] = problem.presentable(found.select(rows))
-    return good
+        return good.index_put((rows,), problem.presentable(found.select(rows)))
 
 
 def _fitting(problem: Problem, state: State) -> Typicality | None:

@@ -18,7 +18,7 @@ from gnninterpreter.distribution import (
 )
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics, Profile
-from gnninterpreter.objective import Aim, Target
+from gnninterpreter.objective import Aim, Memory, Target
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.search.callbacks import Callback, Monitor
 from gnninterpreter.search.gradient import gradient_of
@@ -116,7 +116,9 @@ def _problem(
     limits = recipe.limits(classifier.spec, profile)
     aim = _aim(target, limits, profile, recipe)
     certain = min(recipe.stop_score, 1.0 if profile is None else profile.certain)
-    return Problem(classifier, relaxed, recipe.objective, aim, certain), limits
+    # On a GPU looking things up would wait for it, and it scores graphs faster than it waits.
+    memory = Memory() if classifier.device.type == "cpu" else None
+    return Problem(classifier, relaxed, recipe.objective, aim, certain, memory), limits
 
 
 def _search(
