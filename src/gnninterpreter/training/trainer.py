@@ -17,13 +17,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.errors import DataError, ModelError
 from gnninterpreter.models.architectures import build
 from gnninterpreter.models.scores import ModelScores, scores_of
 from gnninterpreter.models.task import Task
 from gnninterpreter.training._progress_file import TrainingState
 from gnninterpreter.training.batching import GraphStore
-from gnninterpreter.datasets.splits import Split, stratified_split
 
 __all__ = ["EpochReport", "TrainingConfig", "TrainingResult", "evaluate", "train"]
 
