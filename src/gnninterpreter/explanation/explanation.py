@@ -10,9 +10,9 @@ import networkx as nx
 import torch
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import whole_number
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.equality import ByValue
-from gnninterpreter.errors import SpecError
 from gnninterpreter.evidence import Evidence, Verdict, verdict_on
 from gnninterpreter.evidence.patterns import Core, Exemplar
 from gnninterpreter.evidence.thresholds import OUTLYING_PERCENTILE, SHORTCUT_PERCENTILE
@@ -22,6 +22,8 @@ from gnninterpreter.isomorphism import distinct, same_graph
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.views import view
+
+MOST_SAMPLES = 1_000_000
 
 __all__ = ["Curve", "Explanation", "Mode", "Probability", "Restart"]
 
@@ -259,9 +261,8 @@ class Explanation(ByValue):
 
     def sample_dense(self, n: int, seed: int = 0) -> DenseGraphs:
         """The same as one batch on the candidate nodes."""
-        if n < 1:
-            raise SpecError(f"n must be at least 1 (got {n})")
-        return self.sampler.sample(n, seed)
+        count = whole_number("n", n, 1, MOST_SAMPLES)
+        return self.sampler.sample(count, whole_number("seed", seed, -(2**63)))
 
     def exemplars(self, k: int = 4) -> list[Data]:
         """Real graphs that show the target, those with the core first.
@@ -276,9 +277,8 @@ class Explanation(ByValue):
         Raises:
             SpecError: If ``k`` is below 1.
         """
-        if k < 1:
-            raise SpecError(f"k must be at least 1 (got {k})")
-        return [exemplar.data for exemplar in self.real_graphs[:k]]
+        most = whole_number("k", k, 1)
+        return [exemplar.data for exemplar in self.real_graphs[:most]]
 
     def to(self, device: torch.device | str) -> Explanation:
         """Return the explanation with its graphs on another device."""

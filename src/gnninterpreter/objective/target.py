@@ -189,6 +189,8 @@ def target_from_json(values: Mapping[str, Any]) -> Target:
     Raises:
         CheckpointError: If it is none of the kinds, or a field is missing or of another type.
     """
+    if not isinstance(values, Mapping):
+        raise CheckpointError(f"a stored target must be an object (got {values!r:.60})")
     kinds = {kind.kind: kind for kind in Target.__subclasses__()}
     kind = kinds.get(str(values.get("kind")))
     if kind is None:

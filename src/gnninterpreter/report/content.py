@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from gnninterpreter.chem.drawing import Molecule, read_molecule
+from gnninterpreter.chem import Molecule, read_molecule
 from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.objective import Target, ValueTarget
 from gnninterpreter.report.answers import AnswersView, answers_view

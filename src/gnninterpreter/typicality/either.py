@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import torch
 from torch import Tensor
@@ -40,19 +40,29 @@ class EitherBank(ByValue):
         low, high = each.amin(0), each.amax(0)
         return torch.stack([low[0], high[1], low[2], high[3]])
 
-    def strangeness(self, graphs: DenseGraphs) -> tuple[Strangeness, ...]:
-        """How strange graphs are to each."""
-        return tuple(bank.strangeness(graphs) for bank in self.banks)
+    def strangeness(self, graphs: DenseGraphs) -> Strangeness:
+        """How strange graphs are to each; every field has shape [B, banks]."""
+        each = [bank.strangeness(graphs) for bank in self.banks]
+        return Strangeness(
+            *(torch.stack([getattr(one, f.name) for one in each], 1) for f in fields(Strangeness))
+        )
 
     def percentile(self, graphs: DenseGraphs) -> Tensor:
         """Share of real graphs that are at least as strange, where it is highest; [B]."""
         return torch.stack([bank.percentile(graphs) for bank in self.banks]).amax(0)
 
-    def penalty(self, graphs: DenseGraphs | tuple[Strangeness, ...], bar: float = BAR) -> Tensor:
+    def reaches(self, graphs: DenseGraphs, bar: float = BAR) -> Tensor:
+        """Whether graphs are as typical as asked for, of one of them; [B]."""
+        return torch.stack([bank.reaches(graphs, bar) for bank in self.banks]).any(0)
+
+    def penalty(self, graphs: DenseGraphs | Strangeness, bar: float = BAR) -> Tensor:
         """What is missing to the bar, where it is least; [B]."""
-        found = self.strangeness(graphs) if isinstance(graphs, DenseGraphs) else graphs
-        pairs = zip(self.banks, found, strict=True)
-        return torch.stack([bank.penalty(one, bar) for bank, one in pairs]).amin(0)
+        found = graphs if isinstance(graphs, Strangeness) else self.strangeness(graphs)
+        each = []
+        for place, bank in enumerate(self.banks):
+            own = Strangeness(*(getattr(found, f.name)[:, place] for f in fields(Strangeness)))
+            each.append(bank.penalty(own, bar))
+        return torch.stack(each).amin(0)
 
 
 def either(known: Sequence[Typicality]) -> Typicality:

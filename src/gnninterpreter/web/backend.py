@@ -14,7 +14,7 @@ from torch import nn
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.rule import Oracle, oracle_of
-from gnninterpreter.chem.drawing import read_molecule
+from gnninterpreter.chem import read_molecule
 from gnninterpreter.errors import GNNInterpreterError, ModelError, TargetError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.explanation.storage import load_statistics

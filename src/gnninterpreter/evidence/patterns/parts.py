@@ -16,6 +16,7 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective.target import ClassTarget, Target
+from gnninterpreter.spec.derived import fill
 
 __all__ = ["Parts", "margin"]
 
@@ -111,7 +112,7 @@ class Parts:
         batch.batch = part
         batch.ptr = torch.cat([torch.zeros(1, dtype=torch.long), sizes.cumsum(0)])
         batch._num_graphs = len(owner)
-        return batch
+        return fill(batch, self.classifier.spec)
 
 
 def margin(scores: Scores, target: Target) -> Tensor:
