@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from gnninterpreter.spec.transforms import profile_block, transform_blocks
 __all__ = ["check_agreement", "own_attributes", "recognised", "split_derived"]
 
 # Graphs that are looked at, and nodes of the largest of them.
-GRAPHS, NODES, FIRST, CHUNK = 100, 300, 5, 64
+GRAPHS, NODES, FIRST, CHUNK, ROWS = 100, 300, 5, 64, 20
 CLOSE = 1e-4
 KNOWN = {"x", "edge_index", "edge_attr", "edge_type", "edge_weight", "pos", "y", "batch", "ptr"}
 
@@ -160,10 +161,12 @@ def recognised(graphs: Sequence[Data], key: str) -> list[tuple[int, Derived]]:
         Data(edge_index=graph.edge_index, num_nodes=graph.num_nodes, **{key: graph[key]})
         for graph in fit[:: max(len(fit) // GRAPHS, 1)][:GRAPHS]
     ]
-    # Most data is told by its first graphs, and costs nothing more.
-    if not some or not _found(some[:FIRST], key, sure=False):
+    # A handful of rows may look like anything, and most data is told by its first graphs.
+    few = sum(int(graph.num_nodes or 0) for graph in some) < ROWS
+    if few or not _found(some[:FIRST], key, sure=False):
         return []
-    return _found(some, key, sure=True)
+    # What holds for the first alone is returned too, so that it can be said where it ends.
+    return _found(some, key, sure=True) or _found(some[:FIRST], key, sure=True)
 
 
 def own_attributes(graphs: Sequence[Data]) -> tuple[Derived, ...]:
@@ -175,8 +178,11 @@ def own_attributes(graphs: Sequence[Data]) -> tuple[Derived, ...]:
         if key in KNOWN or not numbers or any(graph.get(key) is None for graph in graphs):
             continue
         for start, block in recognised(graphs, key):
-            if start == 0 and block.width == value.size(1):
-                found.append(replace(block, name=key, names=()))
+            own = replace(block, name=key, names=())
+            with suppress(DataError):
+                if start == 0 and block.width == value.size(1):
+                    check_agreement(graphs, GraphSpec(attributes=(own,)))
+                    found.append(own)
     return tuple(found)
 
 
