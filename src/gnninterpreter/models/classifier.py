@@ -48,7 +48,6 @@ class GraphClassifier:
         class_names: One name for each class, label or value; those of the spec when omitted.
 
     Attributes:
-        task: What it was trained to say.
         reader: How its outputs are read, and why.
         spec: The graphs it takes, with a name for each column of its outputs.
 

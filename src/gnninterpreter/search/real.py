@@ -150,7 +150,10 @@ class Spread:
                 fine.append(good)
                 if monitor.graphs(self.name, step, self.steps, state.graphs):
                     break
-        population = DenseGraphs.cat(kept)[torch.cat(fine)]
+        # Restart by restart, so that it is the same however restarts are divided.
+        owner = torch.cat([first, *[first.repeat_interleave(self.walkers)] * (len(kept) - 1)])
+        order = owner.argsort(stable=True)
+        population = DenseGraphs.cat(kept)[order[torch.cat(fine)[order]]]
         if not len(population):
             return state
         return state.with_(population=population[distinct_rows(population, known.bank)])

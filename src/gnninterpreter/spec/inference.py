@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +15,24 @@ from gnninterpreter.spec.data import GraphList, graph_list
 from gnninterpreter.spec.labels import read_labels
 from gnninterpreter.spec.recognition import check_agreement, own_attributes, recognised
 
-__all__ = ["infer_blocks", "infer_spec"]
+__all__ = ["infer_blocks", "infer_spec", "register_recogniser"]
 
 LOOK_FOR_DIRECTION = 200
 # Integers are read as categories up to FEW of them whatever the data, up to MANY where each is
 # borne out by some rows, and as numbers beyond.
 FEW, MANY, ROWS_EACH = 128, 1000, 10
+
+
+_RECOGNISERS: list[Callable[[GraphList], GraphSpec | None]] = []
+
+
+def register_recogniser(recognise: Callable[[GraphList], GraphSpec | None]) -> None:
+    """Have data looked at by a function that knows some kind of it, before columns are inferred.
+
+    Args:
+        recognise: Returns the spec of graphs that it knows, and None for others.
+    """
+    _RECOGNISERS.append(recognise)
 
 
 def infer_spec(dataset: Any) -> GraphSpec:
@@ -30,6 +42,10 @@ def infer_spec(dataset: Any) -> GraphSpec:
         DataError: If the data set is empty or its graphs disagree on the number of columns.
     """
     graphs = graph_list(dataset)
+    for recognise in _RECOGNISERS:
+        found = recognise(graphs)
+        if found is not None:
+            return replace(found, class_names=found.class_names or _class_names(graphs))
     x = _stack([graph.get("x") for graph in graphs], "x")
     attr = _stack([graph.get("edge_attr") for graph in graphs], "edge_attr")
     if attr is None:

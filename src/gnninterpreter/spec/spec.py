@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gnninterpreter.arguments import several
 from gnninterpreter.errors import SpecError, TargetError
+from gnninterpreter.schema import listed, record, text, truth
 from gnninterpreter.spec.blocks import (
     ONES,
     PALETTE,
@@ -175,7 +177,7 @@ class GraphSpec:
 
     def with_classes(self, names: Sequence[str]) -> GraphSpec:
         """Return the same spec with other class names."""
-        return replace(self, class_names=tuple(names))
+        return replace(self, class_names=several("class_names", names, "names"))
 
     def with_feature_names(self, names: Sequence[str]) -> GraphSpec:
         """Return the same spec with names for the columns of the node features.
@@ -187,7 +189,7 @@ class GraphSpec:
         Raises:
             SpecError: If there are more or fewer names than that.
         """
-        given = tuple(str(name) for name in names)
+        given = tuple(str(name) for name in several("feature_names", names, "names"))
         for kind in (Categorical, Continuous):
             for place, block in enumerate(self.nodes):
                 if isinstance(block, kind) and not getattr(block, "constant", False):
@@ -236,7 +238,20 @@ class GraphSpec:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> GraphSpec:
-        """Read what `to_json` wrote; unknown fields are refused."""
+        """Read what `to_json` wrote; unknown fields are refused.
+
+        Raises:
+            SpecError: If a field is missing, unknown, or of another type.
+        """
+        try:
+            record(
+                dict, nodes=listed(record(dict)), edges=listed(record(dict)),
+                class_names=listed(text),
+            )(values, "a stored spec")  # fmt: skip
+            truth(values.get("directed", False), "directed")
+            record(dict)(values.get("metadata", {}), "metadata")
+        except ValueError as error:
+            raise SpecError(str(error)) from error
         unknown = set(values) - {
             "nodes",
             "edges",

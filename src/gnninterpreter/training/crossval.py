@@ -11,7 +11,7 @@ from torch import Tensor
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models.scores import ClassificationScores
 from gnninterpreter.training.batching import GraphStore
-from gnninterpreter.training.splits import Split, folds
+from gnninterpreter.datasets.splits import Split, folds
 from gnninterpreter.training.trainer import TrainingConfig, train
 
 __all__ = ["cross_validate"]
