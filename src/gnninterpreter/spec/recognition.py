@@ -15,6 +15,7 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.spec.blocks import Block, Derived
 from gnninterpreter.spec.derived import columns, fill
 from gnninterpreter.spec.spec import GraphSpec
+from gnninterpreter.spec.structure import laplacian
 from gnninterpreter.spec.transforms import profile_block, transform_blocks
 
 __all__ = ["check_agreement", "own_attributes", "recognised", "split_derived"]
@@ -125,7 +126,7 @@ def _close(block: Derived, mine: Tensor, made: Tensor, batch: Batch) -> Tensor:
     if block.function == "laplacian":
         # Signs are arbitrary, and so is the choice among vectors of one eigenvalue.
         graphs = batch.to_data_list()
-        parts = mine.split([int(graph.num_nodes) for graph in graphs])
+        parts = torch.split(mine, [int(graph.num_nodes) for graph in graphs])
         return torch.cat([_are_eigenvectors(*one) for one in zip(parts, graphs, strict=True)])
     return (mine - made).abs() <= CLOSE * (1 + made.abs())
 
@@ -135,14 +136,12 @@ def _are_eigenvectors(vectors: Tensor, graph: Data) -> Tensor:
     size = vectors.size(0)
     edges = torch.zeros(size, size, dtype=torch.double)
     edges[graph.edge_index[0], graph.edge_index[1]] = 1.0
-    edges.fill_diagonal_(0.0)
-    scale = edges.sum(1).clamp_min(1e-12).rsqrt() * (edges.sum(1) > 0)
-    laplacian = torch.eye(size, dtype=torch.double) - scale[:, None] * edges * scale
-    values = torch.linalg.eigvalsh((laplacian + laplacian.mT) / 2)[1 : vectors.size(1) + 1]
+    matrix = laplacian(edges)
+    values = torch.linalg.eigvalsh(matrix)[1 : vectors.size(1) + 1]
     if values.numel() < vectors.size(1):
         return torch.zeros_like(vectors, dtype=torch.bool)
-    rest = (laplacian @ vectors - vectors * values).abs().amax(0)
-    good = (rest < 1e-3) & ((vectors.norm(dim=0) - 1).abs() < 1e-3)
+    rest = (matrix @ vectors - vectors * values).abs().amax(0)
+    good: Tensor = (rest < 1e-3) & ((vectors.square().sum(0) - 1).abs() < 1e-3)
     return good.expand_as(vectors)
 
 
@@ -256,7 +255,7 @@ def _tables(batch: Batch, width: int, codes: bool) -> dict[str, Tensor]:
 
 def _run_of_vectors(graphs: Sequence[Data], key: str, start: int) -> int:
     """Number of Laplacian vectors that begin at a column, in every graph."""
-    count = graphs[0][key].size(1) - start
+    count: int = graphs[0][key].size(1) - start
     for graph in graphs:
         if not count:
             break

@@ -149,7 +149,7 @@ def _appended(transform: Any, before: Data, after: Data) -> dict[str, int]:
             f"({before.num_nodes} nodes and {before.num_edges} edges before, {after.num_nodes} and "
             f"{after.num_edges} after); only transforms that append columns can be taken over"
         )
-    found = {}
+    found: dict[str, int] = {}
     for key in after.keys():  # noqa: SIM118 - a Data is no mapping
         value = after[key]
         if key in ("edge_index", "num_nodes") or not isinstance(value, Tensor) or not value.dim():
