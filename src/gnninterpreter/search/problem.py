@@ -12,7 +12,7 @@ from gnninterpreter.batches import compact
 from gnninterpreter.distribution import GraphDistribution, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
-from gnninterpreter.objective import Aim, Objective, Proposals
+from gnninterpreter.objective import Aim, Objective, Proposals, Typical
 from gnninterpreter.relax import RelaxedModel
 
 __all__ = ["Evaluation", "Problem"]
@@ -128,6 +128,38 @@ class Problem:
             met=self.objective.met(found),
         )
 
+    def lacking(self, found: Proposals) -> Tensor:
+        """What graphs lack of what may be shown as a sample, [B]; has a slope for soft ones."""
+        total = torch.zeros_like(found.log_score)
+        for weighted in self.objective.terms:
+            term = weighted.term
+            if isinstance(term, Typical):
+                cost = found.untypical(SAMPLE_BAR)
+            else:
+                asked = weighted.discrete > 0 and term.required and term.met(found) is not None
+                cost = term.discrete(found) if asked else None
+            if cost is not None:
+                total = total + weighted.discrete * cost
+        return total
+
+    @torch.no_grad()
+    def good(self, graphs: DenseGraphs) -> Tensor:
+        """Whether graphs are certain, whole and typical enough for a sample, [B].
+
+        Samples of a distribution that is nearly closed are mostly the same few, numbered alike;
+        each of these is asked about once.
+        """
+        parts = [graphs.weight.flatten(1), graphs.nodes.flatten(1)]
+        if graphs.edges is not None:
+            parts.append((graphs.edges * graphs.weight.unsqueeze(-1)).flatten(1))
+        rows, which = _different(torch.cat(parts, dim=1))
+        found = self.propose(graphs[rows])
+        good = (found.log_score.exp() >= self.aim.enough) & self.objective.feasible(found)
+        some = good.nonzero().squeeze(1)
+        if some.numel():
+            good[some] = self.presentable(found.select(some))
+        return good[which]
+
     @torch.no_grad()
     def presentable(self, found: Proposals) -> Tensor:
         """Whether graphs may be shown as samples: feasible, and typical enough, [B]."""
@@ -148,3 +180,13 @@ class Problem:
             for start in range(0, len(graphs), CHUNK)
         ]
         return torch.cat(parts).view(-1, samples).mean(dim=1)
+
+
+def _different(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Places of rows that differ from all before them, and for each row which of these it is."""
+    # Products with numbers that have no common measure tell rows apart, and sorting them is quick.
+    keys = torch.arange(1, rows.size(1) + 1, dtype=torch.double, device=rows.device).sqrt()
+    _, which = torch.unique(rows.double() @ keys.frac(), return_inverse=True)
+    places = torch.arange(len(rows), device=rows.device)
+    first = torch.full_like(places, len(rows)).scatter_reduce(0, which, places, "amin")
+    return first[: int(which.max()) + 1], which
