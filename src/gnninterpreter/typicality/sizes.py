@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.batches import compact
