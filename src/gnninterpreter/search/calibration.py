@@ -106,7 +106,7 @@ def calibrated(
         if problem.relaxed is not None:
             free = _free(learned, harm, space)
             learned = opened(problem, graphs, free, streams.fork(ATTEMPTS), opening)
-        return verified(problem, learned, closed, counts[0], streams, tell)
+        return verified(problem, learned, closed, min(counts[0], FEWEST), streams, tell)
     wanted = problem.evaluate(graphs).score - 2 * TOLERANCE
     ladder = torch.tensor(FACTORS, dtype=wanted.dtype, device=wanted.device)
     place = torch.zeros(len(graphs), dtype=torch.long, device=wanted.device)
@@ -195,7 +195,7 @@ def _closed(
     for blocks, logits, changes in parts:
         if not blocks:
             continue
-        least = changes.view(changes.size(0), -1, dense_width(blocks))
+        least = changes.view(*logits[0].shape[:2], dense_width(blocks))
         start = 0
         for block, values in zip(blocks, logits, strict=True):
             width = values.size(-1)

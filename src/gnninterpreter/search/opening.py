@@ -165,7 +165,8 @@ def _drawn(current: GraphDistribution, streams: Streams) -> DenseGraphs:
     soft = current.relaxed(SAMPLES, TEMPERATURE, streams)
 
     def hard(values: Tensor, sharp: Tensor) -> Tensor:
-        return values + (sharp - values).detach()
+        # In this order the sum is exactly 0 or 1.
+        return sharp + (values - values.detach())
 
     def categories(values: Tensor, blocks: tuple[Block, ...]) -> Tensor:
         parts = [

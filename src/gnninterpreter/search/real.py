@@ -140,20 +140,23 @@ class Spread:
         # Prototypes that were found are good places to begin at, too.
         first = torch.arange(len(state.graphs), device=walkers.weight.device) * self.walkers
         walkers = replaced(walkers, first, state.graphs)
-        good = problem.good(walkers)
+        good = problem.good(walkers, new=True)
         kept = [state.graphs, state.distribution.discrete(self.draws, streams.fork(self.steps + 1))]
         fine = [problem.good(graphs) for graphs in kept]
         for step in range(1, self.steps + 1):
             draws = streams.fork(step).uniform(self.walkers, DRAWS, dtype=walkers.weight.dtype)
             tried = propose(walkers, draws.flatten(0, 1), pool, GROW)
-            well = problem.good(tried)
+            well = problem.good(tried, new=True)
             walkers, good = choose(well, tried, walkers), good | well
             if step % self.keep_every == 0:
                 kept.append(walkers)
                 fine.append(good)
                 if monitor.graphs(self.name, step, self.steps, state.graphs):
                     break
-        population = DenseGraphs.cat(kept)[torch.cat(fine)]
+        # Restart by restart, so that it is the same however restarts are divided.
+        owner = torch.cat([first, *[first.repeat_interleave(self.walkers)] * (len(kept) - 1)])
+        order = owner.argsort(stable=True)
+        population = DenseGraphs.cat(kept)[order[torch.cat(fine)[order]]]
         if not len(population):
             return state
         return state.with_(population=population[distinct_rows(population, known.bank)])

@@ -34,6 +34,7 @@ from gnninterpreter.experiments.realism.subjects import (
 from gnninterpreter.experiments.store import Computation, Store
 from gnninterpreter.files import write_atomically
 from gnninterpreter.isomorphism import distinct
+from gnninterpreter.parallel import Workers
 
 __all__ = ["configs_of", "depends_on", "graphs_file", "measure_once", "realism", "structure"]
 
@@ -79,7 +80,7 @@ def configs_of(
 def realism(
     configs: Iterable[RealismConfig],
     out: Path,
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     tell: Callable[[RealismRow], None] | None = None,
 ) -> list[RealismRow]:
     """Measure what is not stored yet, and write down and return all that was asked for.
@@ -202,12 +203,12 @@ def _share(found: Subject, graphs: Sequence[Data], target: int) -> float | None:
 
 def _valid(found: Subject, graphs: Sequence[Data]) -> float | None:
     """Share of graphs that are molecules; None for other graphs, and without RDKit."""
-    from gnninterpreter.datasets.molecules import is_valid_molecule
+    from gnninterpreter.chem import is_valid
 
     if not found.molecules or not graphs:
         return None
     try:
-        return _mean([is_valid_molecule(graph) for graph in graphs])
+        return _mean([is_valid(graph, found.spec) for graph in graphs])
     except MissingExtraError:
         return None
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gnninterpreter.errors import CheckpointError, SpecError
-from gnninterpreter.experiments.fingerprints import versions
 from gnninterpreter.files import write_atomically
+from gnninterpreter.fingerprints import versions
 
 __all__ = ["ABLATIONS", "METHODS", "RealismConfig", "RealismRow", "line", "read_rows", "write_rows"]
 
