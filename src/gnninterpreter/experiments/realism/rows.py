@@ -12,10 +12,11 @@ from gnninterpreter.errors import CheckpointError, SpecError
 from gnninterpreter.files import write_atomically
 from gnninterpreter.fingerprints import versions
 
-__all__ = ["METHODS", "RealismConfig", "RealismRow", "line", "read_rows", "write_rows"]
+__all__ = ["ABLATIONS", "METHODS", "RealismConfig", "RealismRow", "line", "read_rows", "write_rows"]
 
 KIND, SCHEMA = "realism", 1
-METHODS = ("ours", "certain", "paper", "random", "xgnn", "real")
+ABLATIONS = ("unopened", "unspread", "unshrunk", "bar-0", "bar-25")
+METHODS = ("ours", "certain", "paper", "random", "xgnn", "real", *ABLATIONS)
 
 
 @dataclass(frozen=True, order=True)
@@ -27,7 +28,8 @@ class RealismConfig:
         target: Name of the class.
         seed: The seed.
         method: ``"ours"``, ``"certain"`` (the search without typicality), ``"paper"``,
-            ``"random"``, ``"xgnn"`` or ``"real"`` (real graphs that were left out).
+            ``"random"``, ``"xgnn"``, ``"real"`` (real graphs that were left out) or one of
+            `ABLATIONS`, our search with one ingredient left out.
         restarts: Restarts of a search; baselines have none.
 
     Raises:
@@ -81,6 +83,7 @@ class RealismRow:
         validation_score: GIN-Graph's validation score of the best graph.
         seconds: Time it took.
         verdict: The verdict in a word or two.
+        bits: What is open in the distributions, a mean over restarts; None in older files.
     """
 
     model: str
@@ -113,6 +116,7 @@ class RealismRow:
     validation_score: float | None
     seconds: float
     verdict: str
+    bits: float | None = None
 
     @property
     def config(self) -> RealismConfig:
