@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gnninterpreter.chem.molecules import rdkit_chem
 from gnninterpreter.datasets.base import undirected_graph
-from gnninterpreter.errors import MissingExtraError
 
 __all__ = ["BONDS", "atom_kind", "read_smiles"]
 
@@ -44,10 +44,9 @@ def read_smiles(
     Raises:
         MissingExtraError: If RDKit is not installed.
     """
-    try:
-        from rdkit import Chem, rdBase
-    except ImportError as error:
-        raise MissingExtraError("reading SMILES", "rdkit", "chem") from error
+    Chem = rdkit_chem("reading SMILES")
+    from rdkit import rdBase
+
     places = {name: place for place, name in enumerate(atoms)}
     for text, label in rows:
         with rdBase.BlockLogs():  # it would print why it refuses a molecule
