@@ -31,6 +31,8 @@ BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "testing": ("relax", ()),
     "api": ("explanation", ()),
     "baselines": ("explanation", ()),
+    "pyg": ("explanation", ("api",)),
+    "tracking": ("typicality", ()),
     "experiments": ("report", ("api", "baselines", "training")),
 }
 # From which package of the flow on those beside it may be used.

@@ -34,10 +34,12 @@ from gnninterpreter.models.statistics import DECILES, ClassStatistics
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective import Target
 from gnninterpreter.objective.asking import targets_of
-from gnninterpreter.progress import Silent
+from gnninterpreter.progress import Several, Silent
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
 from gnninterpreter.search import Callback, Recipe, search
 from gnninterpreter.spec import GraphSpec, graph_list
+from gnninterpreter.spec.inference import infer_blocks
+from gnninterpreter.spec.recognition import split_derived
 from gnninterpreter.views import view
 
 __all__ = ["explain", "load"]
@@ -59,6 +61,7 @@ def explain(
     embedding: str | Callable[[nn.Module, Batch], Tensor] | None = None,
     class_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
+    features: Any = None,
     peers: Sequence[nn.Module | Bundle | str] = (),
     class_statistics: ClassStatistics | None = None,
     gradient: str = "auto",
@@ -86,6 +89,9 @@ def explain(
         embedding: Where the graph embedding is: a module name or a callable.
         class_names: One name for each class, label or value of the model.
         feature_names: One name for each category of the first categorical block of the nodes.
+        features: The PyG transform that appended columns which follow from the graph, as it is
+            (``T.OneHotDegree(10)``), or several in their order; the columns of explanations are
+            then always computed anew. Common ones are recognised without it.
         peers: Other models of the same task; asked whether they believe in the explanations too.
         class_statistics: Stands in for the data set where the data is not at hand.
         gradient: ``"auto"`` relaxes the model where the probe passes and uses the score-function
@@ -94,7 +100,8 @@ def explain(
             model lives.
         progress: Whether to show progress; or an object with the methods of
             `gnninterpreter.progress.Progress`.
-        callbacks: Called with a `Snapshot` as the search goes; one that returns True stops it.
+        callbacks: Called with a `Snapshot` as the search goes; one that returns True stops it. A
+            `gnninterpreter.tracking.Tracker` writes the run to TensorBoard, MLflow or W&B.
 
     Returns:
         A mapping from target, by name or index, to its `Explanation`.
@@ -130,7 +137,14 @@ def explain(
                 "neither dataset nor spec was given, so the features of nodes and edges are "
                 "unknown; pass the training data, or spec=GraphSpec(nodes=..., class_names=...)"
             )
-        spec = GraphSpec.from_dataset(graphs)
+        spec = GraphSpec.from_dataset(graphs, features=features)
+    elif features is not None:
+        if graphs is None:
+            raise SpecError(
+                "features= is read off the dataset, which was not given; pass it, or put Derived "
+                "blocks into the spec"
+            )
+        spec = split_derived(graphs, spec, features, infer_blocks)
     if feature_names is not None:
         spec = spec.with_feature_names(feature_names)
     with _on_device(model, device):
@@ -154,7 +168,10 @@ def explain(
         real = RealAnswers(classifier, seen, class_statistics, seed)
         lines = [*classifier.describe(), *_describe(classifier.spec, report, relaxed), *skipped]
         lines += real.lines
-        display = _display(progress)
+        # A callback that also has the methods of Progress is told where the run stands.
+        trackers: list[Any] = [one for one in listeners if hasattr(one, "begin_class")]
+        listeners = tuple(one for one in listeners if one not in trackers)
+        display = Several([_display(progress), *trackers])
         display.begin(name, lines, [target.name for target, _ in wanted])
         explanations = {}
         try:

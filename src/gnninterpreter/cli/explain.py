@@ -45,6 +45,30 @@ def explain(
             show_default=False,
         ),
     ] = None,
+    smiles: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Instead of DATA: a table (CSV) of SMILES, for a model of molecules.",
+            show_default=False,
+        ),
+    ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of FILE with the labels; give it again for a model of several labels.",
+            show_default=False,
+        ),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The featuriser of the molecules in FILE: pyg, ogb, deepchem or dgl-lifesci.",
+            show_default="the features of the saved model, or pyg",
+        ),
+    ] = None,
     target: Annotated[
         list[str] | None,
         typer.Option(
@@ -96,6 +120,7 @@ def explain(
 
     - `gnninterpreter explain shape --target wheel`
     - `gnninterpreter explain mylab.models:trained --data mylab.data:graphs --out run`
+    - `gnninterpreter explain mylab.models:trained --smiles bbbp.csv --label p_np`
     - `gnninterpreter explain is_acyclic --json --quiet > result.json`
     """
     from gnninterpreter.cli.output import (
@@ -117,7 +142,8 @@ def explain(
         from gnninterpreter.cli.progress import LiveProgress
         from gnninterpreter.cli.references import load_forward, load_subject
 
-        found, dataset = load_subject(model, data)
+        molecules = None if smiles is None else (smiles, label or [], preset)
+        found, dataset = load_subject(model, data, molecules)
         call = None if forward is None else load_forward(forward)
         result = api.explain(
             found,

@@ -90,7 +90,7 @@ class Streams:
         return self.keys.numel()
 
     def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-        """Draw numbers strictly between 0 and 1, shape [R, *shape]."""
+        """Draw numbers strictly between 0 and 1, one row for each restart: ``[R, *shape]``."""
         count = math.prod(shape)
         first = self.keys + (self.position + 1) * _GOLDEN_TENSOR.to(self.keys.device)
         self.position += count

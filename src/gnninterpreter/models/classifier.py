@@ -48,7 +48,6 @@ class GraphClassifier:
         class_names: One name for each class, label or value; those of the spec when omitted.
 
     Attributes:
-        task: What it was trained to say.
         reader: How its outputs are read, and why.
         spec: The graphs it takes, with a name for each column of its outputs.
 
@@ -83,6 +82,10 @@ class GraphClassifier:
         self.convention: Convention = infer_convention(
             model, forward, bool(spec.edges), spec.has_edge_types, spec.attributes
         )
+        if self.convention.arguments:
+            read = {source for _, source in self.convention.arguments}
+            kept = tuple(block for block in spec.attributes if block.name in read)
+            self.spec = spec = replace(self.spec, attributes=kept)
         self._embedding_call = embedding if callable(embedding) else None
         self._written: tuple[str, ...] = ()
         graphs = examples or ()

@@ -197,7 +197,7 @@ class GraphSpec:
         raise SpecError("feature_names were given, but the nodes have no features to name")
 
     @classmethod
-    def from_dataset(cls, dataset: Any, **overrides: Any) -> GraphSpec:
+    def from_dataset(cls, dataset: Any, features: Any = None, **overrides: Any) -> GraphSpec:
         """Infer the spec from a data set or a list of `torch_geometric.data.Data`.
 
         One-hot blocks, constant columns and value ranges are found by looking at every graph. A
@@ -205,16 +205,20 @@ class GraphSpec:
 
         Args:
             dataset: The graphs.
+            features: The transform that appended derived columns, or several; see `explain`.
             **overrides: Fields of the spec to set by hand.
         """
         from gnninterpreter.spec.data import graph_list
-        from gnninterpreter.spec.inference import infer_spec
+        from gnninterpreter.spec.inference import infer_blocks, infer_spec
+        from gnninterpreter.spec.recognition import split_derived
 
         own = getattr(dataset, "spec", None)
         if not isinstance(own, cls):
             dataset = graph_list(dataset)
             own = dataset.spec
         spec = own if isinstance(own, cls) else infer_spec(dataset)
+        if features is not None:
+            spec = split_derived(graph_list(dataset), spec, features, infer_blocks)
         return replace(spec, **overrides) if overrides else spec
 
     def to_json(self) -> dict[str, Any]:
@@ -244,6 +248,7 @@ class GraphSpec:
         }
         if unknown:
             raise SpecError(f"unknown fields in a stored spec: {sorted(unknown)}")
+        own: Any = tuple(block_from_json(block) for block in values.get("attributes", ()))
         return cls(
             nodes=tuple(block_from_json(block) for block in values["nodes"]),
             edges=tuple(block_from_json(block) for block in values["edges"]),
@@ -251,7 +256,7 @@ class GraphSpec:
             directed=values.get("directed", False),
             max_nodes=values.get("max_nodes"),
             metadata=values.get("metadata", {}),
-            attributes=tuple(block_from_json(block) for block in values.get("attributes", ())),
+            attributes=own,
         )
 
 
