@@ -11,10 +11,10 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.findings import Audit
-from gnninterpreter.errors import DataError
-from gnninterpreter.models import Bundle
 from gnninterpreter.datasets import ExplainableDataset
 from gnninterpreter.datasets.splits import Split, stratified_split
+from gnninterpreter.errors import DataError
+from gnninterpreter.models import Bundle
 from gnninterpreter.training.statistics import training_statistics
 from gnninterpreter.training.trainer import EpochReport, TrainingConfig, train
 

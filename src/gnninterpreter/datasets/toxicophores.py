@@ -55,8 +55,8 @@ def load_toxicophores() -> dict[str, Any]:
     folder = data_folder()
     places = [folder / FILE] if folder else []
     found = importlib.util.find_spec("medchem")
-    for place in found.submodule_search_locations or () if found else ():
-        places.append(Path(place) / "data" / "common_alerts_collection.csv")
+    installed = (found and found.submodule_search_locations) or ()
+    places += [Path(place) / "data" / "common_alerts_collection.csv" for place in installed]
     for path in places:
         if path.is_file():
             return _patterns(path)
@@ -78,4 +78,3 @@ def _patterns(path: Path) -> dict[str, Any]:
         for name, smarts in named.items()
         if not name.endswith("(general)")
     }
-

@@ -157,8 +157,7 @@ def load_bundle(path: str | Path) -> Bundle:
             spec=spec,
             statistics=ClassStatistics.from_tensors(_statistics(tensors), spec),
             scores={
-                part: scores_from_json(values)
-                for part, values in description["scores"].items()
+                part: scores_from_json(values) for part, values in description["scores"].items()
             },
             dataset_name=description["dataset"],
             name=description["name"],

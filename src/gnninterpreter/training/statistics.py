@@ -10,12 +10,12 @@ from torch import nn
 
 from gnninterpreter import datasets
 from gnninterpreter.datasets._storage import pack_tensors, read_tensors, write_tensors
+from gnninterpreter.datasets.splits import Split
 from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.models.architectures import build
 from gnninterpreter.models.bundle import STATISTICS
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
-from gnninterpreter.datasets.splits import Split
 
 __all__ = ["refresh_statistics", "training_statistics"]
 

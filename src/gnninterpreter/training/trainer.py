@@ -17,13 +17,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.errors import DataError, ModelError
 from gnninterpreter.models.architectures import build
 from gnninterpreter.models.scores import ModelScores, scores_of
 from gnninterpreter.models.task import Task
 from gnninterpreter.training._progress_file import TrainingState
 from gnninterpreter.training.batching import GraphStore
-from gnninterpreter.datasets.splits import Split, stratified_split
 
 __all__ = ["EpochReport", "TrainingConfig", "TrainingResult", "evaluate", "train"]
 
@@ -309,8 +309,7 @@ def _loss(
         return nn.functional.cross_entropy(outputs, labels, label_smoothing=smoothing)
     known = ~labels.isnan()
     if config.task == Task.REGRESSION:
-        assert unit is not None
-        outputs, labels = outputs / unit, labels / unit
+        outputs, labels = (outputs, labels) if unit is None else (outputs / unit, labels / unit)
         return nn.functional.mse_loss(outputs[known], labels[known])
     return nn.functional.binary_cross_entropy_with_logits(outputs[known], labels[known])
 
