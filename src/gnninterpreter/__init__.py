@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation, ExplanationSet
     from gnninterpreter.models.statistics import ClassStatistics
     from gnninterpreter.search import Recipe
-    from gnninterpreter.spec import Categorical, Continuous, GraphSpec
+    from gnninterpreter.spec import Categorical, Continuous, Derived, GraphSpec
+    from gnninterpreter.spec.derived import register_derived
 
 __all__ = [
     "Categorical",
     "ClassStatistics",
     "Continuous",
+    "Derived",
     "Explanation",
     "ExplanationSet",
     "GraphSpec",
@@ -39,6 +41,7 @@ __all__ = [
     "explain",
     "load",
     "models",
+    "register_derived",
     "training",
 ]
 
@@ -47,12 +50,14 @@ _PLACES = {
     "Categorical": "spec",
     "ClassStatistics": "models.statistics",
     "Continuous": "spec",
+    "Derived": "spec",
     "Explanation": "explanation",
     "ExplanationSet": "explanation",
     "GraphSpec": "spec",
     "Recipe": "search",
     "explain": "api",
     "load": "api",
+    "register_derived": "spec.derived",
 }
 
 

@@ -42,16 +42,19 @@ from gnninterpreter.models.statistics import DECILES, ClassStatistics
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective import Target
 from gnninterpreter.objective.asking import targets_of
-from gnninterpreter.progress import Silent
+from gnninterpreter.progress import Several, Silent
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
 from gnninterpreter.search import Callback, Recipe, plan, search
 from gnninterpreter.search.memory import Plan, read_bytes
 from gnninterpreter.spec import GraphSpec, graph_list
+from gnninterpreter.spec.inference import infer_blocks
+from gnninterpreter.spec.recognition import split_derived
 from gnninterpreter.views import view
 
 __all__ = ["explain", "load"]
 
 GRADIENTS = ("auto", "relaxed", "score-function")
+MOST_NAMED = 6
 
 
 def explain(
@@ -68,6 +71,7 @@ def explain(
     embedding: str | Callable[[nn.Module, Batch], Tensor] | None = None,
     class_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
+    features: Any = None,
     peers: Sequence[nn.Module | Bundle | str] = (),
     class_statistics: ClassStatistics | None = None,
     gradient: str = "auto",
@@ -97,6 +101,9 @@ def explain(
         embedding: Where the graph embedding is: a module name or a callable.
         class_names: One name for each class, label or value of the model.
         feature_names: One name for each category of the first categorical block of the nodes.
+        features: The PyG transform that appended columns which follow from the graph, as it is
+            (``T.OneHotDegree(10)``), or several in their order; the columns of explanations are
+            then always computed anew. Common ones are recognised without it.
         peers: Other models of the same task; asked whether they believe in the explanations too.
         class_statistics: Stands in for the data set where the data is not at hand.
         gradient: ``"auto"`` relaxes the model where the probe passes and uses the score-function
@@ -105,7 +112,8 @@ def explain(
             model lives.
         progress: Whether to show progress; or an object with the methods of
             `gnninterpreter.progress.Progress`.
-        callbacks: Called with a `Snapshot` as the search goes; one that returns True stops it.
+        callbacks: Called with a `Snapshot` as the search goes; one that returns True stops it. A
+            `gnninterpreter.tracking.Tracker` writes the run to TensorBoard, MLflow or W&B.
         resume: A run folder. Each target is kept there as it is finished, the same call goes on
             where one was stopped, and ``result.save`` to that folder makes the run whole.
         max_memory: Most memory that searches may take, in bytes or as ``"4GB"``; most of what is
@@ -148,7 +156,14 @@ def explain(
                 "neither dataset nor spec was given, so the features of nodes and edges are "
                 "unknown; pass the training data, or spec=GraphSpec(nodes=..., class_names=...)"
             )
-        spec = GraphSpec.from_dataset(graphs)
+        spec = GraphSpec.from_dataset(graphs, features=features)
+    elif features is not None:
+        if graphs is None:
+            raise SpecError(
+                "features= is read off the dataset, which was not given; pass it, or put Derived "
+                "blocks into the spec"
+            )
+        spec = split_derived(graphs, spec, features, infer_blocks)
     if feature_names is not None:
         spec = spec.with_feature_names(feature_names)
     with _on_device(model, device):
@@ -172,7 +187,11 @@ def explain(
         with (relaxed or RelaxedModel(classifier)).session():
             memory = plan(classifier, relaxed, class_statistics, wanted, restarts, limit)
         real = RealAnswers(classifier, seen, class_statistics, seed)
-        lines = [*classifier.describe(), *_describe(classifier.spec, report, relaxed), *skipped]
+        lines = [
+            *classifier.describe(),
+            *_describe(classifier.spec, classifier.task, report, relaxed),
+            *skipped,
+        ]
         lines += real.lines
         recipes = [chosen for _, chosen in wanted]
         metadata = _metadata(recipes, seed, restarts, report, classifier)
@@ -190,13 +209,17 @@ def explain(
             known = {} if class_statistics is None else class_statistics.tensors()
             key = content_key((classifier, *others), seen or (), known, settings)
             kept = Unfinished(folder, key, found, names)
-        display.begin(name, [*lines, str(memory)], names)
+        # A callback that also has the methods of Progress is told where the run stands.
+        trackers: list[Any] = [one for one in listeners if hasattr(one, "begin_class")]
+        listeners = tuple(one for one in listeners if one not in trackers)
+        shown = Several([display, *trackers])
+        shown.begin(name, [*lines, str(memory)], names)
         explanations = {}
         try:
             for target, chosen in wanted:
                 explanation = None if kept is None else kept.read(target.name)
                 if explanation is None:
-                    display.begin_class(target.name)
+                    shown.begin_class(target.name)
                     with (relaxed or RelaxedModel(classifier)).session(), _enough_memory(memory):
                         result = search(
                             classifier,
@@ -206,7 +229,7 @@ def explain(
                             chosen,
                             restarts,
                             seed,
-                            (display.look, *listeners),
+                            (shown.look, *listeners),
                             memory.at_once,
                         )
                     explanation = explanation_of(
@@ -223,13 +246,13 @@ def explain(
                     if kept is not None:
                         kept.keep(explanation)
                 explanations[explanation.name] = explanation
-                display.end_class(explanation)
+                shown.end_class(explanation)
         except KeyboardInterrupt:
             if kept is None:
                 raise
             raise KeyboardInterrupt(f"{kept.said()}; the same call goes on from there") from None
         finally:
-            display.end()
+            shown.end()
         found = replace(
             found,
             explanations=explanations,
@@ -405,10 +428,15 @@ def _enough_memory(memory: Plan) -> Iterator[None]:
         ) from error
 
 
-def _describe(spec: GraphSpec, report: ProbeReport, relaxed: RelaxedModel | None) -> list[str]:
+def _describe(
+    spec: GraphSpec, task: Task, report: ProbeReport, relaxed: RelaxedModel | None
+) -> list[str]:
     nodes = " + ".join(_block(block) for block in spec.nodes)
+    nodes += "".join(f" + '{block.name}': {_block(block)}" for block in spec.attributes)
     edges = " + ".join(_block(block) for block in spec.edges) or "none"
-    lines = [f"{spec.num_classes} classes; node features: {nodes}; edge features: {edges}"]
+    names = ", ".join(spec.class_names[:MOST_NAMED]) + ", ..." * (spec.num_classes > MOST_NAMED)
+    outputs = f"{spec.num_classes} {task.noun} ({names})"
+    lines = [f"{outputs}; node features: {nodes}; edge features: {edges}"]
     if relaxed is not None:
         lines.append(
             f"relaxation exact on discrete graphs (largest error {report.logits_error:.0e})"
@@ -425,6 +453,8 @@ def _describe(spec: GraphSpec, report: ProbeReport, relaxed: RelaxedModel | None
 
 def _block(block: Any) -> str:
     kind = type(block).__name__.lower()
+    if kind == "derived":
+        return f"{block.name} ({block.width} columns, computed from the graph)"
     if kind == "categorical":
         return f"{block.name} ({block.size} categories)"
     return "constant" if block.constant else f"{block.dim} numbers"

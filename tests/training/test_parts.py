@@ -11,7 +11,7 @@ from gnninterpreter.datasets.is_acyclic import IsAcyclic
 from gnninterpreter.errors import DataError
 from gnninterpreter.models.scores import ClassificationScores
 from gnninterpreter.training.batching import GraphStore
-from gnninterpreter.training.splits import folds, stratified_split
+from gnninterpreter.datasets.splits import folds, stratified_split
 from tests.models.toy import toy_graphs
 
 

@@ -17,7 +17,7 @@ from gnninterpreter.models import bundled_names, load
 from gnninterpreter.models.bundle import load_bundle
 from gnninterpreter.training import recipes
 from gnninterpreter.training.batching import GraphStore
-from gnninterpreter.training.splits import stratified_split
+from gnninterpreter.datasets.splits import stratified_split
 from gnninterpreter.training.statistics import refresh_statistics, training_statistics
 from gnninterpreter.training.trainer import evaluate
 from tests.models.toy import toy_config

@@ -90,13 +90,13 @@ class Streams:
         return self.keys.numel()
 
     def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-        """Draw numbers strictly between 0 and 1, shape [R, *shape]."""
+        """Draw numbers strictly between 0 and 1, one row for each restart: ``[R, *shape]``."""
         count = math.prod(shape)
         first = self.keys + (self.position + 1) * _GOLDEN_TENSOR.to(self.keys.device)
         self.position += count
         bits = _mix(first.unsqueeze(1) + _steps(count, self.keys.device))
         fraction = _shift_right(bits, 64 - _BITS).to(dtype).add_(0.5).mul_(2.0**-_BITS)
-        return fraction.view(-1, *shape)
+        return fraction.view(len(self), *shape)
 
     def logistic(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
         """Draw log(u / (1 - u)), the noise of a binary Concrete variable."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gnninterpreter.experiments.fingerprints import code_fingerprint, versions
-from gnninterpreter.files import atomic_path
+from gnninterpreter.files import atomic_path, read_json
 from gnninterpreter.parallel import map_processes
 
 __all__ = ["Computation", "Store"]
@@ -91,7 +91,7 @@ class Store:
     def read(self, work: Computation) -> Any:
         """The stored value; None where there is none."""
         try:
-            record = json.loads(self.path(work).read_text(encoding="utf-8"))
+            record = read_json(self.path(work))
             if not self.any_version and record["versions"] != versions():
                 return None
             return record["value"]

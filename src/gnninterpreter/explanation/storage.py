@@ -61,6 +61,7 @@ LEFTOVERS = (
 LOADED = "its samples are drawn from the stored graphs, since the method itself is not stored"
 
 share = number(0.0, 1.0)
+pairs = listed(listed(number(), 2))
 checks = listed(
     record(
         Check,
@@ -111,13 +112,16 @@ FIELDS: dict[str, schema.Check] = {
         )
     ),
     "notes": listed(text),
+    "sampled_outputs": lambda value, where: [tuple(row) for row in pairs(value, where)],
     "evidence": lambda value, where: Evidence(tuple(checks(value, where))),
 }
 
 
 # What runs of earlier versions do not say.
-LATER: dict[str, Any] = {"cores": [], "shortcuts": [], "real_graphs": []}
+PARTS = ("cores", "shortcuts", "real_graphs")
+LATER: dict[str, Any] = {**dict.fromkeys(PARTS, []), "sampled_outputs": []}
 LATER_OF_RESTARTS: dict[str, Any] = {"percentile": None, "certain": True}
+LATER_OF_PARTS: dict[str, Any] = {"said": "", "truth": ""}
 
 
 def check_folder(folder: Path, overwrite: bool) -> None:
@@ -334,7 +338,7 @@ def _statistics(spec: GraphSpec, tensors: dict[str, Tensor]) -> ClassStatistics 
 def _entry(explanation: Explanation) -> dict[str, Any]:
     """An explanation as values for the index: its summary, and what the reader needs."""
     own = {name: getattr(explanation, name) for name in FIELDS}
-    for name in LATER:
+    for name in PARTS:
         own[name] = [part.to_json() for part in getattr(explanation, name)]
     return {**own, **explanation.summary(), "sampler": explanation.sampler.to_json()}
 
@@ -343,11 +347,11 @@ def _explanation(
     entry: Any, spec: GraphSpec, tensors: dict[str, Tensor], where: str
 ) -> Explanation:
     entry = {**LATER, **(entry if isinstance(entry, dict) else {})}
-    if isinstance(entry.get("restarts"), list):
-        entry["restarts"] = [
-            {**LATER_OF_RESTARTS, **row} if isinstance(row, dict) else row
-            for row in entry["restarts"]
-        ]
+    for name in ("restarts", *PARTS):
+        later = LATER_OF_PARTS if name in PARTS else LATER_OF_RESTARTS
+        if isinstance(entry.get(name), list):
+            rows = entry[name]
+            entry[name] = [{**later, **row} if isinstance(row, dict) else row for row in rows]
     known = record(dict, **FIELDS, target=record(dict), sampler=anything)(entry, where)
     known["target"] = target_from_json(entry["target"])
     known["sampler"] = read_sampler(known["sampler"], tensors, spec)

@@ -147,7 +147,7 @@ def _closed(
     for blocks, logits, changes in parts:
         if not blocks:
             continue
-        least = changes.view(changes.size(0), -1, dense_width(blocks))
+        least = changes.view(*logits[0].shape[:2], dense_width(blocks))
         start = 0
         for block, values in zip(blocks, logits, strict=True):
             width = values.size(-1)

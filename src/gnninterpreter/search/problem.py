@@ -91,12 +91,15 @@ class Problem:
     @cached_property
     def asks_native(self) -> bool:
         """Whether the native model is the faster one to ask about discrete graphs."""
-        return self.relaxed is None or (
-            self.classifier.device.type == "cpu" and not self.relaxed.products_only
+        # Only the native reading knows which derived features do not exist.
+        return (
+            self.relaxed is None
+            or bool(self.classifier.spec.derived)
+            or (self.classifier.device.type == "cpu" and not self.relaxed.products_only)
         )
 
     def scores(self, graphs: DenseGraphs) -> Scores:
-        """What the model says of discrete graphs; NaN for one without edges."""
+        """What the model says of discrete graphs; NaN for one that cannot be asked about."""
         if self.relaxed is None or self.asks_native:
             return self.classifier.score(graphs)
         scores = self.relaxed(graphs)

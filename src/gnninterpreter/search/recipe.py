@@ -27,6 +27,7 @@ from gnninterpreter.objective import (
     Size,
     Term,
     Typical,
+    Valence,
     WarmUp,
     Weighted,
     Wholeness,
@@ -197,6 +198,7 @@ class Recipe:
             terms=(
                 Weighted(Certainty(), soft=1.0, discrete=200.0, guide=2.0),
                 Weighted(Wholeness(), soft=Ramp(0.0, 10.0, 0.0, 0.5), discrete=20.0, guide=3.0),
+                Weighted(Valence(), soft=Ramp(0.0, 2.0, 0.0, 0.5), discrete=20.0, guide=3.0),
                 Weighted(Typical(), discrete=10.0, guide=10.0),
                 Weighted(Likeness(), soft=5.0, discrete=2.0, guide=10.0),
                 Weighted(Size(), discrete=0.2, guide=0.01),
