@@ -28,7 +28,9 @@ from gnninterpreter.audit import audit, load_graphs
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.experiments.paper.run import _index, _stored
 from gnninterpreter.experiments.realism import read_rows
-from gnninterpreter.experiments.realism.rows import RealismRow
+from gnninterpreter.experiments.realism.discrepancy import read_discrepancies
+from gnninterpreter.experiments.realism.rows import RealismRow, write_rows
+from gnninterpreter.experiments.realism.summary import summarize as realism_summary
 from gnninterpreter.experiments.robustness import read_runs, summarize
 from gnninterpreter.experiments.robustness.runs import Run, RunConfig, write_runs
 from gnninterpreter.experiments.store import Computation, Store
