@@ -215,13 +215,17 @@ def explain(
             known = {} if class_statistics is None else class_statistics.tensors()
             key = content_key((classifier, *others), seen or (), known, settings)
             kept = Unfinished(folder, key, found, names)
-        display.begin(name, [*lines, str(memory)], names)
+        # A callback that also has the methods of Progress is told where the run stands.
+        trackers: list[Any] = [one for one in listeners if hasattr(one, "begin_class")]
+        listeners = tuple(one for one in listeners if one not in trackers)
+        shown = Several([display, *trackers])
+        shown.begin(name, [*lines, str(memory)], names)
         explanations = {}
         try:
             for target, chosen in wanted:
                 explanation = None if kept is None else kept.read(target.name)
                 if explanation is None:
-                    display.begin_class(target.name)
+                    shown.begin_class(target.name)
                     with (relaxed or RelaxedModel(classifier)).session(), _enough_memory(memory):
                         result = search(
                             classifier,
@@ -231,7 +235,7 @@ def explain(
                             chosen,
                             restarts,
                             seed,
-                            (display.look, *listeners),
+                            (shown.look, *listeners),
                             memory.at_once,
                         )
                     explanation = explanation_of(
@@ -248,13 +252,13 @@ def explain(
                     if kept is not None:
                         kept.keep(explanation)
                 explanations[explanation.name] = explanation
-                display.end_class(explanation)
+                shown.end_class(explanation)
         except KeyboardInterrupt:
             if kept is None:
                 raise
             raise KeyboardInterrupt(f"{kept.said()}; the same call goes on from there") from None
         finally:
-            display.end()
+            shown.end()
         found = replace(
             found,
             explanations=explanations,
