@@ -183,7 +183,7 @@ class Problem:
         """Whether graphs may be shown as samples: feasible, and typical enough, [B]."""
         fine = self.objective.feasible(found)
         rows = fine.nonzero().squeeze(1)
-        typical = found.select(rows).typical(SAMPLE_BAR)
+        typical = found.select(rows).typical(SAMPLE_BAR) if rows.numel() else None
         return fine if typical is None else fine.index_put((rows,), typical)
 
     def slope(self, graphs: DenseGraphs) -> Tensor:
