@@ -51,6 +51,11 @@ class EitherBank(ByValue):
         """Share of real graphs that are at least as strange, where it is highest; [B]."""
         return torch.stack([bank.percentile(graphs) for bank in self.banks]).amax(0)
 
+    def tensors(self) -> dict[str, Tensor]:
+        """The banks as named tensors; for looking, none are read back."""
+        each = enumerate(self.banks)
+        return {f"{i}.{name}": part for i, bank in each for name, part in bank.tensors().items()}
+
     def reaches(self, graphs: DenseGraphs, bar: float = BAR) -> Tensor:
         """Whether graphs are as typical as asked for, of one of them; [B]."""
         return torch.stack([bank.reaches(graphs, bar) for bank in self.banks]).any(0)
