@@ -463,7 +463,8 @@ def _describe(
 def _block(block: Any) -> str:
     kind = type(block).__name__.lower()
     if kind == "derived":
-        return f"{block.name} ({block.width} columns, computed from the graph)"
+        columns = "1 column" if block.width == 1 else f"{block.width} columns"
+        return f"{block.name} ({columns}, computed from the graph)"
     if kind == "categorical":
         return f"{block.name} ({block.size} categories)"
     return "constant" if block.constant else f"{block.dim} numbers"
