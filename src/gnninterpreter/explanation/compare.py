@@ -151,7 +151,8 @@ def compare(
         )
     asked = [_classifier(run, model, forward) for run, model in zip(runs, models, strict=True)]
     graphs = graph_list(dataset) if dataset is not None else first.graphs or second.graphs
-    same, measured = None, [None, None]
+    same: float | None = None
+    measured: list[float | None] = [None, None]
     if graphs is not None:
         same = _same_answers(asked, graphs)
         if fidelity:
@@ -173,7 +174,8 @@ def _class(
     one, other = (run.explanations.get(name) for run in runs)
     if one is None or other is None:
         return ClassComparison(name, (one, other))
-    crossed, agreed = [], []
+    crossed: list[float | None] = []
+    agreed: list[float | None] = []
     for mine, classifier in ((one, asked[1]), (other, asked[0])):
         if classifier is None or mine.target.kind == "value":
             crossed.append(None)
