@@ -13,11 +13,12 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit format docs clean
+.PHONY: help demo test lint types unit format docs test-matrix clean
 
 help:
 	@echo "make demo    explain the bundled Shape classifier and write $(OUT)/report.html"
 	@echo "make test    check style and types, run every test"
+	@echo "make test-matrix   run the tests on every Python from 3.10 on, and on the lowest versions"
 	@echo "make format  mend the style where that can be done automatically"
 	@echo "make docs    build the documentation in docs/_build"
 	@echo "make clean   remove everything these made, $(VENV) too"
@@ -41,6 +42,9 @@ unit: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+test-matrix:
+	$(PYTHON) benchmarks/matrix.py
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build --fail-on-warning --quiet docs docs/_build

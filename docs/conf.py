@@ -5,8 +5,31 @@ from gnninterpreter._version import __version__
 project = "gnninterpreter"
 author = "The gnninterpreter developers"
 release = __version__
-extensions = ["myst_parser"]
-myst_heading_anchors = 3
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["_build"]
+
 html_theme = "furo"
 html_title = f"gnninterpreter {release}"
-exclude_patterns = ["_build"]
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+# Only pages that say so are notebooks; each is run when the pages are made, and must not fail.
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+autodoc_class_signature = "separated"
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_use_rtype = False
+python_use_unqualified_type_names = True

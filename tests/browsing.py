@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from typing import Any
 
@@ -16,7 +17,10 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not 
 # Five seconds, the default, are too few on a busy machine.
 sync_api.expect.set_options(timeout=60_000)
 MARKS = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no chromium was found"),
+    pytest.mark.skipif(
+        CHROMIUM is None or "GNNINTERPRETER_NO_BROWSER" in os.environ,
+        reason="no chromium was found, or it is not wanted",
+    ),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]

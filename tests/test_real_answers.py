@@ -94,6 +94,26 @@ def test_all_of_it_is_stored(result: gi.ExplanationSet, tmp_path: Path) -> None:
         loaded.fidelity(coloured(), model=RedPairs())
 
 
+def test_one_prediction_is_explained_by_the_cores_of_its_class(result: gi.ExplanationSet) -> None:
+    graph = next(graph for graph in coloured() if int(graph.y) == 1)
+    explained = result.explain_graph(graph)
+    first = explained.found[0]
+    assert first.target in explained.assigned
+    assert first.fall is not None
+    assert first.fall.value > 0.5
+    assert float(explained.node_mask[list(first.places[0])].min()) == pytest.approx(
+        first.fall.value
+    )
+
+
+def test_the_numbers_of_all_classes_are_a_table(result: gi.ExplanationSet) -> None:
+    table = result.to_pandas()
+    assert list(table.index) == list(result)
+    name = table.index[0]
+    assert table.loc[name, "probability"] == result[name].probability.mean
+    assert table.loc[name, "verdict"] == result[name].verdict.word
+
+
 def test_fidelity_of_a_model_that_is_one_rule(result: gi.ExplanationSet) -> None:
     held_out = [chain(colours) for colours in ("rrbb", "brbrbr", "bbbb", "brrr")]
     found = result.fidelity(held_out)

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from gnninterpreter.explanation.compare import compare
     from gnninterpreter.models.statistics import ClassStatistics
     from gnninterpreter.search import Recipe
-    from gnninterpreter.spec import Categorical, Continuous, GraphSpec
+    from gnninterpreter.spec import Categorical, Continuous, Derived, GraphSpec
+    from gnninterpreter.spec.derived import register_derived
 
 __all__ = [
     "Categorical",
     "ClassStatistics",
     "Continuous",
+    "Derived",
     "Explanation",
     "ExplanationSet",
     "GraphSpec",
@@ -41,6 +43,7 @@ __all__ = [
     "explain",
     "load",
     "models",
+    "register_derived",
     "training",
 ]
 
@@ -49,6 +52,7 @@ _PLACES = {
     "Categorical": "spec",
     "ClassStatistics": "models.statistics",
     "Continuous": "spec",
+    "Derived": "spec",
     "Explanation": "explanation",
     "ExplanationSet": "explanation",
     "GraphSpec": "spec",
@@ -56,6 +60,7 @@ _PLACES = {
     "compare": "explanation.compare",
     "explain": "api",
     "load": "api",
+    "register_derived": "spec.derived",
 }
 
 

@@ -19,11 +19,14 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from gnninterpreter.equality import ByValue
-from gnninterpreter.spec import Categorical, Continuous, GraphSpec
+from gnninterpreter.spec import Block, Categorical, Derived, GraphSpec
+from gnninterpreter.spec.derived import columns, fill
 
 __all__ = [
     "DenseGraphs",
     "attribute_names",
+    "coded",
+    "decode",
     "dense_graphs",
     "dense_width",
     "encode",
@@ -46,7 +49,8 @@ class DenseGraphs(ByValue):
         weight: Edge weights in [0, 1], shape [B, N, N]; ``weight[b, i, j]`` is the edge from j to
             i. The diagonal is zero, and the matrix is symmetric unless the spec is directed.
         nodes: Node features, shape [B, N, F]: a block's categories are always F columns of (soft)
-            one-hot values here, whatever encoding the model reads.
+            one-hot values here, whatever encoding the model reads. Derived blocks have none: what
+            follows from the graph is computed where the graph is read.
         edges: Edge features, shape [B, N, N, D], or None where the spec has none.
     """
 
@@ -134,10 +138,13 @@ class DenseGraphs(ByValue):
         reached, present = self.main_component()
         return (reached == present).all(dim=1) & present.any(dim=1)
 
-    def to_batch(self) -> Batch:
+    def to_batch(self, known_only: bool = False) -> Batch:
         """Return the graphs as one PyG batch of present nodes and edges only.
 
         A weight above one half is an edge. The batch is what the native model is called with.
+
+        Args:
+            known_only: Whether derived columns that cannot be computed here are NaN, and no error.
         """
         present_edges = self.weight.gt(0.5)
         present = present_edges.any(dim=2) | present_edges.any(dim=1)
@@ -147,46 +154,67 @@ class DenseGraphs(ByValue):
         counts = present.sum(dim=1)
         batch = torch.arange(len(self), device=counts.device).repeat_interleave(counts)
         edges = None if self.edges is None else self.edges[graph, target, source]
-        return _batch(self.spec, self.nodes[present], edge_index, edges, batch, len(self), counts)
+        made = _batch(self.spec, self.nodes[present], edge_index, edges, batch, len(self), counts)
+        return fill(made, self.spec, known_only)
 
     def to_data_list(self) -> list[Data]:
-        """Return each graph as its own PyG `Data`, ready for the native model."""
+        """Return each graph as its own PyG `Data`, ready for the native model.
+
+        Derived columns are NaN where what computes them is not known here, as in a stored run.
+        """
         return [self._single(b) for b in range(len(self))]
 
     def _single(self, b: int) -> Data:
-        whole = self[b].to_batch()
-        fields = {
-            key: whole[key] for key in ("x", "edge_index", "edge_attr", "edge_type") if key in whole
-        }
+        whole = self[b].to_batch(known_only=True)
+        own = (block.name for block in self.spec.attributes)
+        keys = ("x", "edge_index", "edge_attr", "edge_type", *own)
+        fields = {key: whole[key] for key in keys if key in whole}
         return Data(**fields, num_nodes=int(whole.x.size(0)))
 
 
-def dense_width(blocks: Sequence[Categorical | Continuous]) -> int:
+def dense_width(blocks: Sequence[Block]) -> int:
     """Number of columns the blocks take in `DenseGraphs` (categories always one-hot)."""
     return sum(b.size if isinstance(b, Categorical) else b.dim for b in blocks)
 
 
-def split_blocks(values: Tensor, blocks: Sequence[Categorical | Continuous]) -> tuple[Tensor, ...]:
+def split_blocks(values: Tensor, blocks: Sequence[Block]) -> tuple[Tensor, ...]:
     """Cut the last dimension of dense features into one tensor for each block."""
     sizes = [b.size if isinstance(b, Categorical) else b.dim for b in blocks]
     return torch.split(values, sizes, dim=-1)
 
 
-def encode(values: Tensor, blocks: Sequence[Categorical | Continuous]) -> Tensor:
-    """Turn dense features into the columns the model reads: one-hot as they are, or indices."""
-    if any(isinstance(b, Categorical) and b.encoding == "index" for b in blocks):
-        return torch.stack([part.argmax(dim=-1) for part in split_blocks(values, blocks)], dim=-1)
-    return values
+def encode(values: Tensor, blocks: Sequence[Block]) -> Tensor:
+    """Turn dense features into the columns the model reads: one-hot as they are, or indices.
+
+    Derived columns are zeros, for `fill` to compute.
+    """
+    if not any(isinstance(b, Derived) or coded(b) for b in blocks):
+        return values
+    parts = []
+    for block, part in zip(blocks, split_blocks(values, blocks), strict=True):
+        if isinstance(block, Derived):
+            dtype = torch.long if coded(block) else values.dtype
+            part = part.new_zeros(*part.shape[:-1], block.width, dtype=dtype)
+        elif coded(block):
+            part = part.argmax(dim=-1, keepdim=True)
+        parts.append(part)
+    return torch.cat(parts, dim=-1)
 
 
-def _decode(values: Tensor, blocks: Sequence[Categorical | Continuous], like: Tensor) -> Tensor:
-    """The inverse of `encode`: one row for each node or edge, categories always one-hot."""
-    rows = table(values.to(like.device))
-    if not any(isinstance(b, Categorical) and b.encoding == "index" for b in blocks):
-        return rows.to(like.dtype)
-    sizes = [b.size for b in blocks if isinstance(b, Categorical)]
-    hot = [torch.nn.functional.one_hot(rows[:, i].long(), size) for i, size in enumerate(sizes)]
-    return torch.cat(hot, dim=1).to(like.dtype)
+def coded(block: Block) -> bool:
+    """Whether the model reads a block as integer codes."""
+    return getattr(block, "encoding", None) == "index"
+
+
+def decode(values: Tensor, blocks: Sequence[Block], dtype: torch.dtype) -> Tensor:
+    """The inverse of `encode`: one row for each node or edge, categories one-hot, what is free."""
+    parts = []
+    for block, part in zip(blocks, columns(values, blocks), strict=True):
+        if isinstance(block, Categorical) and coded(block):
+            part = torch.nn.functional.one_hot(part[:, 0].long(), block.size)
+        if not isinstance(block, Derived):
+            parts.append(part.to(dtype))
+    return torch.cat(parts, dim=1) if parts else values.new_zeros(values.size(0), 0, dtype=dtype)
 
 
 def dense_graphs(
@@ -200,9 +228,9 @@ def dense_graphs(
     for b, graph in enumerate(graphs):
         source, end = graph.edge_index
         weight[b, end, source] = 1.0
-        nodes[b, : graph.num_nodes] = _decode(node_rows(graph), spec.nodes, nodes)
+        nodes[b, : graph.num_nodes] = decode(node_rows(graph), spec.nodes, dtype)
         if edges is not None:
-            edges[b, end, source] = _decode(graph.edge_attr, spec.edges, edges)
+            edges[b, end, source] = decode(graph.edge_attr, spec.edges, dtype)
     return DenseGraphs(spec, weight, nodes, edges)
 
 
@@ -282,7 +310,7 @@ def random_graphs(
 
 
 def _random_features(
-    blocks: Sequence[Categorical | Continuous],
+    blocks: Sequence[Block],
     shape: tuple[int, ...],
     generator: torch.Generator,
     dtype: torch.dtype,
@@ -312,7 +340,7 @@ def to_networkx(data: Data, spec: GraphSpec) -> nx.Graph:
     return graph
 
 
-def attribute_names(blocks: Sequence[Categorical | Continuous]) -> list[tuple[str, ...]]:
+def attribute_names(blocks: Sequence[Block]) -> list[tuple[str, ...]]:
     """What `to_networkx` calls the features of each block: one name, or one for each number.
 
     Blocks of equal names are counted ("type", "type 2"), so that none hides another; constants say
@@ -325,10 +353,9 @@ def attribute_names(blocks: Sequence[Categorical | Continuous]) -> list[tuple[st
     taken: set[str] = set()
     found = []
     for block in blocks:
-        constant = isinstance(block, Continuous) and block.constant
         wanted = (block.name,) if isinstance(block, Categorical) else block.names
         names = []
-        for name in () if constant else wanted:
+        for name in () if getattr(block, "constant", False) else wanted:
             free = (name if n == 1 else f"{name} {n}" for n in counting(1))
             names.append(next(one for one in free if one not in taken))
             taken.add(names[-1])
@@ -336,7 +363,7 @@ def attribute_names(blocks: Sequence[Categorical | Continuous]) -> list[tuple[st
     return found
 
 
-def _describe(row: Tensor, blocks: Sequence[Categorical | Continuous]) -> dict[str, Any]:
+def _describe(row: Tensor, blocks: Sequence[Block]) -> dict[str, Any]:
     """Name the features of one node or edge."""
     described: dict[str, Any] = {}
     columns = row.reshape(-1)

@@ -2,7 +2,8 @@
 
 The form is short and the same everywhere: in audits, in links, between the live page and its
 server. A graph is ``{"nodes": [...], "edges": [...]}``; a node is a list with one entry for each
-feature block (the number of a category, a list of numbers, or null for a constant), an edge is
+feature block (the number of a category, a list of numbers, or null for what is constant or follows
+from the graph), an edge is
 ``[source, target]``, followed by such a list where edges have features. ``"y"`` is the class, where
 it is known.
 """
@@ -17,8 +18,9 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.graphs import node_rows, table
-from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
+from gnninterpreter.graphs import coded, node_rows, table
+from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec
+from gnninterpreter.spec.derived import completed
 
 __all__ = ["graph_from_json", "graph_to_json"]
 
@@ -90,7 +92,7 @@ def graph_from_json(
             data.edge_type = attributes.squeeze(-1)
     if values.get("y") is not None:
         data.y = torch.tensor([_label(values["y"], spec)])
-    return data
+    return completed(data, spec)
 
 
 def _rows(features: Tensor, blocks: Sequence[Block]) -> list[list[Any]]:
@@ -144,6 +146,8 @@ def _entry(entry: Any, blocks: Sequence[Block], what: str) -> list[float]:
             code = _whole(0 if value is None else value, block.size, f"{what} has a {block.name}")
             one_hot = [float(i == code) for i in range(block.size)]
             columns += one_hot if block.encoding == "one-hot" else [float(code)]
+        elif isinstance(block, Derived):
+            columns += [0.0] * block.width
         else:
             columns += _numbers(value, block, what)
     return columns
@@ -171,8 +175,7 @@ def _numbers(value: Any, block: Continuous, what: str) -> list[float]:
 def _features(rows: list[list[float]], blocks: Sequence[Block]) -> Tensor:
     columns = sum(block.width for block in blocks)
     values = torch.tensor(rows, dtype=torch.float64).reshape(len(rows), columns)
-    coded = any(isinstance(b, Categorical) and b.encoding == "index" for b in blocks)
-    return values.long() if coded else values
+    return values.long() if any(coded(block) for block in blocks) else values
 
 
 def _shaped(values: Tensor, layout: str | None, dtype: torch.dtype) -> Tensor:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
     from gnninterpreter.search import Snapshot
 
-__all__ = ["Progress", "Silent"]
+__all__ = ["Progress", "Several", "Silent"]
 
 
 class Progress(Protocol):
@@ -48,3 +49,36 @@ class Silent:
 
     def end(self) -> None:
         """Show nothing."""
+
+
+class Several:
+    """Tells several of how a run goes: a display, and trackers beside it."""
+
+    def __init__(self, members: Sequence[Progress]) -> None:
+        """Remember them."""
+        self.members = members
+
+    def begin(self, model: str, inferred: list[str], classes: list[str]) -> None:
+        """Tell all."""
+        for member in self.members:
+            member.begin(model, inferred, classes)
+
+    def begin_class(self, name: str) -> None:
+        """Tell all."""
+        for member in self.members:
+            member.begin_class(name)
+
+    def look(self, look: Snapshot) -> bool | None:
+        """Tell all; True of any stops the search."""
+        answers = [member.look(look) for member in self.members]  # none is left out
+        return any(answers)
+
+    def end_class(self, explanation: Explanation) -> None:
+        """Tell all."""
+        for member in self.members:
+            member.end_class(explanation)
+
+    def end(self) -> None:
+        """Tell all."""
+        for member in self.members:
+            member.end()

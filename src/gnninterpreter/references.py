@@ -34,21 +34,56 @@ BUNDLE_ENDINGS = (".json", ".safetensors")
 FORM = "package.module:name"
 
 
-def load_subject(model: str, data: str | None) -> tuple[nn.Module | Bundle, Any]:
+def load_subject(
+    model: str,
+    data: str | None,
+    molecules: tuple[Path, list[str], str | None] | None = None,
+    say: Callable[[str], object] = str,
+) -> tuple[nn.Module | Bundle, Any]:
     """Load a model with the labelled graphs that it needs, unless it brings what they would tell.
+
+    Args:
+        model: As for `load_model`.
+        data: As for `load_data`.
+        molecules: Instead of data a table of SMILES, the columns of its labels, and a featuriser.
+        say: Told what was found in that table.
 
     Raises:
         DataError: If the model is not a bundle and no graphs are named.
     """
     from gnninterpreter.models import Bundle
 
+    if molecules is not None:
+        if data is not None:
+            raise DataError("give --data or --smiles, not both")
+        if not molecules[1]:
+            raise DataError("--smiles needs --label COLUMN, the column of its labels")
     found = load_model(model)
+    if molecules is not None:
+        return found, _load_molecules(found, *molecules, say)
     if data is None and not isinstance(found, Bundle):
         raise DataError(
             f"MODEL {model!r} comes without the graphs it was trained on; name them with "
             f"--data {FORM}"
         )
     return found, None if data is None else load_data(data)
+
+
+def _load_molecules(
+    model: nn.Module | Bundle,
+    path: Path,
+    labels: list[str],
+    preset: str | None,
+    say: Callable[[str], object],
+) -> Any:
+    from gnninterpreter.chem import read_smiles
+    from gnninterpreter.models import Bundle
+
+    own = model.spec if isinstance(model, Bundle) else "pyg"
+    table = read_smiles(path, labels if len(labels) > 1 else labels[0], preset or own)
+    for line in table.lines:
+        say(line)
+    return table.graphs
 
 
 def load_model(reference: str) -> nn.Module | Bundle:

@@ -6,13 +6,13 @@ import torch
 from gnninterpreter.baselines import XGNN
 from gnninterpreter.baselines.xgnn.building import Rules
 from gnninterpreter.baselines.xgnn.policy import Policy
-from gnninterpreter.chem.valencies import MUTAG_VALENCIES
+from gnninterpreter.chem.elements import MUTAG_VALENCIES
 from gnninterpreter.datasets.mutag import MUTAG
 from gnninterpreter.errors import SpecError, TargetError
 from gnninterpreter.experiments.metrics import class_probability, summarize_seeds, validity
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models import GraphClassifier, load
-from gnninterpreter.objective.target import BoundaryTarget
+from gnninterpreter.objective import BoundaryTarget
 
 
 @pytest.fixture(scope="module")

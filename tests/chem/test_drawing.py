@@ -8,8 +8,7 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.chem import drawing
-from gnninterpreter.chem.drawing import is_molecular, read_molecule
+from gnninterpreter.chem import drawing, is_molecular, read_molecule
 from gnninterpreter.datasets.mutag import ATOMS
 from gnninterpreter.spec import Categorical, GraphSpec
 from tests.tiny import PLAIN

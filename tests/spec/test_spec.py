@@ -133,23 +133,23 @@ class TestGraphSpec:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"nodes": (7,)}, r"must be Categorical or Continuous \(got int\); write e.g."),
-            ({"edges": ("bond",)}, r"must be Categorical or Continuous \(got str\)"),
+            ({"nodes": (7,)}, r"must be Categorical, Continuous or Derived \(got int\)"),
+            ({"edges": ("bond",)}, r"must be Categorical, Continuous or Derived \(got str\)"),
             ({"class_names": ("a", "b", "a")}, "class_names must differ from each other"),
             ({"max_nodes": 1}, r"max_nodes must be at least 2, .* \(got 1\)"),
             ({"max_nodes": "x"}, r"max_nodes must be a whole number \(got 'x'\)"),
             ({"max_nodes": 2.5}, r"max_nodes must be a whole number \(got 2.5\)"),
             ({"max_nodes": True}, "max_nodes must be a whole number"),
-            ({"nodes": 5}, r"must be Categorical or Continuous \(got int\)"),
+            ({"nodes": 5}, r"must be Categorical, Continuous or Derived \(got int\)"),
             ({"class_names": "ab"}, r"class_names must be a list of names \(got 'ab'\)"),
             ({"class_names": 5}, "class_names must be a list of names"),
             (
                 {"nodes": (Categorical(2, encoding="index"), Continuous())},
-                "node features mix index-coded categories with other columns",
+                "node features mix integer codes with other columns",
             ),
             (
                 {"edges": (Categorical(2, encoding="index"), Categorical(2))},
-                "edge features mix index-coded categories .* use one-hot coding",
+                "edge features mix integer codes .* for all of them, or for none",
             ),
         ],
     )

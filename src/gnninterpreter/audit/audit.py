@@ -11,6 +11,7 @@ from torch import nn
 from torch_geometric.data import Data
 
 from gnninterpreter.api import explain
+from gnninterpreter.arguments import whole_number
 from gnninterpreter.audit.changes import small_change_findings
 from gnninterpreter.audit.colored import ColoredGraph
 from gnninterpreter.audit.context import Context
@@ -22,7 +23,6 @@ from gnninterpreter.audit.hosts import host_graphs
 from gnninterpreter.audit.missed import contrasts, missed_findings
 from gnninterpreter.audit.patterns import Pattern, true_patterns
 from gnninterpreter.audit.rule import Oracle, is_rule_of_thumb, oracle_of, rule_agreement
-from gnninterpreter.errors import SpecError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
@@ -31,6 +31,7 @@ __all__ = ["audit"]
 
 # Graphs to choose from for each that things are joined to: classes may be rare.
 POOL = 6
+MOST_HOSTS = 100_000
 
 
 def audit(
@@ -76,8 +77,7 @@ def audit(
         >>> found.findings[0].title  # doctest: +SKIP
         'Look-alikes of the true house-x pass for “house-x”'
     """
-    if hosts < 1:
-        raise SpecError(f"hosts must be at least 1 (got {hosts})")
+    hosts = whole_number("hosts", hosts, 1, MOST_HOSTS)
     started = time.perf_counter()
     if explanations is None:
         explanations = explain(model, dataset, seed=seed, forward=forward, **settings)

@@ -1,4 +1,4 @@
-"""Explanations that are molecules: the skeletal formula, SMILES and whether chemistry allows it.
+"""Graphs drawn as chemists draw molecules: skeletal formulas, and places for their atoms.
 
 RDKit (extra ``chem``) draws and judges; without it, or for graphs that are no molecules, there is
 nothing to add and the report goes without.
@@ -7,22 +7,30 @@ nothing to add and the report goes without.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.datasets.molecules import is_valid_molecule, to_rdkit
-from gnninterpreter.datasets.mutag import ATOMS
-from gnninterpreter.spec import Categorical, GraphSpec
+import networkx as nx
+
+from gnninterpreter.chem.elements import SYMBOLS, Atom, colour, parse_atom
+from gnninterpreter.chem.molecules import build, problem, to_rdkit
+from gnninterpreter.chem.reading import ORDERS, is_molecular, reading_of
+from gnninterpreter.spec import GraphSpec
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-__all__ = ["Molecule", "is_molecular", "read_molecule"]
+__all__ = ["Molecule", "places", "read_molecule"]
 
 SIZE = (300, 210)
 HIGHLIGHT = (0.96, 0.62, 0.38)
+BOND_LENGTH = 1.5
+# Atoms nearer than this to each other, in bond lengths, would cover each other.
+CROWDED = 0.6
+# Graphs of more edges are drawn as graphs: nobody reads them as molecules.
+MOST_EDGES = 200
 
 
 @dataclass(frozen=True)
@@ -33,54 +41,129 @@ class Molecule:
         valid: Whether RDKit accepts it: connected, with possible valencies.
         smiles: Its SMILES; empty where it is not valid.
         drawing: Its skeletal formula as an SVG element; empty where it is not valid.
+        reason: Why it is not valid.
     """
 
     valid: bool
     smiles: str
     drawing: str
+    reason: str = ""
 
 
-def is_molecular(spec: GraphSpec) -> bool:
-    """Whether the nodes are the atoms that the library knows how to read."""
-    block = spec.nodes[0]
-    return len(spec.nodes) == 1 and isinstance(block, Categorical) and block.names == ATOMS
-
-
-def read_molecule(graph: Data, spec: GraphSpec, marked: Collection[int] = ()) -> Molecule | None:
+def read_molecule(
+    graph: Data,
+    spec: GraphSpec,
+    marked: Collection[int] = (),
+    *,
+    piece: bool = False,
+    size: tuple[int, int] = SIZE,
+) -> Molecule | None:
     """Read a graph as a molecule; None where it is none or RDKit is missing.
 
     Args:
         graph: The graph.
         spec: What its features mean.
         marked: Nodes to highlight in the drawing, with the bonds between them.
+        piece: Whether it is cut out of a molecule, so that open valencies are no hydrogens and a
+            ring may be cut open.
+        size: Width and height of the drawing.
     """
     if not is_molecular(spec) or find_spec("rdkit") is None or not graph.num_nodes:
         return None
-    if not is_valid_molecule(graph):
-        return Molecule(False, "", "")
+    wrong = problem(graph, spec)
+    if wrong and not (piece and "aromatic" in wrong):
+        return Molecule(False, "", "", wrong)
     from rdkit import Chem
+
+    molecule = to_rdkit(graph, spec)
+    for atom in molecule.GetAtoms():
+        atom.SetNoImplicit(piece or atom.GetNoImplicit())
+        if atom.GetIdx() in marked:
+            atom.SetBoolProp("marked", True)
+    if wrong:
+        molecule.UpdatePropertyCache(strict=False)
+        Chem.FastFindRings(molecule)
+    else:
+        Chem.SanitizeMol(molecule)
+        molecule = Chem.RemoveHs(molecule)
+        if piece:
+            for atom in molecule.GetAtoms():
+                atom.SetNumRadicalElectrons(0)
+    return Molecule(
+        not wrong, "" if wrong else str(Chem.MolToSmiles(molecule)), _drawn(molecule, size), wrong
+    )
+
+
+def places(graph: nx.Graph, spec: GraphSpec) -> dict[Hashable, tuple[float, float]] | None:
+    """Where RDKit puts the atoms, in bond lengths; None for other graphs, and without RDKit.
+
+    Args:
+        graph: The graph, its features named as `gnninterpreter.graphs.to_networkx` names them.
+        spec: What they mean.
+    """
+    reading = reading_of(spec)
+    if reading is None or find_spec("rdkit") is None or not 0 < len(graph.edges) <= MOST_EDGES:
+        return None
+    from rdkit.Chem import rdDepictor
+
+    number = {node: i for i, node in enumerate(graph)}
+    atoms = [
+        parse_atom(str(name)) or Atom("C") for _, name in graph.nodes(spec.nodes[reading.atom].name)
+    ]
+    named = "" if reading.bond is None else spec.edges[reading.bond].name
+    bonds: dict[tuple[int, int], str | None] = {}
+    for u, v, name in graph.edges(data=named, default="single"):
+        ends = sorted((number[u], number[v]))
+        bonds[ends[0], ends[1]] = str(name).lower() if str(name).lower() in ORDERS else "single"
+    molecule = build(atoms, bonds)
+    molecule.UpdatePropertyCache(strict=False)
+    try:
+        rdDepictor.Compute2DCoords(molecule)
+    except (RuntimeError, ValueError):
+        return None
+    at = molecule.GetConformer().GetPositions()[:, :2] / BOND_LENGTH
+    apart = ((at[:, None] - at[None]) ** 2).sum(-1) ** 0.5
+    if min(apart[i, j] for i in range(len(at)) for j in range(i)) < CROWDED:
+        # No molecule that could lie flat; atoms would cover each other.
+        return None
+    return {node: (float(at[i, 0]), -float(at[i, 1])) for node, i in number.items()}
+
+
+def _drawn(molecule: Any, size: tuple[int, int]) -> str:
+    from rdkit import rdBase
     from rdkit.Chem.Draw import rdMolDraw2D
 
-    molecule = to_rdkit(graph)
-    Chem.SanitizeMol(molecule)
-    canvas = rdMolDraw2D.MolDraw2DSVG(*SIZE)
+    marked = [atom.GetIdx() for atom in molecule.GetAtoms() if atom.HasProp("marked")]
+    canvas = rdMolDraw2D.MolDraw2DSVG(*size)
     options: Any = canvas.drawOptions()
     options.clearBackground = False
-    options.useBWAtomPalette()
+    options.setAtomPalette({-1: _rgb("#6F8FA6"), **_palette()})
     if marked:
         options.setHighlightColour(HIGHLIGHT)
-    rdMolDraw2D.PrepareAndDrawMolecule(
-        canvas,
-        molecule,
-        highlightAtoms=sorted(marked),
-        highlightBonds=[
-            bond.GetIdx()
-            for bond in molecule.GetBonds()
-            if bond.GetBeginAtomIdx() in marked and bond.GetEndAtomIdx() in marked
-        ],
-    )
+    inside = set(marked)
+    bonds = [
+        bond.GetIdx()
+        for bond in molecule.GetBonds()
+        if bond.GetBeginAtomIdx() in inside and bond.GetEndAtomIdx() in inside
+    ]
+    with rdBase.BlockLogs():
+        try:
+            made = rdMolDraw2D.PrepareMolForDrawing(molecule)
+        except ValueError:  # a ring that was cut open has no single and double bonds
+            made = rdMolDraw2D.PrepareMolForDrawing(molecule, kekulize=False)
+    canvas.DrawMolecule(made, highlightAtoms=marked, highlightBonds=bonds)
     canvas.FinishDrawing()
-    return Molecule(True, str(Chem.MolToSmiles(molecule)), _element(canvas.GetDrawingText()))
+    return _element(canvas.GetDrawingText())
+
+
+def _palette() -> dict[int, tuple[float, float, float]]:
+    found = {z: _rgb(colour(symbol) or "") for z, symbol in enumerate(SYMBOLS, 1)}
+    return found | {6: (0.0, 0.0, 0.0)}  # written in the colour of the text around it
+
+
+def _rgb(code: str) -> tuple[float, float, float]:
+    red, green, blue = (int(code[k : k + 2], 16) / 255 for k in (1, 3, 5))
+    return red, green, blue
 
 
 def _element(document: str) -> str:

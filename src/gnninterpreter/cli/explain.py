@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnninterpreter.cli.options import Forward, Iterations, Overwrite, Quiet, Restarts
+from gnninterpreter.cli.options import (
+    Forward,
+    Iterations,
+    Overwrite,
+    Quiet,
+    Restarts,
+    names_of,
+)
 from gnninterpreter.errors import SpecError
 
 if TYPE_CHECKING:
@@ -36,13 +44,39 @@ def explain(
             show_default=False,
         ),
     ] = None,
+    smiles: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Instead of DATA: a table (CSV) of SMILES, for a model of molecules.",
+            show_default=False,
+        ),
+    ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of FILE with the labels; give it again for a model of several labels.",
+            show_default=False,
+        ),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The featuriser of the molecules in FILE: pyg, ogb, deepchem or dgl-lifesci.",
+            show_default="the features of the saved model, or pyg",
+        ),
+    ] = None,
     target: Annotated[
         list[str] | None,
         typer.Option(
             "--target",
             "-t",
-            metavar="CLASS",
-            help="A class to explain, by name or index; give it again for more. All by default.",
+            metavar="TARGET",
+            help="A class or label to explain, by name or index; 'a | b' for the boundary between "
+            "two classes; max, min or a number for a regression. Give it again for more. All by "
+            "default.",
             show_default=False,
         ),
     ] = None,
@@ -66,6 +100,27 @@ def explain(
         typer.Option(help="Most nodes of an explanation.", show_default="from the class"),
     ] = None,
     iterations: Iterations = None,
+    task: Annotated[
+        str,
+        typer.Option(help="What the model says: multiclass, binary, multilabel or regression."),
+    ] = "auto",
+    class_names: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Names of the classes, labels or values, with commas between them.",
+            show_default="from the data",
+        ),
+    ] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Most memory that searches may take, as 4GB; restarts that do not fit at once "
+            "are searched for in parts.",
+            show_default="what is free",
+        ),
+    ] = None,
     forward: Forward = None,
     out: Annotated[
         Path | None,
@@ -79,16 +134,19 @@ def explain(
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Explain the classes of a graph classifier.
+    """Explain the classes, labels or values of a graph-level model.
 
-    For each class, find graphs that the model assigns to it with near certainty. All figures come
-    from the model itself on discrete graphs. A class that cannot be reached is a result: the table
-    says so, and the exit code is 0. It is 2 when an argument has to be mended.
+    For each, find graphs that the model assigns to it with near certainty. All figures come from
+    the model itself on discrete graphs. A target that cannot be reached is a result: the table
+    says so, and the exit code is 0. It is 2 when an argument has to be mended. With `--out`,
+    finished targets are kept as they come: the same command goes on where it was stopped.
 
     For example:
 
     - `gnninterpreter explain shape --target wheel`
     - `gnninterpreter explain mylab.models:trained --data mylab.data:graphs --out run`
+    - `gnninterpreter explain mylab.models:trained --smiles bbbp.csv --label p_np`
+    - `gnninterpreter explain mylab.models:solubility --data mylab.data:esol --class-names "log S"`
     - `gnninterpreter explain is_acyclic --json --quiet > result.json`
     """
     from gnninterpreter.cli.output import (
@@ -110,18 +168,23 @@ def explain(
         from gnninterpreter.cli.progress import LiveProgress
         from gnninterpreter.references import load_forward, load_subject
 
-        found, dataset = load_subject(model, data)
+        molecules = None if smiles is None else (smiles, label or [], preset)
+        found, dataset = load_subject(model, data, molecules, partial(typer.echo, err=True))
         call = None if forward is None else load_forward(forward)
         result = api.explain(
             found,
             dataset,
             targets=target or None,
+            task=task,
+            class_names=None if class_names is None else names_of(class_names),
             restarts=restarts,
             seed=seed,
             recipe=chosen,
             forward=call,
             device=device,
             progress=False if quiet else LiveProgress(transient=True),
+            resume=out,
+            max_memory=max_memory,
         )
         report = None
         if out is not None:

@@ -77,7 +77,7 @@ def train(
                 total=epoch.max_epochs,
                 completed=epoch.epoch,
                 loss=epoch.loss,
-                validation=epoch.validation_accuracy,
+                validation=epoch.validation,
             )
 
         bundle, result = train_bundle(

@@ -25,6 +25,7 @@ def evidence_of(
     classifier: GraphClassifier | None = None,
     *,
     scores: Tensor | None = None,
+    assigned: Tensor | None = None,
     rule: Rule | None = None,
     profile: Profile | None = None,
     graphs: Sequence[Data] | None = None,
@@ -36,10 +37,11 @@ def evidence_of(
         explanation: What to judge.
         classifier: The model, for the control with random graphs.
         scores: Scores of the samples behind ``explanation.probability``, [n].
+        assigned: Whether the model gives each of them what was asked for, [n].
         rule: The rule of the data set; see `rule_of`.
         profile: What real graphs of the target look like.
         graphs: The data, to tell whether the graph is one of them.
         peers: Other models of the same task.
     """
-    case = Case(explanation, classifier, scores, rule, profile, graphs, tuple(peers))
+    case = Case(explanation, classifier, scores, assigned, rule, profile, graphs, tuple(peers))
     return Evidence(tuple(check(case) for check in CHECKS))

@@ -13,6 +13,7 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import node_rows
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.derived import completed
 
 __all__ = ["ClassCounts", "class_counts", "flip_rate", "join", "join_each"]
 
@@ -89,7 +90,7 @@ def join(
         joined.edge_attr = torch.cat([rows, new])
         if spec.has_edge_types:
             joined.edge_type = joined.edge_attr.reshape(-1)
-    return joined
+    return completed(joined, spec)
 
 
 def join_each(spec: GraphSpec, bases: Sequence[Data], part: Data, seed: int = 0) -> list[Data]:

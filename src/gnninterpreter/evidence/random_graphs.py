@@ -16,6 +16,7 @@ from torch_geometric.data import Data
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import encode
 from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec.derived import completed
 
 __all__ = [
     "KINDS",
@@ -133,7 +134,7 @@ def random_features(
         attr = attr if spec.directed else torch.cat([attr, attr])
         data.edge_attr = attr.squeeze(-1) if spec.metadata.get("edge_attr") == "flat" else attr
     data.num_nodes = num_nodes
-    return data
+    return completed(data, spec)
 
 
 def random_of_size(spec: GraphSpec, num_nodes: int, num_edges: int, seed: int = 0) -> Data:

@@ -11,8 +11,15 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from gnninterpreter.errors import SpecError, TargetError
-from gnninterpreter.evidence.patterns import Fidelity, RealGraphs, fidelity_of
+from gnninterpreter.arguments import device_of, path_of
+from gnninterpreter.errors import MissingExtraError, SpecError, TargetError
+from gnninterpreter.evidence.patterns import (
+    Fidelity,
+    GraphExplanation,
+    RealGraphs,
+    explain_graph,
+    fidelity_of,
+)
 from gnninterpreter.explanation.explanation import Explanation
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
@@ -89,7 +96,8 @@ class ExplanationSet(Mapping[str, Explanation]):
 
     def to(self, device: torch.device | str) -> ExplanationSet:
         """Return the explanations with their graphs on another device."""
-        moved = {name: one.to(device) for name, one in self.explanations.items()}
+        there = device_of(device)
+        moved = {name: one.to(there) for name, one in self.explanations.items()}
         return replace(self, explanations=moved)
 
     def summary(self) -> dict[str, Any]:
@@ -128,13 +136,7 @@ class ExplanationSet(Mapping[str, Explanation]):
             SpecError: If the model or the data is not at hand.
             DataError: If there are no graphs, or no pattern occurs in enough of them.
         """
-        classifier = self.classifier
-        if model is not None:
-            classifier = GraphClassifier.connect(model, self.spec, forward=forward)
-        if classifier is None:
-            raise SpecError(
-                "a loaded run holds no model; pass model= (and dataset=) to result.fidelity"
-            )
+        classifier = self._model(model, forward)
         graphs = self.graphs if dataset is None else graph_list(dataset)
         if graphs is None:
             raise SpecError(
@@ -148,6 +150,74 @@ class ExplanationSet(Mapping[str, Explanation]):
         held = RealGraphs(classifier, graph_list(held_out))
         return fidelity_of(RealGraphs(classifier, graphs), held, form=form, most=most)
 
+    def explain_graph(
+        self,
+        data: Data,
+        *,
+        model: nn.Module | None = None,
+        forward: Callable[..., Any] | None = None,
+        seed: int = 0,
+    ) -> GraphExplanation:
+        """Explain one prediction by the class view: which cores a graph holds and needs.
+
+        Args:
+            data: The graph, as the model takes it.
+            model: The model that was explained; needed where the run was loaded.
+            forward: How to call the model, where its signature does not say.
+            seed: Of the random pieces that are taken out for comparison.
+
+        Returns:
+            The cores the graph holds, the nodes they cover, how far the score falls without them.
+
+        Raises:
+            SpecError: If the model is not at hand.
+            DataError: If it is not a graph that the model takes.
+        """
+        classifier = self._model(model, forward)
+        (graph,) = graph_list([data])
+        return explain_graph(
+            classifier, graph.cpu(), [(one.target, one.cores) for one in self.values()], seed
+        )
+
+    def _model(
+        self, model: nn.Module | None, forward: Callable[..., Any] | None
+    ) -> GraphClassifier:
+        if model is not None:
+            task = self.metadata.get("task", "auto")
+            return GraphClassifier.connect(model, self.spec, forward=forward, task=task)
+        if self.classifier is None:
+            raise SpecError("a loaded run holds no model; pass model= to this call")
+        return self.classifier
+
+    def to_pandas(self) -> Any:
+        """The numbers of all explanations as a table, one row for each.
+
+        Raises:
+            MissingExtraError: If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingExtraError("to_pandas", "pandas", "experiments") from error
+        rows = [
+            {
+                "class": one.name,
+                "verdict": one.verdict.word,
+                "probability": one.probability.mean,
+                "probability_std": one.probability.std,
+                "typicality": one.typicality,
+                "nodes": one.num_nodes,
+                "edges": one.num_edges,
+                "coverage": one.core.coverage if one.core else None,
+                "lift": one.core.lift if one.core else None,
+                "shortcuts": len(one.shortcuts),
+                "reason": one.reason,
+                "seconds": one.seconds,
+            }
+            for one in self.values()
+        ]
+        return pandas.DataFrame(rows).set_index("class")
+
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
         """Write a run folder (safetensors and JSON); `gnninterpreter.load` reads it.
 
@@ -156,7 +226,7 @@ class ExplanationSet(Mapping[str, Explanation]):
         """
         from gnninterpreter.explanation.storage import save_run
 
-        return save_run(self, Path(folder), overwrite)
+        return save_run(self, path_of("folder", folder), overwrite)
 
     def report(
         self,
@@ -181,7 +251,9 @@ class ExplanationSet(Mapping[str, Explanation]):
             ModelError: If it is not the model that was explained.
             OutputError: If the place cannot be written.
         """
-        written: Path = view("page")(self, Path(path), model, dataset, forward=forward, audit=audit)
+        written: Path = view("page")(
+            self, path_of("path", path), model, dataset, forward=forward, audit=audit
+        )
         return written
 
     def _repr_html_(self) -> str:

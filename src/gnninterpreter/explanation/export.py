@@ -49,7 +49,7 @@ def export(explanation: Explanation, path: Path) -> Path:
 
 
 def _smiles(explanation: Explanation) -> str:
-    from gnninterpreter.chem.drawing import is_molecular, read_molecule
+    from gnninterpreter.chem import is_molecular, read_molecule
 
     if not is_molecular(explanation.spec):
         raise OutputError(

@@ -7,7 +7,7 @@ to the user's own ``forward(model, data)``.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 from torch_geometric.data import Batch
 
 from gnninterpreter.errors import ModelError
+from gnninterpreter.spec import Derived
 
 __all__ = ["Convention", "infer_convention", "native_module"]
 
@@ -106,6 +107,7 @@ def infer_convention(
     forward: Callable[[nn.Module, Batch], Any] | None,
     has_edge_features: bool,
     has_edge_types: bool = False,
+    attributes: Sequence[Derived] = (),
 ) -> Convention:
     """Read the convention off the signature of ``model.forward``.
 
@@ -115,6 +117,7 @@ def infer_convention(
         has_edge_features: Whether the graphs carry edge features, so that optional edge arguments
             are filled.
         has_edge_types: Whether these are one integer for each edge.
+        attributes: Attributes of the nodes under names of their own.
 
     Raises:
         ModelError: If an argument without a default is not known.
@@ -138,9 +141,11 @@ def infer_convention(
     optional = {"x", "edge_index", "batch", "num_graphs"}
     optional |= {"edge_attr"} if has_edge_features else set()
     optional |= {"edge_type"} if has_edge_types else set()
+    own = {block.name: block.name for block in attributes}
+    optional |= set(own)
     arguments = []
     for p in parameters:
-        source = ALIASES.get(p.name)
+        source = own.get(p.name, ALIASES.get(p.name))
         if source is None and p.default is p.empty:
             raise ModelError(
                 f"{type(model).__name__}.forward needs an argument '{p.name}' that is not part of "

@@ -28,7 +28,7 @@ from gnninterpreter.models.outputs import OutputReader, find_scores
 from gnninterpreter.models.reading import parse_task, read_outputs
 from gnninterpreter.models.side_effects import written_by
 from gnninterpreter.models.task import Scores, Task
-from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec, read_labels
+from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec, read_labels
 
 __all__ = ["GraphClassifier", "Scores"]
 
@@ -48,7 +48,6 @@ class GraphClassifier:
         class_names: One name for each class, label or value; those of the spec when omitted.
 
     Attributes:
-        task: What it was trained to say.
         reader: How its outputs are read, and why.
         spec: The graphs it takes, with a name for each column of its outputs.
 
@@ -81,8 +80,12 @@ class GraphClassifier:
         self.spec = spec if class_names is None else spec.with_classes(class_names)
         self.dtype, self.device = _dtype_and_device(model)
         self.convention: Convention = infer_convention(
-            model, forward, bool(spec.edges), spec.has_edge_types
+            model, forward, bool(spec.edges), spec.has_edge_types, spec.attributes
         )
+        if self.convention.arguments:
+            read = {source for _, source in self.convention.arguments}
+            kept = tuple(block for block in spec.attributes if block.name in read)
+            self.spec = spec = replace(self.spec, attributes=kept)
         self._embedding_call = embedding if callable(embedding) else None
         self._written: tuple[str, ...] = ()
         graphs = examples or ()
@@ -178,6 +181,10 @@ class GraphClassifier:
             with tap.attached(self.model):
                 logits = self.reader(self._raw(data).to(self.dtype))
             embedding = logits if tap.value is None else tap.value
+        if data.get("impossible") is not None:
+            # What has no derived features is no graph of this kind, so there is nothing to say.
+            nothing = data.impossible.unsqueeze(1)
+            logits, embedding = (v.masked_fill(nothing, torch.nan) for v in (logits, embedding))
         # Some models compute their last step in another precision than their weights.
         return Scores(logits, embedding.to(self.dtype), self.task)
 
@@ -185,8 +192,8 @@ class GraphClassifier:
     def score(self, graphs: DenseGraphs, chunk: int = 512) -> Scores:
         """Score discrete graphs with the native model: present nodes and edges, nothing else.
 
-        A graph without edges has no nodes and cannot be asked about; its logits and embedding are
-        NaN, and `probability` counts it as 0.
+        A graph without edges has no nodes and cannot be asked about, nor one whose derived features
+        do not exist; its logits and embedding are NaN, and `probability` counts it as 0.
 
         Raises:
             ModelError: If the model fails on one of them.
@@ -302,6 +309,7 @@ class GraphClassifier:
         alone = Batch(x=batch.x[last], edge_index=batch.edge_index[:, edges] - last.nonzero()[0])
         for key, mine in (
             ("pos", last),
+            *((block.name, last) for block in self.spec.attributes),
             ("edge_attr", edges),
             ("edge_type", edges),
             ("edge_weight", edges),
@@ -337,6 +345,8 @@ def _constant(block: Block) -> Block:
     """A block of the same columns that says the same of every edge."""
     if isinstance(block, Categorical) and block.encoding == "index":
         return replace(block, size=1, names=block.names[:1], colors=block.colors[:1])
+    if isinstance(block, Derived):
+        return Continuous(block.width, 0.0, 0.0, block.names, block.name)
     if isinstance(block, Categorical):
         values = tuple(float(i == 0) for i in range(block.size))
         return Continuous(block.size, values, values, block.names, block.name)

@@ -8,8 +8,9 @@ import torch
 from torch_geometric.data import Batch, Data
 
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import random_graphs
-from gnninterpreter.spec import Block, Continuous, GraphSpec
+from gnninterpreter.graphs import coded, random_graphs
+from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec.derived import fill
 
 __all__ = ["check_columns", "choose", "prepare", "varied"]
 
@@ -32,7 +33,7 @@ def prepare(
     if attr is not None and not attr.is_floating_point() and attr.numel() == attr.size(0):
         # One integer for each edge is its type, by whichever name the data has it.
         batch.edge_type = attr.view(-1)
-    return batch
+    return fill(batch, spec)
 
 
 def choose(
@@ -111,4 +112,4 @@ def _bare(graph: Data) -> Data:
 
 def _numbers(blocks: tuple[Block, ...]) -> bool:
     """Whether columns are numbers by the spec, and floats to the model, however they came."""
-    return bool(blocks) and all(isinstance(block, Continuous) for block in blocks)
+    return bool(blocks) and not any(isinstance(b, Categorical) or coded(b) for b in blocks)

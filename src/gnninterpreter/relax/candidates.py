@@ -15,8 +15,10 @@ from torch import Tensor
 from torch.nn.functional import pad
 from torch_geometric.data import Batch
 
+from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, _batch, split_blocks
-from gnninterpreter.spec import Categorical
+from gnninterpreter.spec import Categorical, Derived
+from gnninterpreter.spec.derived import soft_values
 
 __all__ = ["Candidates"]
 
@@ -54,6 +56,29 @@ class Candidates:
         self.data: Batch = _batch(
             graphs.spec, nodes, self.edge_index, edges, self.batch, self.num_graphs, counts
         )
+        self._fill(graphs)
+
+    def _fill(self, graphs: DenseGraphs) -> None:
+        """Put in what follows from the soft graphs; raises `SpecError` where that has no slope."""
+        spec = graphs.spec
+        for block in spec.edges:
+            if isinstance(block, Derived):
+                raise SpecError(f"'{block.name}' of edges follows from the graph without a slope")
+
+        def soft(block: Derived) -> Tensor:
+            return soft_values(graphs.weight, block).flatten(0, 1)
+
+        if any(isinstance(block, Derived) for block in spec.nodes):
+            if not self.data.x.is_floating_point():
+                raise SpecError("integer codes that follow from the graph have no slope")
+            free = split_blocks(graphs.nodes.flatten(0, 1), spec.nodes)
+            parts = [
+                soft(block) if isinstance(block, Derived) else part
+                for block, part in zip(spec.nodes, free, strict=True)
+            ]
+            self.data.x = torch.cat(parts, dim=1)
+        for block in spec.attributes:
+            self.data[block.name] = soft(block)
 
     def remember(self, key: object, make: Callable[[], Tensor]) -> Tensor:
         """Compute something once; what later layers find must carry a gradient.

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 from torch_geometric.nn.aggr import Aggregation
 
+from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs, split_blocks
 from gnninterpreter.models.frozen import Hook, hooked
 from gnninterpreter.models.task import Scores
@@ -70,6 +71,8 @@ def probe(
     try:
         with torch.no_grad():
             soft = relaxed(graphs)
+    except SpecError as error:
+        return ProbeReport(False, torch.nan, torch.nan, str(error))
     except Exception as error:
         blamed = _first_failure(relaxed, graphs)
         cause = f"{type(error).__name__}: {error}"

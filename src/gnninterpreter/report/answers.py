@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from markupsafe import Markup
 
-from gnninterpreter.chem.drawing import read_molecule
+from gnninterpreter.chem import read_molecule
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.sections import Tile
@@ -81,7 +81,7 @@ def answers_view(explanation: Explanation) -> AnswersView:
             Tile(
                 graph_picture(shortcut.graph, explanation, TILE, "Shortcut"),
                 "",
-                shortcut_words(shortcut),
+                shortcut_words(shortcut, explanation.target),
             )
             for shortcut in shortcuts_of(explanation)[:SHORTCUTS]
         ],
@@ -105,12 +105,10 @@ def real_graph_svg(graph: Data, explanation: Explanation) -> Markup:
 
 
 def _caption(graph: Data, explanation: Explanation) -> tuple[str, str]:
-    names = explanation.spec.class_names
-    label = graph.get("y")
-    number = -1 if label is None or torch.as_tensor(label).numel() != 1 else int(label)
-    given = graph.get("probability")
-    said = "" if given is None else f"p = {float(given):.3f}"
-    return names[number] if 0 <= number < len(names) else "", said
+    """What its label says, and what the model says."""
+    given, names = graph.get("probability"), explanation.spec.class_names
+    truth = graph.get("truth") or explanation.target.truth(graph.get("y"), names)
+    return truth, graph.get("said") or ("" if given is None else f"p = {float(given):.3f}")
 
 
 def _core_tile(core: Any, explanation: Explanation) -> Tile:
@@ -123,7 +121,7 @@ def graph_picture(
 ) -> Markup:
     """A graph of an explanation as a small picture, with what it is as its title."""
     edges = int(graph.num_edges) // (1 if explanation.spec.directed else 2)
-    title = f"{what} of class {explanation.name}: {graph.num_nodes} nodes, {edges} edges"
+    title = f"{what} of {explanation.target.title}: {graph.num_nodes} nodes, {edges} edges"
     return _svg(graph, explanation, size, title)
 
 

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gnninterpreter.chem.elements import colour as element_colour
+from gnninterpreter.chem.reading import atom_block
 from gnninterpreter.spec import PALETTE, Block, Categorical, Continuous, GraphSpec
 
 __all__ = ["EdgeLook", "LegendEntry", "NodeLook", "edge_look", "legend", "node_look", "short_names"]
@@ -143,7 +145,12 @@ def _category(block: Categorical, i: int, hint: str) -> NodeLook:
 
 
 def _colour(block: Categorical, i: int) -> str:
-    """The category's own colour where it can be read, since it comes from outside."""
+    """The category's own colour where it can be read, since it comes from outside.
+
+    Atoms that nobody coloured are shown as chemists do.
+    """
+    if atom_block(block) and block.colors == Categorical(block.size).colors:
+        return element_colour(block.names[i]) or PALETTE[i % len(PALETTE)]
     colour = block.colors[i].strip()
     if re.fullmatch(r"#[0-9a-fA-F]{3}", colour):
         return "#" + "".join(2 * digit for digit in colour[1:])

@@ -10,7 +10,7 @@ from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.report.legend import legend_group
 
 if TYPE_CHECKING:
-    from gnninterpreter.chem.drawing import Molecule
+    from gnninterpreter.chem import Molecule
     from gnninterpreter.explanation import Explanation
     from gnninterpreter.report.drawing import Drawing
 

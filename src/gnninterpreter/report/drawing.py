@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
+from gnninterpreter.chem.drawing import places
 from gnninterpreter.report.appearance import (
     EdgeLook,
     LegendEntry,
@@ -55,9 +56,10 @@ class Drawing:
         size: tuple[int, int],
         start: Positions | None = None,
     ) -> Drawing:
-        """Lay a graph out in a box."""
+        """Lay a graph out in a box; a molecule as chemists do, where RDKit is there."""
         width, height = size
-        return cls.arranged(graph, spec, size, layout(graph, width / height, start))
+        placed = places(graph, spec) if start is None else None
+        return cls.arranged(graph, spec, size, placed or layout(graph, width / height, start))
 
     @classmethod
     def arranged(

@@ -82,8 +82,10 @@ def calibrated(
     place = torch.zeros(len(graphs), dtype=torch.long, device=wanted.device)
     reached = torch.zeros_like(wanted)
     counts = _sample_counts(graphs, samples)
-    # Where real graphs are known, samples come from a population, and a quick attempt suffices.
-    for stage, count in enumerate(counts if problem.aim.typicality is None else counts[:1]):
+    if problem.aim.typicality is not None:
+        # Where real graphs are known, samples come from a population, and the fewest suffice.
+        counts = [min(counts[0], FEWEST)]
+    for stage, count in enumerate(counts):
         unsure = torch.arange(len(graphs), device=wanted.device)
         for attempt in range(len(FACTORS)):
             tried = _closed(centred(learned, graphs, ladder[place]), graphs, limits, space)
@@ -147,7 +149,7 @@ def _closed(
     for blocks, logits, changes in parts:
         if not blocks:
             continue
-        least = changes.view(changes.size(0), -1, dense_width(blocks))
+        least = changes.view(*logits[0].shape[:2], dense_width(blocks))
         start = 0
         for block, values in zip(blocks, logits, strict=True):
             width = values.size(-1)

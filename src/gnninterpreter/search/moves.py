@@ -130,7 +130,7 @@ class MoveSpace:
         )
         if edges is not None:
             rows, change = chosen(pairs + node_changes, edge_changes)
-            columns = edges.size(3)
+            columns = max(edges.size(3), 1)
             i, j = target[change // columns], source[change // columns]
             changed = _with_category(self.spec.edges, edges[rows, i, j], change % columns)
             edges[rows, i, j] = changed
@@ -172,5 +172,5 @@ def _category_changes(blocks: tuple[Block, ...], values: Tensor, gradient: Tenso
 def _with_category(blocks: tuple[Block, ...], values: Tensor, column: Tensor) -> Tensor:
     """Rows of dense features with one category set, the others of its block cleared."""
     same = _same_block(blocks, values.device)[column]
-    one = torch.nn.functional.one_hot(column, values.size(-1)).to(values.dtype)
+    one = torch.eye(values.size(-1), dtype=values.dtype, device=values.device)[column]
     return torch.where(same, one, values)

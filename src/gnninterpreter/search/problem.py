@@ -12,7 +12,7 @@ from gnninterpreter.batches import compact
 from gnninterpreter.distribution import GraphDistribution, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
-from gnninterpreter.objective import Aim, Objective, Proposals
+from gnninterpreter.objective import Aim, Memory, Objective, Proposals, graph_keys
 from gnninterpreter.relax import RelaxedModel
 
 __all__ = ["Evaluation", "Problem"]
@@ -80,6 +80,9 @@ class Problem:
         objective: How good graphs are.
         aim: What is asked for, and within which limits.
         certain: Score with which a restart is content.
+        memory: What is known of graphs already; None asks about every graph again. A relaxed model
+            does not mind the order of nodes: the probe has shown it nodes in between that are not
+            there.
     """
 
     classifier: GraphClassifier
@@ -87,16 +90,20 @@ class Problem:
     objective: Objective
     aim: Aim
     certain: float = 0.99
+    memory: Memory | None = None
 
     @cached_property
     def asks_native(self) -> bool:
         """Whether the native model is the faster one to ask about discrete graphs."""
-        return self.relaxed is None or (
-            self.classifier.device.type == "cpu" and not self.relaxed.products_only
+        # Only the native reading knows which derived features do not exist.
+        return (
+            self.relaxed is None
+            or bool(self.classifier.spec.derived)
+            or (self.classifier.device.type == "cpu" and not self.relaxed.products_only)
         )
 
     def scores(self, graphs: DenseGraphs) -> Scores:
-        """What the model says of discrete graphs; NaN for one without edges."""
+        """What the model says of discrete graphs; NaN for one that cannot be asked about."""
         if self.relaxed is None or self.asks_native:
             return self.classifier.score(graphs)
         scores = self.relaxed(graphs)
@@ -109,10 +116,26 @@ class Problem:
         )
 
     @torch.no_grad()
-    def propose(self, graphs: DenseGraphs) -> Proposals:
-        """Score discrete graphs, on as few candidate nodes as they need."""
+    def propose(self, graphs: DenseGraphs, new: bool = False) -> Proposals:
+        """Score discrete graphs, on as few candidate nodes as they need.
+
+        Args:
+            graphs: The graphs.
+            new: Whether most of them will not have been seen before, as on a walk: looking them up
+                takes longer than products of matrices do.
+        """
         small = compact(graphs)
-        return Proposals(small, self.scores(small), self.aim)
+        if self.memory is None or (new and not self.asks_native):
+            return Proposals(small, self.scores(small), self.aim)
+        keys = graph_keys(small, ordered=self.relaxed is None)
+
+        def asked(places: Tensor) -> tuple[Tensor, ...]:
+            found = self.scores(small[places])
+            return found.logits, found.embedding
+
+        logits, embedding = self.memory.recall("scores", keys, asked)
+        scores = Scores(logits, embedding, self.classifier.task)
+        return Proposals(small, scores, self.aim, keys, self.memory)
 
     @torch.no_grad()
     def evaluate(self, graphs: DenseGraphs | Proposals) -> Evaluation:
@@ -132,8 +155,9 @@ class Problem:
     def presentable(self, found: Proposals) -> Tensor:
         """Whether graphs may be shown as samples: feasible, and typical enough, [B]."""
         fine = self.objective.feasible(found)
-        missing = found.untypical(SAMPLE_BAR)
-        return fine if missing is None else fine & (missing <= 0)
+        rows = fine.nonzero().squeeze(1)
+        typical = found.select(rows).typical(SAMPLE_BAR)
+        return fine if typical is None else fine.index_put((rows,), typical)
 
     def slope(self, graphs: DenseGraphs) -> Tensor:
         """The part of the cost that can be differentiated, [B], from the relaxed model."""

@@ -150,7 +150,10 @@ class Spread:
                 fine.append(good)
                 if monitor.graphs(self.name, step, self.steps, state.graphs):
                     break
-        population = DenseGraphs.cat(kept)[torch.cat(fine)]
+        # Restart by restart, so that it is the same however restarts are divided.
+        owner = torch.cat([first, *[first.repeat_interleave(self.walkers)] * (len(kept) - 1)])
+        order = owner.argsort(stable=True)
+        population = DenseGraphs.cat(kept)[order[torch.cat(fine)[order]]]
         if not len(population):
             return state
         return state.with_(population=population[distinct_rows(population, known.bank)])
@@ -165,12 +168,10 @@ def _bar(problem: Problem) -> float:
 def _good(problem: Problem, graphs: DenseGraphs) -> Tensor:
     """Whether graphs are certain, whole and typical enough for a sample, [B]."""
     with torch.no_grad():
-        found = problem.propose(graphs)
-        good = (found.log_score.exp() >= problem.aim.enough) & problem.objective.feasible(found)
+        found = problem.propose(graphs, new=True)
+        good = found.log_score.exp() >= problem.aim.enough
         rows = good.nonzero().squeeze(1)
-        if rows.numel():
-            good[rows] = problem.presentable(found.select(rows))
-    return good
+        return good.index_put((rows,), problem.presentable(found.select(rows)))
 
 
 def _fitting(problem: Problem, state: State) -> Typicality | None:

@@ -27,6 +27,7 @@ from gnninterpreter.objective import (
     Size,
     Term,
     Typical,
+    Valence,
     WarmUp,
     Weighted,
     Wholeness,
@@ -124,7 +125,7 @@ class Recipe:
             SpecError: If the recipe has none of that name.
         """
         for phase in self.phases:
-            if phase.name == name:
+            if isinstance(name, str) and phase.name == name:
                 return phase
         known = ", ".join(phase.name for phase in self.phases) or "none"
         raise SpecError(f"the recipe has no phase {name!r}; it has {known}")
@@ -197,6 +198,7 @@ class Recipe:
             terms=(
                 Weighted(Certainty(), soft=1.0, discrete=200.0, guide=2.0),
                 Weighted(Wholeness(), soft=Ramp(0.0, 10.0, 0.0, 0.5), discrete=20.0, guide=3.0),
+                Weighted(Valence(), soft=Ramp(0.0, 2.0, 0.0, 0.5), discrete=20.0, guide=3.0),
                 Weighted(Typical(), discrete=10.0, guide=10.0),
                 Weighted(Likeness(), soft=5.0, discrete=2.0, guide=10.0),
                 Weighted(Size(), discrete=0.2, guide=0.01),

@@ -2,7 +2,15 @@
 
 from gnninterpreter.spec.data import GraphList, graph_list
 from gnninterpreter.spec.labels import Labels, read_labels
-from gnninterpreter.spec.spec import ONES, PALETTE, Block, Categorical, Continuous, GraphSpec
+from gnninterpreter.spec.spec import (
+    ONES,
+    PALETTE,
+    Block,
+    Categorical,
+    Continuous,
+    Derived,
+    GraphSpec,
+)
 
 __all__ = [
     "ONES",
@@ -10,6 +18,7 @@ __all__ = [
     "Block",
     "Categorical",
     "Continuous",
+    "Derived",
     "GraphList",
     "GraphSpec",
     "Labels",

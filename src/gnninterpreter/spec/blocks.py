@@ -6,8 +6,9 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
+from gnninterpreter.arguments import several
 from gnninterpreter.errors import SpecError
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Block",
     "Categorical",
     "Continuous",
+    "Derived",
     "block_from_json",
     "block_to_json",
     "distinct",
@@ -26,6 +28,8 @@ __all__ = [
 PALETTE = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#999999",
 )  # fmt: skip
+# Looked at before anything of that size is made.
+MOST_COLUMNS = 100_000
 
 
 def whole(value: Any, label: str) -> int:
@@ -33,7 +37,7 @@ def whole(value: Any, label: str) -> int:
     try:
         if not isinstance(value, bool):
             return operator.index(value)
-    except TypeError:
+    except (TypeError, RuntimeError):
         pass
     raise SpecError(f"{label} must be a whole number (got {value!r})")
 
@@ -43,7 +47,7 @@ def _per_column(bound: tuple[float, ...] | float, dim: int, label: str) -> tuple
         values = (
             tuple(float(b) for b in bound) if isinstance(bound, Sequence) else (float(bound),) * dim
         )
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         raise SpecError(f"'{label}' of Continuous must be numbers (got {bound!r})") from None
     if len(values) != dim:
         raise SpecError(f"Continuous has {dim} columns but {len(values)} values for '{label}'")
@@ -78,10 +82,14 @@ class Categorical:
         object.__setattr__(self, "size", whole(self.size, "size of Categorical"))
         if self.size < 1:
             raise SpecError(f"Categorical needs at least one category (got size={self.size})")
+        if self.size > MOST_COLUMNS:
+            raise SpecError(f"Categorical has at most {MOST_COLUMNS} categories (got {self.size})")
         if self.encoding not in ("one-hot", "index"):
             raise SpecError(f"encoding must be 'one-hot' or 'index' (got {self.encoding!r})")
-        names = tuple(self.names) or tuple(str(i) for i in range(self.size))
-        colors = tuple(self.colors) or tuple(PALETTE[i % len(PALETTE)] for i in range(self.size))
+        names = several("names", self.names, "names") or tuple(str(i) for i in range(self.size))
+        colors = several("colors", self.colors, "colours") or tuple(
+            PALETTE[i % len(PALETTE)] for i in range(self.size)
+        )
         for label, values in (("names", names), ("colors", colors)):
             if len(values) != self.size:
                 raise SpecError(
@@ -122,6 +130,8 @@ class Continuous:
         object.__setattr__(self, "dim", whole(self.dim, "dim of Continuous"))
         if self.dim < 1:
             raise SpecError(f"Continuous needs at least one column (got dim={self.dim})")
+        if self.dim > MOST_COLUMNS:
+            raise SpecError(f"Continuous has at most {MOST_COLUMNS} columns (got {self.dim})")
         low, high = _per_column(self.low, self.dim, "low"), _per_column(self.high, self.dim, "high")
         for column, (lo, hi) in enumerate(zip(low, high, strict=True)):
             if not lo <= hi:
@@ -130,7 +140,9 @@ class Continuous:
                 raise SpecError(
                     f"column {column} of Continuous needs finite bounds (got {lo}, {hi})"
                 )
-        names = tuple(self.names) or tuple(f"{self.name} {i}" for i in range(self.dim))
+        names = several("names", self.names, "names") or tuple(
+            f"{self.name} {i}" for i in range(self.dim)
+        )
         if len(names) != self.dim:
             raise SpecError(f"Continuous has {self.dim} columns but {len(names)} names")
         object.__setattr__(self, "low", low)
@@ -148,7 +160,78 @@ class Continuous:
         return self.low == self.high
 
 
-Block = Categorical | Continuous
+@dataclass(frozen=True)
+class Derived:
+    """Columns that follow from the rest of a graph: degrees, encodings, rings, hydrogens.
+
+    They are never chosen, searched or stored. `gnninterpreter.spec.derived` computes them anew
+    wherever a graph is shown or given to the model, so that they cannot contradict its edges.
+
+    Args:
+        function: Name of what computes them, as given to `register_derived`.
+        width: Number of columns.
+        names: One name for each column.
+        name: What the columns are about; where the model reads them as an attribute of their own
+            (``GraphSpec(attributes=...)``), the name of that attribute.
+        encoding: ``"numbers"``, or ``"index"`` for integer codes beside other integer codes.
+        settings: What the function is to know: plain JSON values by name.
+
+    Example:
+        >>> Derived("degree one-hot", 4, settings={"max_degree": 3}).options
+        {'max_degree': 3}
+    """
+
+    function: str
+    width: int = 1
+    names: tuple[str, ...] = ()
+    name: str = ""
+    encoding: str = "numbers"
+    settings: Any = ()
+
+    # What code for numbers reads off a block: nothing here is free.
+    dim: ClassVar[int] = 0
+    low: ClassVar[tuple[float, ...]] = ()
+    high: ClassVar[tuple[float, ...]] = ()
+    constant: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Fill in names, freeze the settings, and check them."""
+        if not isinstance(self.function, str) or not self.function:
+            raise SpecError(f"function of Derived must be a name (got {self.function!r})")
+        object.__setattr__(self, "width", whole(self.width, "width of Derived"))
+        if self.width < 1:
+            raise SpecError(f"Derived needs at least one column (got width={self.width})")
+        if self.encoding not in ("numbers", "index"):
+            raise SpecError(
+                f"encoding of Derived must be 'numbers' or 'index' (got {self.encoding!r})"
+            )
+        name = self.name or self.function
+        counted = (name,) if self.width == 1 else tuple(f"{name} {i}" for i in range(self.width))
+        names = tuple(str(one) for one in self.names) or counted
+        if len(names) != self.width:
+            raise SpecError(f"Derived has {self.width} columns but {len(names)} names")
+        try:
+            given = dict(self.settings).items()
+            settings = tuple(sorted((str(key), _frozen(value)) for key, value in given))
+            hash(settings)
+        except (TypeError, ValueError):
+            raise SpecError(
+                f"settings of Derived must be plain values by name (got {self.settings!r})"
+            ) from None
+        for label, value in (("name", name), ("names", names), ("settings", settings)):
+            object.__setattr__(self, label, value)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The settings by name."""
+        return dict(self.settings)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(one) for one in value) if isinstance(value, (list, tuple)) else value
+
+
+Block = Categorical | Continuous | Derived
 
 ONES = Continuous(1, 1.0, 1.0, names=("constant",), name="constant")
 
@@ -169,7 +252,7 @@ def distinct(blocks: Any) -> tuple[Block, ...]:
             name = _free(block.name, titles | columns)
             columns.add(name)
             result.append(block if name == block.name else replace(block, name=name))
-        elif isinstance(block, Continuous):
+        elif isinstance(block, (Continuous, Derived)):
             name, names = _free(block.name, titles), []
             for column in block.names:
                 names.append(_free(column, columns))
@@ -178,7 +261,7 @@ def distinct(blocks: Any) -> tuple[Block, ...]:
             result.append(block if same else replace(block, name=name, names=tuple(names)))
         else:
             raise SpecError(
-                "feature blocks must be Categorical or Continuous "
+                "feature blocks must be Categorical, Continuous or Derived "
                 f"(got {type(block).__name__}); write e.g. GraphSpec(nodes=(Categorical(7),))"
             )
         titles.add(name)
@@ -196,12 +279,16 @@ def _free(name: str, taken: set[str]) -> str:
 def block_to_json(block: Block) -> dict[str, Any]:
     """Return a block as plain JSON values."""
     values = {"kind": type(block).__name__.lower(), **vars(block)}
+    if isinstance(block, Derived):
+        values["settings"] = block.options
     return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
 
 def block_from_json(values: Mapping[str, Any]) -> Block:
     """Read what `block_to_json` wrote; unknown fields are refused."""
-    kinds: dict[str, Callable[..., Block]] = {"categorical": Categorical, "continuous": Continuous}
+    kinds: dict[str, Callable[..., Block]] = {
+        kind.__name__.lower(): kind for kind in (Categorical, Continuous, Derived)
+    }
     fields = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items() if k != "kind"}
     try:
         return kinds[values["kind"]](**fields)

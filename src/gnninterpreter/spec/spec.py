@@ -11,20 +11,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gnninterpreter.arguments import several
 from gnninterpreter.errors import SpecError, TargetError
+from gnninterpreter.schema import listed, record, text, truth
 from gnninterpreter.spec.blocks import (
     ONES,
     PALETTE,
     Block,
     Categorical,
     Continuous,
+    Derived,
     block_from_json,
     block_to_json,
     distinct,
     whole,
 )
 
-__all__ = ["ONES", "PALETTE", "Block", "Categorical", "Continuous", "GraphSpec"]
+__all__ = ["ONES", "PALETTE", "Block", "Categorical", "Continuous", "Derived", "GraphSpec"]
 
 MOST_LISTED = 20
 
@@ -64,6 +67,8 @@ class GraphSpec:
         class_names: One name for each class, in the order of the model's outputs.
         directed: Whether (i, j) and (j, i) are different edges.
         max_nodes: Most nodes an explanation may have; taken from the class statistics when omitted.
+        attributes: Derived columns of the nodes that the model reads as attributes of their own,
+            each under the name of its block (``data.random_walk_pe``).
 
     Example:
         >>> spec = GraphSpec(nodes=(Categorical(7, names=tuple("CNOFI") + ("Cl", "Br")),),
@@ -78,11 +83,16 @@ class GraphSpec:
     directed: bool = False
     max_nodes: int | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    attributes: tuple[Derived, ...] = ()
 
     def __post_init__(self) -> None:
         """Freeze the sequences and check the rules that span fields."""
         object.__setattr__(self, "nodes", distinct(self.nodes) or (ONES,))
         object.__setattr__(self, "edges", distinct(self.edges))
+        own = distinct(self.attributes)
+        if not all(isinstance(block, Derived) for block in own):
+            raise SpecError("attributes must be Derived blocks; other columns belong to nodes=")
+        object.__setattr__(self, "attributes", own)
         if isinstance(self.class_names, str) or not isinstance(self.class_names, Sequence):
             raise SpecError(f"class_names must be a list of names (got {self.class_names!r})")
         object.__setattr__(self, "class_names", tuple(str(name) for name in self.class_names))
@@ -96,14 +106,21 @@ class GraphSpec:
                 f"max_nodes must be at least 2, since a graph needs an edge (got {self.max_nodes})"
             )
         for kind, blocks in (("node", self.nodes), ("edge", self.edges)):
-            encodings = {b.encoding for b in blocks if isinstance(b, Categorical)}
-            if "index" in encodings and (
-                len(encodings) > 1 or any(isinstance(b, Continuous) for b in blocks)
-            ):
+            coded = {getattr(block, "encoding", None) == "index" for block in blocks}
+            if len(coded) > 1:
                 raise SpecError(
-                    f"{kind} features mix index-coded categories with other columns, which one "
-                    "matrix cannot hold; use one-hot coding for all of them"
+                    f"{kind} features mix integer codes with other columns, which one matrix "
+                    "cannot hold; use integer codes for all of them, or for none"
                 )
+
+        if len(set(self.derived)) < len(self.derived):
+            raise SpecError("two Derived blocks are the same; give each a name of its own")
+
+    @property
+    def derived(self) -> tuple[Derived, ...]:
+        """All blocks that follow from the rest of a graph: of nodes, of edges, of their own."""
+        blocks = (*self.nodes, *self.edges, *self.attributes)
+        return tuple(block for block in blocks if isinstance(block, Derived))
 
     @property
     def node_width(self) -> int:
@@ -160,7 +177,7 @@ class GraphSpec:
 
     def with_classes(self, names: Sequence[str]) -> GraphSpec:
         """Return the same spec with other class names."""
-        return replace(self, class_names=tuple(names))
+        return replace(self, class_names=several("class_names", names, "names"))
 
     def with_feature_names(self, names: Sequence[str]) -> GraphSpec:
         """Return the same spec with names for the columns of the node features.
@@ -172,7 +189,7 @@ class GraphSpec:
         Raises:
             SpecError: If there are more or fewer names than that.
         """
-        given = tuple(str(name) for name in names)
+        given = tuple(str(name) for name in several("feature_names", names, "names"))
         for kind in (Categorical, Continuous):
             for place, block in enumerate(self.nodes):
                 if isinstance(block, kind) and not getattr(block, "constant", False):
@@ -182,7 +199,7 @@ class GraphSpec:
         raise SpecError("feature_names were given, but the nodes have no features to name")
 
     @classmethod
-    def from_dataset(cls, dataset: Any, **overrides: Any) -> GraphSpec:
+    def from_dataset(cls, dataset: Any, features: Any = None, **overrides: Any) -> GraphSpec:
         """Infer the spec from a data set or a list of `torch_geometric.data.Data`.
 
         One-hot blocks, constant columns and value ranges are found by looking at every graph. A
@@ -190,20 +207,25 @@ class GraphSpec:
 
         Args:
             dataset: The graphs.
+            features: The transform that appended derived columns, or several; see `explain`.
             **overrides: Fields of the spec to set by hand.
         """
         from gnninterpreter.spec.data import graph_list
-        from gnninterpreter.spec.inference import infer_spec
+        from gnninterpreter.spec.inference import infer_blocks, infer_spec
+        from gnninterpreter.spec.recognition import split_derived
 
         own = getattr(dataset, "spec", None)
         if not isinstance(own, cls):
             dataset = graph_list(dataset)
             own = dataset.spec
         spec = own if isinstance(own, cls) else infer_spec(dataset)
+        if features is not None:
+            spec = split_derived(graph_list(dataset), spec, features, infer_blocks)
         return replace(spec, **overrides) if overrides else spec
 
     def to_json(self) -> dict[str, Any]:
         """Return the spec as plain JSON values."""
+        own = [block_to_json(block) for block in self.attributes]
         return {
             "nodes": [block_to_json(block) for block in self.nodes],
             "edges": [block_to_json(block) for block in self.edges],
@@ -211,11 +233,25 @@ class GraphSpec:
             "directed": self.directed,
             "max_nodes": self.max_nodes,
             "metadata": dict(self.metadata),
+            **({"attributes": own} if own else {}),
         }
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> GraphSpec:
-        """Read what `to_json` wrote; unknown fields are refused."""
+        """Read what `to_json` wrote; unknown fields are refused.
+
+        Raises:
+            SpecError: If a field is missing, unknown, or of another type.
+        """
+        try:
+            record(
+                dict, nodes=listed(record(dict)), edges=listed(record(dict)),
+                class_names=listed(text),
+            )(values, "a stored spec")  # fmt: skip
+            truth(values.get("directed", False), "directed")
+            record(dict)(values.get("metadata", {}), "metadata")
+        except ValueError as error:
+            raise SpecError(str(error)) from error
         unknown = set(values) - {
             "nodes",
             "edges",
@@ -223,9 +259,11 @@ class GraphSpec:
             "directed",
             "max_nodes",
             "metadata",
+            "attributes",
         }
         if unknown:
             raise SpecError(f"unknown fields in a stored spec: {sorted(unknown)}")
+        own: Any = tuple(block_from_json(block) for block in values.get("attributes", ()))
         return cls(
             nodes=tuple(block_from_json(block) for block in values["nodes"]),
             edges=tuple(block_from_json(block) for block in values["edges"]),
@@ -233,6 +271,7 @@ class GraphSpec:
             directed=values.get("directed", False),
             max_nodes=values.get("max_nodes"),
             metadata=values.get("metadata", {}),
+            attributes=own,
         )
 
 

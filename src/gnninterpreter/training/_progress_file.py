@@ -21,7 +21,7 @@ from gnninterpreter.files import atomic_path
 __all__ = ["TrainingState"]
 
 DIGEST = 32
-NUMBERS = ("epoch", "best_epoch", "best_accuracy", "best_loss", "seconds")
+NUMBERS = ("epoch", "best_epoch", "best_figure", "best_loss", "seconds")
 
 logger = logging.getLogger(__name__)
 
@@ -50,21 +50,21 @@ class TrainingState:
         self._settings = json.loads(json.dumps(settings))
         self.epoch = 0
         self.best_epoch = 0
-        self.best_accuracy = -1.0
+        self.best_figure = float("-inf")
         self.best_loss = float("inf")
         self.seconds = 0.0
         self._best = _copy(model)
 
-    def record(self, accuracy: float, loss: float, seconds: float) -> None:
+    def record(self, figure: float, loss: float, seconds: float) -> None:
         """Count an epoch, and keep the model's state if it is the best yet.
 
-        The better state has the higher accuracy on the validation part, or the lower loss at the
-        same accuracy.
+        The better state has the higher figure on the validation part, or the lower loss at the
+        same one.
         """
         self.epoch += 1
         self.seconds += seconds
-        if (accuracy, -loss) > (self.best_accuracy, -self.best_loss):
-            self.best_accuracy, self.best_loss, self.best_epoch = accuracy, loss, self.epoch
+        if (figure, -loss) > (self.best_figure, -self.best_loss):
+            self.best_figure, self.best_loss, self.best_epoch = figure, loss, self.epoch
             self._best = _copy(self._model)
 
     def restore_best(self) -> None:

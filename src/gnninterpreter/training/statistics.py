@@ -6,20 +6,20 @@ import json
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
 
 from gnninterpreter import datasets
-from gnninterpreter.datasets._storage import read_tensors, write_tensors
+from gnninterpreter.datasets._storage import pack_tensors, read_tensors, write_tensors
+from gnninterpreter.datasets.splits import Split
 from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.models.architectures import build
+from gnninterpreter.models.bundle import STATISTICS
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
-from gnninterpreter.training.splits import Split, stratified_split
 
 __all__ = ["refresh_statistics", "training_statistics"]
 
-MODEL, STATISTICS = "model.", "statistics."
+MODEL = "model."
 
 
 def training_statistics(
@@ -73,9 +73,6 @@ def refresh_statistics(path: str | Path, root: str | Path | None = None) -> Path
             f"the data set '{name}' here is not the one that {described} was trained on; "
             "name the folder with the files it is made from in GNNINTERPRETER_DATA"
         )
-    labels = torch.as_tensor(dataset.y).reshape(-1)
-    split = stratified_split(labels, seed)
-    found = training_statistics(model.eval(), dataset, dataset.spec, split)
-    parts = {STATISTICS + key: value for key, value in found.tensors().items()}
-    write_tensors(stored, {**weights, **parts}, header)
+    found = training_statistics(model.eval(), dataset, dataset.spec, dataset.split(seed=seed))
+    write_tensors(stored, {**weights, STATISTICS: pack_tensors(found.tensors())}, header)
     return stored

@@ -83,10 +83,11 @@ def _scaled(graphs: DenseGraphs) -> DenseGraphs:
             parts.append(torch.where(high > low, (part - low) / width, 1.0))
         return torch.cat(parts, dim=-1)
 
-    spec, edges = graphs.spec, graphs.edges
-    if edges is not None:
-        edges = scaled(edges, spec.edges)
-    return DenseGraphs(spec, graphs.weight, scaled(graphs.nodes, spec.nodes), edges)
+    spec, nodes, edges = graphs.spec, graphs.nodes, graphs.edges
+    # What follows from the graph says nothing more about it than its edges do.
+    nodes = scaled(nodes, spec.nodes) if nodes.size(-1) else torch.ones_like(graphs.weight[..., :1])
+    edges = None if edges is None or not edges.size(-1) else scaled(edges, spec.edges)
+    return DenseGraphs(spec, graphs.weight, nodes, edges)
 
 
 def _around(graphs: DenseGraphs, weight: Tensor) -> Tensor:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import DenseGraphs, dense_width
-from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.graphs import DenseGraphs, decode, dense_width
+from gnninterpreter.spec import GraphSpec
 
 __all__ = ["cut_piece", "joined", "to_dense"]
 
@@ -38,36 +38,23 @@ def to_dense(
     edges = None
     if spec.edges:
         edges = torch.zeros(count, n, n, dense_width(spec.edges), dtype=dtype)
-        edges[..., 0] = 1.0
+        edges[..., :1] = 1.0
     for b, graph in enumerate(graphs):
         size = int(graph.num_nodes or 0)
         source, target = graph.edge_index
         apart = source != target
         source, target = source[apart], target[apart]
         x = graph.x if graph.x is not None else torch.ones(size, 1)
-        values = _decode(x, spec.nodes, dtype)
+        values = decode(x, spec.nodes, dtype)
         nodes[b, :size] = values
         nodes[b, size:] = values[:1]
         weight[b, target, source] = 1.0
         if edges is not None:
             attr = graph.edge_attr if graph.get("edge_attr") is not None else graph.edge_type
-            edges[b, target, source] = _decode(attr[apart], spec.edges, dtype)
+            edges[b, target, source] = decode(attr[apart], spec.edges, dtype)
         if not spec.directed:
             weight[b] = torch.maximum(weight[b], weight[b].T)
     return DenseGraphs(spec, weight, nodes, edges)
-
-
-def _decode(values: Tensor, blocks: Sequence[Block], dtype: torch.dtype) -> Tensor:
-    """Turn the columns a model reads into dense ones: categories always one-hot."""
-    rows = values.view(values.size(0), -1)
-    if not any(isinstance(b, Categorical) and b.encoding == "index" for b in blocks):
-        return rows.to(dtype)
-    parts = []
-    for column, block in enumerate(blocks):
-        assert isinstance(block, Categorical)
-        one_hot = torch.nn.functional.one_hot(rows[:, column].long(), block.size)
-        parts.append(one_hot.to(dtype))
-    return torch.cat(parts, dim=1)
 
 
 def joined(parts: Sequence[DenseGraphs]) -> DenseGraphs:

@@ -15,6 +15,7 @@ from gnninterpreter.typicality.bank import TypicalityBank
 from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars
 from gnninterpreter.typicality.fitting import fit
 from gnninterpreter.typicality.references import Certain, references
+from gnninterpreter.typicality.sizes import least_nodes
 
 __all__ = ["FEWEST_GRAPHS", "Typicality"]
 
@@ -55,6 +56,10 @@ class Typicality(ByValue):
         bank = None if real is None else fit(real)
         if real is None or bank is None:
             return None
+        if not real.whole:
+            pieces = real.graphs[real.certain]
+            least = least_nodes(graphs, pieces, bank.graph_frame, int(bank.limits[0]))
+            bank = bank.from_size(least)
         found = cls(bank, choose_exemplars(real, bank))
         # As it will be read back, so that a search comes to the same before and after storing.
         return cls.from_tensors(found.tensors(), spec)

@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 from torch_geometric.data import Data
 
-from gnninterpreter.chem.drawing import read_molecule
+from gnninterpreter.chem import read_molecule
 from gnninterpreter.errors import DataError
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_to_json

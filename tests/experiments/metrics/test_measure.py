@@ -7,7 +7,7 @@ import pytest
 from torch_geometric.data import Data
 
 from gnninterpreter.baselines import XGNN, Random
-from gnninterpreter.chem.valencies import MUTAG_VALENCIES
+from gnninterpreter.chem.elements import MUTAG_VALENCIES
 from gnninterpreter.datasets.mutag import MUTAG
 from gnninterpreter.evidence import random_baseline, random_of_size
 from gnninterpreter.experiments.metrics import Reference, measure

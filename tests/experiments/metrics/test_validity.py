@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from gnninterpreter.chem.valencies import MUTAG_VALENCIES
+from gnninterpreter.chem.elements import MUTAG_VALENCIES
 from gnninterpreter.datasets.mutag import MUTAG
 from gnninterpreter.experiments.metrics import obeys_valencies, validity
 from tests.experiments.metrics.molecules import molecule

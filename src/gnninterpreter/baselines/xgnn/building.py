@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnninterpreter.chem.valencies import MUTAG_VALENCIES
+from gnninterpreter.chem.elements import MUTAG_VALENCIES
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Categorical, GraphSpec

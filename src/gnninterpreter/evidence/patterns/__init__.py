@@ -13,6 +13,7 @@ from gnninterpreter.evidence.patterns.matching import Matches, PatternIndex
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.showing import Exemplar, exemplar_check, find_exemplars
+from gnninterpreter.evidence.patterns.single import FoundCore, GraphExplanation, explain_graph
 
 __all__ = [
     "Answers",
@@ -22,12 +23,15 @@ __all__ = [
     "Effect",
     "Exemplar",
     "Fidelity",
+    "FoundCore",
+    "GraphExplanation",
     "Matches",
     "PatternIndex",
     "RealAnswers",
     "RealGraphs",
     "core_check",
     "exemplar_check",
+    "explain_graph",
     "fidelity_of",
     "find_cores",
     "find_exemplars",

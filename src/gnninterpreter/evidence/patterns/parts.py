@@ -16,6 +16,7 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective.target import ClassTarget, Target
+from gnninterpreter.spec.derived import fill
 
 __all__ = ["Parts", "margin"]
 
@@ -73,6 +74,11 @@ class Parts:
         logits = self.logits(asked).double()
         return target.score(Scores(logits, logits, self.classifier.task)).nan_to_num(nan=0.0)
 
+    def amount(self, asked: Sequence[tuple[int, int]], target: Target) -> Tensor:
+        """What changes of parts are measured in, [K]: probabilities, or values."""
+        logits = self.logits(asked).double()
+        return target.amount(Scores(logits, logits, self.classifier.task)).nan_to_num(nan=0.0)
+
     def margin(self, asked: Sequence[tuple[int, int]], target: Target) -> Tensor:
         """Log-odds of the target, [K]; see `margin`."""
         logits = self.logits(asked)
@@ -106,7 +112,7 @@ class Parts:
         batch.batch = part
         batch.ptr = torch.cat([torch.zeros(1, dtype=torch.long), sizes.cumsum(0)])
         batch._num_graphs = len(owner)
-        return batch
+        return fill(batch, self.classifier.spec)
 
 
 def margin(scores: Scores, target: Target) -> Tensor:

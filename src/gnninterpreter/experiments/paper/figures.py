@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-import networkx as nx
-import numpy as np
 from torch_geometric.data import Data
 
-from gnninterpreter.chem.drawing import is_molecular
 from gnninterpreter.datasets.color_consistency import inconsistent_edges
 from gnninterpreter.experiments.charts import FAINT, new_figure
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.drawing import Drawing
-from gnninterpreter.report.layout import Positions, fit
 from gnninterpreter.spec import GraphSpec
 
 if TYPE_CHECKING:
@@ -30,8 +25,6 @@ CELL, UNITS = (190, 150), 100
 # In inches: the column of labels, a caption, the title with a line of the legend, another line.
 LABEL, CAPTION, TITLE, LINE = 0.95, 0.2, 0.7, 0.2
 POINTS = 72.0
-# Of RDKit's drawings; and the share of it below which two atoms count as one on top of the other.
-BOND_LENGTH, CROWDED = 1.5, 0.6
 
 
 @dataclass(frozen=True)
@@ -50,13 +43,7 @@ class Cell:
 
     def drawing(self, size: tuple[int, int] = CELL) -> Drawing:
         """Lay the graph out: molecules as chemists do where RDKit is there."""
-        drawn = to_networkx(self.graph, self.spec)
-        placed = _chemical(self.graph, drawn, self.spec)
-        plain = Drawing.of(drawn, self.spec, size)
-        if placed is None:
-            return plain
-        at = fit(placed, *size, min(24.0, 0.09 * min(size)))
-        return Drawing(drawn, self.spec, at, size, min(plain.radius, 9.0))
+        return Drawing.of(to_networkx(self.graph, self.spec), self.spec, size)
 
     def outlined(self) -> set[tuple[int, int]]:
         """Edges to bring out: those of ColorConsistency with another color than their ends mix."""
@@ -147,28 +134,3 @@ def _fit_letters(ax: Any, drawing: Drawing) -> None:
         label.set_fontsize(max(3.0, min(8.0, (1.15 if length < 2 else 0.95) * radius)))
     for line in ax.lines:
         line.set_linewidth(max(line.get_linewidth(), 1.2))
-
-
-def _chemical(graph: Data, drawn: nx.Graph, spec: GraphSpec) -> Positions | None:
-    """Places of the atoms as RDKit puts them; None for other graphs, and without RDKit."""
-    if not is_molecular(spec) or find_spec("rdkit") is None or drawn.number_of_edges() == 0:
-        return None
-    from rdkit.Chem import rdDepictor
-
-    from gnninterpreter.datasets.molecules import to_rdkit
-
-    molecule = to_rdkit(graph)
-    molecule.UpdatePropertyCache(strict=False)
-    try:
-        rdDepictor.Compute2DCoords(molecule)
-    except (RuntimeError, ValueError):
-        return None
-    places = molecule.GetConformer().GetPositions() / BOND_LENGTH
-    apart = np.linalg.norm(places[:, None] - places[None], axis=-1)
-    if (apart + 2 * np.eye(len(places))).min() < CROWDED:
-        # No molecule that could lie flat; atoms would cover each other.
-        return None
-    found: dict[Hashable, tuple[float, float]] = {
-        node: (float(places[node][0]), float(places[node][1])) for node in drawn
-    }
-    return found

@@ -7,7 +7,7 @@ from typing import Any
 
 from torch_geometric.data import Data
 
-from gnninterpreter.chem.valencies import MUTAG_VALENCIES
+from gnninterpreter.chem.elements import MUTAG_VALENCIES
 from gnninterpreter.experiments.metrics import Reference, diversity, likeness, measure
 from gnninterpreter.experiments.paper.bundled import bundle, classifier
 from gnninterpreter.explanation import Explanation

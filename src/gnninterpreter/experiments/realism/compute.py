@@ -196,12 +196,12 @@ def _share(found: Subject, graphs: Sequence[Data], target: int) -> float | None:
 
 def _valid(found: Subject, graphs: Sequence[Data]) -> float | None:
     """Share of graphs that are molecules; None for other graphs, and without RDKit."""
-    from gnninterpreter.datasets.molecules import is_valid_molecule
+    from gnninterpreter.chem import is_valid
 
     if not found.molecules or not graphs:
         return None
     try:
-        return _mean([is_valid_molecule(graph) for graph in graphs])
+        return _mean([is_valid(graph, found.spec) for graph in graphs])
     except MissingExtraError:
         return None
 

@@ -1,0 +1,301 @@
+"""Graphs as RDKit molecules (extra ``chem``): built, mended, judged with the reason, and named.
+
+Data sets leave out what a chemist takes for granted. Charges that the spec cannot say are put where
+an atom has a bond too many (nitro groups first), and hydrogens on aromatic nitrogens where rings
+have no single and double bonds without them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.util import find_spec
+from itertools import combinations
+from typing import Any
+
+from torch_geometric.data import Data
+
+from gnninterpreter.chem.elements import Atom, most_bonds
+from gnninterpreter.chem.reading import ORDERS, reading_of
+from gnninterpreter.errors import DataError, MissingExtraError
+from gnninterpreter.graphs import node_rows, table
+from gnninterpreter.spec import GraphSpec
+
+__all__ = [
+    "LENT",
+    "build",
+    "is_valid",
+    "possible",
+    "problem",
+    "problem_of",
+    "rdkit_chem",
+    "rdkit_installed",
+    "sanitized",
+    "to_rdkit",
+    "to_smiles",
+]
+
+MOST_MENDED = 3
+"""Hydrogens that are put on the aromatic nitrogens of one molecule, at the most."""
+LENT = {"N": 1, "O": 1, "B": -1}
+"""Elements that lend themselves to a charge where there is a bond too many."""
+
+Bonds = dict[tuple[int, int], str | None]
+
+
+def rdkit_chem(purpose: str = "reading a graph as a molecule") -> Any:
+    """RDKit's module, or the error that says how to install it."""
+    try:
+        from rdkit import Chem
+    except ImportError as error:
+        raise MissingExtraError(purpose, "rdkit", "chem") from error
+    return Chem
+
+
+def to_rdkit(graph: Data, spec: GraphSpec) -> Any:
+    """Return a graph as an RDKit molecule, mended but not yet sanitized.
+
+    Args:
+        graph: The graph; bonds are single where the spec does not name them.
+        spec: What its features mean.
+
+    Raises:
+        MissingExtraError: If RDKit is not installed.
+        DataError: If the spec names no elements, or the graph has an atom or bond of no known kind.
+    """
+    rdkit_chem()
+    reading = reading_of(spec)
+    if reading is None:
+        raise DataError(
+            "only graphs whose nodes are named after elements are molecules "
+            f"(got {', '.join(block.name for block in spec.nodes)}); name them in the spec"
+        )
+    width = table(node_rows(graph)).size(1)
+    if width != spec.node_width:
+        raise DataError(f"x must have the {spec.node_width} columns of the spec (got {width})")
+    atoms, bonds = reading.atoms_of(graph, spec), reading.bonds_of(graph, spec)
+    known = [atom for atom in atoms if atom is not None]
+    if len(known) < len(atoms):
+        raise DataError(f"node {atoms.index(None)} is of no known element")
+    return build(known, bonds, guess=not reading.charged, typed=reading.bond is not None)
+
+
+def build(atoms: list[Atom], bonds: Bonds, *, guess: bool = False, typed: bool = True) -> Any:
+    """Put atoms and bonds together.
+
+    Args:
+        atoms: The atoms.
+        bonds: The kind of each bond.
+        guess: Whether charges are unknown and to be guessed.
+        typed: Whether the kinds of bonds are known; elsewhere only nitro groups are guessed.
+
+    Raises:
+        DataError: If a bond is of no known kind.
+    """
+    Chem = rdkit_chem()
+    bonds = dict(bonds)
+    charges = [atom.charge for atom in atoms]
+    if guess:
+        _guess_charges(atoms, bonds, charges, typed)
+    molecule = Chem.RWMol()
+    for atom, charge in zip(atoms, charges, strict=True):
+        made = Chem.Atom(atom.symbol)
+        made.SetFormalCharge(charge)
+        if atom.hydrogens is not None:
+            made.SetNumExplicitHs(atom.hydrogens)
+            made.SetNoImplicit(True)
+        molecule.AddAtom(made)
+    for (i, j), kind in bonds.items():
+        if kind is None:
+            raise DataError(f"the bond between nodes {i} and {j} is of no known kind")
+        molecule.AddBond(i, j, getattr(Chem.BondType, kind.upper()))
+        if kind == "aromatic":
+            molecule.GetAtomWithIdx(i).SetIsAromatic(True)
+            molecule.GetAtomWithIdx(j).SetIsAromatic(True)
+    if "aromatic" in bonds.values():
+        _mend_aromatic(molecule, guess)
+    return molecule
+
+
+def sanitized(graph: Data, spec: GraphSpec) -> Any:
+    """Return a graph as an RDKit molecule that RDKit accepts.
+
+    Raises:
+        DataError: If it does not, with the reason.
+    """
+    molecule = to_rdkit(graph, spec)
+    wrong = problem_of(molecule)
+    if wrong:
+        raise DataError(f"this graph is no molecule: {wrong}")
+    rdkit_chem().SanitizeMol(molecule)
+    return molecule
+
+
+def problem(graph: Data, spec: GraphSpec, whole: bool = True) -> str:
+    """Why a graph is no molecule, in a few words; empty where it is one.
+
+    Args:
+        graph: The graph.
+        spec: What its features mean.
+        whole: Whether it has to be in one piece.
+    """
+    try:
+        molecule = to_rdkit(graph, spec)
+    except DataError as error:
+        return str(error)
+    parts = len(rdkit_chem().GetMolFrags(molecule))
+    if parts == 0:
+        return "it has no atoms"
+    if parts > 1 and whole:
+        return f"it is in {parts} pieces"
+    return problem_of(molecule)
+
+
+def is_valid(graph: Data, spec: GraphSpec) -> bool:
+    """Whether RDKit accepts a graph as one connected molecule with possible valencies.
+
+    Raises:
+        MissingExtraError: If RDKit is not installed.
+    """
+    return not problem(graph, spec)
+
+
+@lru_cache(maxsize=100_000)
+def possible(
+    atoms: tuple[Atom, ...],
+    bonds: tuple[tuple[int, int, str | None], ...],
+    guess: bool,
+    exact: bool = False,
+) -> bool:
+    """Whether RDKit accepts atoms and bonds as a molecule; yes where it is not installed.
+
+    Args:
+        atoms: The atoms.
+        bonds: The bonds.
+        guess: Whether charges are unknown and to be guessed.
+        exact: Whether RDKit has to find the same bonds aromatic.
+    """
+    if not rdkit_installed():
+        return True
+    from rdkit import Chem, rdBase
+
+    try:
+        molecule = build(list(atoms), {(i, j): kind for i, j, kind in bonds}, guess=guess)
+    except DataError:
+        return False
+    said = [kind == "aromatic" for _, _, kind in bonds]
+    with rdBase.BlockLogs():
+        if Chem.SanitizeMol(molecule, catchErrors=True) != Chem.SanitizeFlags.SANITIZE_NONE:
+            return False
+    return not exact or said == [bond.GetIsAromatic() for bond in molecule.GetBonds()]
+
+
+def rdkit_installed() -> bool:
+    """Whether molecules can be judged here."""
+    return find_spec("rdkit") is not None
+
+
+def to_smiles(graph: Data, spec: GraphSpec) -> str:
+    """The canonical SMILES of a graph; hydrogens that are nodes are left to be understood.
+
+    Raises:
+        DataError: If the graph is no molecule, with the reason.
+        MissingExtraError: If RDKit is not installed.
+    """
+    Chem = rdkit_chem()
+    return str(Chem.MolToSmiles(Chem.RemoveHs(sanitized(graph, spec))))
+
+
+def problem_of(molecule: Any) -> str:
+    """Why RDKit refuses a molecule of its own, in a few words; empty where it accepts it."""
+    from rdkit import Chem, rdBase
+
+    with rdBase.BlockLogs():  # it would print why it refuses a molecule
+        tried = Chem.RWMol(molecule)
+        if Chem.SanitizeMol(tried, catchErrors=True) == Chem.SanitizeFlags.SANITIZE_NONE:
+            return ""
+        found = Chem.DetectChemistryProblems(molecule)
+    for one in found:
+        if one.GetType() == "AtomValenceException":
+            return _too_many(molecule.GetAtomWithIdx(one.GetAtomIdx()))
+    for one in found:
+        if one.GetType() == "KekulizeException":
+            ring = ", ".join(str(i) for i in one.GetAtomIndices())
+            return f"the aromatic ring of nodes {ring} has no single and double bonds that fit"
+        if one.GetType() == "AtomKekulizeException":
+            atom = molecule.GetAtomWithIdx(one.GetAtomIdx())
+            return f"node {atom.GetIdx()} ({atom.GetSymbol()}) is aromatic but in no ring"
+    return "RDKit refuses it"
+
+
+def _too_many(atom: Any) -> str:
+    symbol, charge = atom.GetSymbol(), atom.GetFormalCharge()
+    count = sum(bond.GetBondTypeAsDouble() for bond in atom.GetBonds()) + atom.GetNumExplicitHs()
+    most, lent = most_bonds(symbol, charge), LENT.get(symbol, 0)
+    more = most_bonds(symbol, charge + lent) if lent and not charge else most
+    hint = f" ({more:g} with a charge)" if more > most else ""
+    name = str(Atom(symbol, charge))
+    return f"{name} has {count:g} bonds, at most {most:g}{hint} (node {atom.GetIdx()})"
+
+
+def _guess_charges(atoms: list[Atom], bonds: Bonds, charges: list[int], typed: bool) -> None:
+    """Charges that the data leaves out: of nitro groups, and of atoms with a bond too many."""
+    around: list[list[int]] = [[] for _ in atoms]
+    for i, j in bonds:
+        around[i].append(j)
+        around[j].append(i)
+    for i, others in enumerate(around):
+        ends = sorted(j for j in others if atoms[j].symbol == "O" and len(around[j]) == 1)
+        rest = [bonds[min(i, j), max(i, j)] for j in others if j not in ends]
+        if atoms[i].symbol == "N" and len(ends) == 2 and rest in ([], ["single"]):
+            # The data has no charges, and RDKit allows nitrogen four bonds only with one.
+            charges[i], charges[ends[1]] = 1, -1
+            bonds[min(i, ends[0]), max(i, ends[0])] = "double"
+            bonds[min(i, ends[1]), max(i, ends[1])] = "single"
+    if not typed:
+        return
+    for i, atom in enumerate(atoms):
+        kinds = [bonds[min(i, j), max(i, j)] for j in around[i]]
+        lent = LENT.get(atom.symbol, 0)
+        if charges[i] or not lent or "aromatic" in kinds:
+            continue
+        total = sum(ORDERS.get(kind or "", 0.0) for kind in kinds)
+        if most_bonds(atom.symbol) < total <= most_bonds(atom.symbol, lent):
+            charges[i] = lent
+
+
+def _mend_aromatic(molecule: Any, guess: bool) -> None:
+    """Mend as few aromatic nitrogens as make single and double bonds possible.
+
+    One with two bonds gets a hydrogen, one with three a charge where charges are unknown.
+    """
+    if not _unkekulized(molecule):
+        return
+    free = [
+        atom
+        for atom in molecule.GetAtoms()
+        if atom.GetIsAromatic()
+        and atom.GetSymbol() in ("N", "P")
+        and atom.GetDegree() < 3 + guess
+        and not atom.GetFormalCharge()
+        and not atom.GetNoImplicit()
+    ]
+
+    def mend(atom: Any, count: int) -> None:
+        (atom.SetNumExplicitHs if atom.GetDegree() == 2 else atom.SetFormalCharge)(count)
+
+    for count in range(1, min(MOST_MENDED, len(free)) + 1):
+        for chosen in combinations(free, count):
+            for atom in chosen:
+                mend(atom, 1)
+            if not _unkekulized(molecule):
+                return
+            for atom in chosen:
+                mend(atom, 0)
+
+
+def _unkekulized(molecule: Any) -> bool:
+    from rdkit import Chem, rdBase
+
+    with rdBase.BlockLogs():
+        found = Chem.DetectChemistryProblems(molecule)
+    return any(one.GetType() == "KekulizeException" for one in found)

@@ -1,0 +1,227 @@
+"""Which graphs are molecules, by their spec alone: where elements, charges and bonds are written.
+
+Nothing here needs RDKit. The objective counts bonds by it, `chem.molecules` builds atoms by it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gnninterpreter.chem.elements import Atom, parse_atom
+from gnninterpreter.graphs import node_rows, table
+from gnninterpreter.spec import Categorical, Continuous, GraphSpec
+
+__all__ = [
+    "FUNCTION",
+    "ORDERS",
+    "Column",
+    "Reading",
+    "atom_block",
+    "codes",
+    "is_molecular",
+    "reading_of",
+]
+
+ORDERS = {"single": 1.0, "double": 2.0, "triple": 3.0, "aromatic": 1.5}
+"""Bonds that are understood, and what each takes of an atom's valence."""
+
+FUNCTION = "molecule"
+"""Name of what computes molecular columns, as stored specs keep it."""
+
+_KINDS = {
+    "1": "single", "-": "single", "2": "double", "=": "double", "3": "triple", "#": "triple",
+    "1.5": "aromatic", "4": "aromatic", ":": "aromatic",
+}  # fmt: skip
+_OTHER = ("other", "unknown", "misc", "none", "*", "?", "")
+_TRUE = ("true", "yes", "1", "aromatic")
+
+
+@dataclass(frozen=True)
+class Column:
+    """Where a property is written: a block, and for each category what it says.
+
+    Args:
+        place: Number of the block.
+        values: What each category means; None where the block holds the number itself.
+        offset: Which of the block's numbers it is.
+    """
+
+    place: int
+    values: tuple[int, ...] | None = None
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the graphs of a spec are read as molecules.
+
+    Args:
+        atom: Number of the node block that names elements.
+        atoms: What each of its categories is; None for those that are no element ("other").
+        bond: Number of the edge block that names bonds, or None where there is none.
+        kinds: Kind of bond of each of its categories; None for those that are not understood.
+        charge: Where charges are written besides the names of atoms.
+        aromatic: Where atoms are said to be aromatic.
+        seen: Atoms that occur in the data, by name; empty where all of them may.
+        exact: Whether columns are computed by RDKit, so that it has to read the same bonds.
+    """
+
+    atom: int
+    atoms: tuple[Atom | None, ...]
+    bond: int | None = None
+    kinds: tuple[str | None, ...] = ()
+    charge: Column | None = None
+    aromatic: Column | None = None
+    seen: frozenset[str] = frozenset()
+    exact: bool = False
+
+    @property
+    def charged(self) -> bool:
+        """Whether the data says charges at all; where not, they are guessed."""
+        return self.charge is not None or any(atom and atom.charge for atom in self.atoms)
+
+    @property
+    def charges(self) -> tuple[int, ...]:
+        """Charges that atoms may have besides those in their names."""
+        if self.charge is None:
+            return (0,)
+        return (-2, -1, 0, 1, 2, 3) if self.charge.values is None else self.charge.values
+
+    def charged_atom(self, element: int, charge: int) -> Atom | None:
+        """The atom of a category of elements and one of the charges."""
+        return _with_charge(self.atoms[element], self.charges[charge])
+
+    @property
+    def hydrogens(self) -> bool:
+        """Whether hydrogens may be nodes of their own."""
+        return any(atom is not None and atom.symbol == "H" for atom in self.atoms)
+
+    def atoms_of(self, graph: Data, spec: GraphSpec) -> list[Atom | None]:
+        """The atom at each node, with its charge."""
+        cells = codes(node_rows(graph), spec.nodes)
+        named = [self.atoms[code] for code in cells[self.atom].tolist()]
+        if self.charge is None:
+            return named
+        charges = _read(self.charge, cells)
+        return [_with_charge(a, round(q)) for a, q in zip(named, charges, strict=True)]
+
+    def bonds_of(self, graph: Data, spec: GraphSpec) -> dict[tuple[int, int], str | None]:
+        """The kind of each bond, by its two nodes, the lesser first."""
+        ends = graph.edge_index.t().tolist()
+        kinds: list[str | None] = ["single"] * len(ends)
+        if self.bond is not None and graph.get("edge_attr") is not None:
+            place = codes(graph.edge_attr, spec.edges)[self.bond].tolist()
+            kinds = [self.kinds[code] for code in place]
+        elif self.aromatic is not None:
+            cells = codes(node_rows(graph), spec.nodes)
+            flags = [value > 0.5 for value in _read(self.aromatic, cells)]
+            kinds = ["aromatic" if flags[i] and flags[j] else "single" for i, j in ends]
+        return {(i, j): kind for (i, j), kind in zip(ends, kinds, strict=True) if i < j}
+
+
+def atom_block(block: Any) -> bool:
+    """Whether a block names elements: carbon and others, and perhaps a word for the rest."""
+    if not isinstance(block, Categorical):
+        return False
+    names = [name for name in block.names if name.strip().lower() not in _OTHER]
+    found = [parse_atom(name) for name in names]
+    return all(found) and len(found) > 1 and any(a and a.symbol == "C" for a in found)
+
+
+def is_molecular(spec: GraphSpec) -> bool:
+    """Whether the graphs of a spec are molecules: a block of the nodes names elements."""
+    return reading_of(spec) is not None
+
+
+@lru_cache(maxsize=64)
+def reading_of(spec: GraphSpec) -> Reading | None:
+    """How the graphs of a spec are read as molecules; None where they are none.
+
+    Example:
+        >>> spec = GraphSpec(nodes=(Categorical(3, ("C", "N+", "O-")),))
+        >>> reading_of(spec).charged
+        True
+    """
+    place = next((i for i, block in enumerate(spec.nodes) if atom_block(block)), None)
+    if place is None or spec.directed:
+        return None
+    block = spec.nodes[place]
+    assert isinstance(block, Categorical)
+    bond, kinds = _bonds(spec.edges)
+    return Reading(
+        atom=place,
+        atoms=tuple(parse_atom(name) for name in block.names),
+        bond=bond,
+        kinds=kinds,
+        charge=_column(spec.nodes, "charge", _number),
+        aromatic=_column(spec.nodes, "aromatic", lambda name: int(name.lower() in _TRUE)),
+        seen=frozenset(spec.metadata.get("atoms", "").split()),
+        exact=any(derived.function == FUNCTION for derived in spec.derived),
+    )
+
+
+def codes(features: Tensor, blocks: Sequence[Any]) -> list[Tensor]:
+    """For each block the category of each row, or its numbers."""
+    rows, found, start = table(features), [], 0
+    for block in blocks:
+        part = rows[:, start : start + block.width]
+        start += block.width
+        if not isinstance(block, Categorical):
+            found.append(part)
+        else:
+            found.append(part[:, 0].long() if block.encoding == "index" else part.argmax(1))
+    return found
+
+
+def _with_charge(atom: Atom | None, charge: int) -> Atom | None:
+    """An atom with a charge, unless its name says one."""
+    return atom if atom is None or atom.charge else Atom(atom.symbol, charge, atom.hydrogens)
+
+
+def _read(column: Column, cells: list[Tensor]) -> list[float]:
+    cell = cells[column.place]
+    if column.values is None:
+        numbers: list[float] = cell[:, column.offset].tolist()
+        return numbers
+    return [column.values[code] for code in cell.tolist()]
+
+
+def _column(blocks: Sequence[Any], word: str, read: Any) -> Column | None:
+    """The block or the number whose name holds a word."""
+    for place, block in enumerate(blocks):
+        if isinstance(block, Categorical) and word in block.name.lower():
+            values = [read(name) for name in block.names]
+            if all(value is not None for value in values):
+                return Column(place, tuple(values))
+        elif isinstance(block, Continuous):
+            for offset, name in enumerate(block.names):
+                if word in name.lower() and "partial" not in name.lower():
+                    return Column(place, None, offset)
+    return None
+
+
+def _number(name: str) -> int | None:
+    """A charge; a word for all others counts as none."""
+    if name.strip().lower() in _OTHER:
+        return 0
+    return int(float(name)) if re.fullmatch(r"\s*[+-]?\d+(\.0)?\s*", name) else None
+
+
+def _bonds(blocks: Sequence[Any]) -> tuple[int | None, tuple[str | None, ...]]:
+    """The edge block that names bonds: single at least, and another kind or only that."""
+    for place, block in enumerate(blocks):
+        if isinstance(block, Categorical):
+            names = [name.strip().lower() for name in block.names]
+            if "0" in names:  # numbers of categories, which are no orders
+                continue
+            kinds = tuple(_KINDS.get(name, name if name in ORDERS else None) for name in names)
+            if "single" in kinds:
+                return place, kinds
+    return None, ()

@@ -1,0 +1,160 @@
+"""Valence: no atom has more bonds than chemistry allows. Other graphs are left alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.chem.elements import most_bonds
+from gnninterpreter.chem.molecules import LENT, possible
+from gnninterpreter.chem.reading import Reading, reading_of
+from gnninterpreter.graphs import DenseGraphs, split_blocks
+from gnninterpreter.objective.base import Proposals, Term
+from gnninterpreter.spec import GraphSpec
+
+__all__ = ["Valence"]
+
+# What an atom with too many bonds counts for at all, and what each bond too many adds.
+BROKEN, EACH = 0.2, 0.05
+UNLIMITED = 1000.0
+
+
+@dataclass(frozen=True)
+class Valence(Term):
+    r"""The bonds that atoms have too many, :math:`\sum_i \max(0, \sum_j a_{ij} o_{ij} - v_i)`.
+
+    Not in the paper. :math:`o_{ij}` is the order of a bond, :math:`v_i` what the element at node i
+    allows with its charge; where the data says no charges, what it allows with the one that it
+    lends itself to. Aromatic rings, which no sum decides, are looked at one by one, by RDKit where
+    it is installed. Takes no part where the nodes are not named after elements.
+    """
+
+    smooth: ClassVar[bool] = True
+
+    @property
+    def name(self) -> str:
+        """Name in histories and reports."""
+        return "valence"
+
+    def discrete(self, proposals: Proposals) -> Tensor | None:
+        """How many bonds too many, [B]."""
+        graphs = proposals.graphs
+        reading = reading_of(graphs.spec)
+        if reading is None:
+            return None
+        excess = _excess(graphs, reading).sum(dim=1)
+        broken = excess.gt(1e-4)
+        ringed = "aromatic" in reading.kinds or reading.exact
+        if ringed and not graphs.weight.requires_grad:
+            broken = broken | _impossible(graphs, reading, ~broken)
+        return EACH * excess * excess.gt(1e-4) + BROKEN * broken
+
+    def feasible(self, proposals: Proposals) -> Tensor | None:
+        """Whether chemistry allows it, [B]."""
+        cost = self.discrete(proposals)
+        return None if cost is None else cost <= 0
+
+
+def _excess(graphs: DenseGraphs, reading: Reading) -> Tensor:
+    """Bonds that each node has too many, [B, N]; one for each atom or bond of no known kind."""
+    elements = split_blocks(graphs.nodes, graphs.spec.nodes)[reading.atom]
+    known = _tables(graphs.spec).to(elements)
+    charge = _charges(graphs, reading, elements)
+    most, unknown, brought, carbon = (
+        torch.einsum("bne,bnq,eq->bn", elements, charge, part) for part in known.atoms
+    )
+    used, strange = graphs.weight.sum(dim=2), torch.zeros_like(most)
+    if reading.bond is not None and graphs.edges is not None:
+        kinds = split_blocks(graphs.edges, graphs.spec.edges)[reading.bond]
+        order, odd, aromatic = (graphs.weight * (kinds @ part) for part in known.bonds)
+        # An aromatic bond counts once, and a carbon of a ring has one double bond besides.
+        used = order.sum(dim=2) + aromatic.amax(dim=2) * carbon
+        strange = odd.sum(dim=2)
+    present = graphs.weight.amax(dim=2)
+    return (used + brought * present - most).clamp_min(0) + unknown * present + strange
+
+
+def _charges(graphs: DenseGraphs, reading: Reading, elements: Tensor) -> Tensor:
+    """How far each node has each of the charges that may be, [B, N, Q]."""
+    column = reading.charge
+    if column is None:
+        return elements.new_ones(*elements.shape[:2], 1)
+    values = split_blocks(graphs.nodes, graphs.spec.nodes)[column.place]
+    if column.values is not None:
+        return values
+    known = torch.tensor(reading.charges).to(elements)
+    nearest = (values[..., column.offset, None].detach() - known).abs().argmin(-1)
+    return torch.nn.functional.one_hot(nearest, len(known)).to(elements)
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """What atoms and bonds of each category are.
+
+    Args:
+        atoms: By element and charge, [4, E, Q]: most bonds, whether it is none that may be,
+            hydrogens that its name brings, whether it is carbon.
+        bonds: By kind, [3, K]: its order, whether it is not understood, whether it is aromatic.
+    """
+
+    atoms: Tensor
+    bonds: Tensor
+
+    def to(self, like: Tensor) -> _Tables:
+        return _Tables(self.atoms.to(like), self.bonds.to(like))
+
+
+@lru_cache(maxsize=64)
+def _tables(spec: GraphSpec) -> _Tables:
+    reading = reading_of(spec)
+    assert reading is not None
+    guessed = not reading.charged and reading.bond is not None
+    atoms = torch.zeros(4, len(reading.atoms), len(reading.charges))
+    for e in range(len(reading.atoms)):
+        for q in range(len(reading.charges)):
+            atom = reading.charged_atom(e, q)
+            if atom is None or (reading.seen and str(atom) not in reading.seen):
+                atoms[:2, e, q] = torch.tensor([UNLIMITED, 1.0])
+                continue
+            most = most_bonds(atom.symbol, atom.charge)
+            if guessed and atom.symbol in LENT:
+                most = max(most, most_bonds(atom.symbol, LENT[atom.symbol]))
+            carbon = float(atom.symbol == "C")
+            found = (min(most, UNLIMITED), 0.0, float(atom.hydrogens or 0), carbon)
+            atoms[:, e, q] = torch.tensor(found)
+    orders = {"single": 1.0, "double": 2.0, "triple": 3.0, "aromatic": 1.0}
+    bonds = [
+        (orders.get(kind or "", 1.0), float(kind is None), float(kind == "aromatic"))
+        for kind in reading.kinds
+    ]
+    return _Tables(atoms, torch.tensor(bonds).reshape(-1, 3).t())
+
+
+def _impossible(graphs: DenseGraphs, reading: Reading, rows: Tensor) -> Tensor:
+    """Of some graphs, those whose rings cannot be as they are said to be, [B]."""
+    assert graphs.edges is not None
+    assert reading.bond is not None
+    kinds = split_blocks(graphs.edges, graphs.spec.edges)[reading.bond].argmax(-1)
+    elements = split_blocks(graphs.nodes, graphs.spec.nodes)[reading.atom]
+    charges = _charges(graphs, reading, elements).argmax(-1)
+    bonds = torch.where(graphs.weight.gt(0.5), kinds + 1, 0).triu(1)
+    if not reading.exact:
+        rows = rows & bonds.eq(reading.kinds.index("aromatic") + 1).flatten(1).any(dim=1)
+    found = torch.zeros_like(rows)
+    for b in rows.nonzero().flatten().tolist():
+        ends = bonds[b].nonzero()
+        listed = torch.cat([ends, bonds[b][ends[:, 0], ends[:, 1], None] - 1], 1).tolist()
+        number = {i: k for k, i in enumerate(ends.unique().tolist())}
+        named = zip(elements[b].argmax(-1).tolist(), charges[b].tolist(), strict=True)
+        atoms = [reading.charged_atom(e, q) for e, q in named]
+        found[b] = not possible(
+            tuple(atom for i, atom in enumerate(atoms) if i in number and atom is not None),
+            tuple((number[i], number[j], reading.kinds[k]) for i, j, k in listed),
+            guess=not reading.charged,
+            exact=reading.exact,
+        )
+    return found
