@@ -268,9 +268,8 @@ def _judged(number: int, settings: Mapping[str, Any], rows: Sequence[Mapping[str
 
 
 def _done(study: optuna.Study) -> Sequence[Any]:
-    complete: Sequence[Any] = study.get_trials(
-        deepcopy=False, states=(_optuna().trial.TrialState.COMPLETE,)
-    )
+    states = (_optuna().trial.TrialState.COMPLETE,)
+    complete: Sequence[Any] = study.get_trials(deepcopy=False, states=states)
     return complete
 
 
