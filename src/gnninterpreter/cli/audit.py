@@ -227,7 +227,7 @@ def _again(
         if not quiet and report.epoch % 10 == 0:
             typer.echo(
                 f"training again: epoch {report.epoch} of {report.max_epochs}, "
-                f"accuracy {report.validation:.3f}",
+                f"validation {report.validation:.3f}",
                 err=True,
             )
 

@@ -229,7 +229,10 @@ def random_control(case: Case) -> Check:
         rows = scores.outputs.double().nan_to_num(nan=0.0)
         typical, top = rows.mean(0).tolist(), rows[int(given.argmax())].tolist()
         words = case.target.written(typical), case.target.written(top)
-    sentence = f"random graphs of this size get {words[0]} on average, the best of {len(others)} {words[1]}"
+    sentence = (
+        f"random graphs of this size get {words[0]} on average, "
+        f"the best of {len(others)} {words[1]}"
+    )
     passed = mean < RANDOM_SHARE * own
     if not passed and case.target.probable:
         sentence += f": {case.target.noun} is what the model says of most graphs, and this one is "

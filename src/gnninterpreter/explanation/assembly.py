@@ -168,18 +168,18 @@ def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
     """Say what could not be judged, and what may help where the target was not reached."""
     if profile is None:
         return []
-    notes = []
+    notes, target = [], explanation.target
     if profile.typicality is None and profile.mean_embedding is not None:
         few = f"there are only {profile.count}" if profile.count < FEWEST_GRAPHS else "none fit"
         notes.append(
             f"how typical the graph is was not judged: it takes {FEWEST_GRAPHS} real graphs "
-            f"{explanation.target.members}, and {few}"
+            f"{target.members}, and {few}"
         )
     usual, limit = profile.mean_nodes, explanation.max_nodes
     if explanation.probability.mean < CERTAIN and explanation.num_nodes >= limit < usual:
         notes.append(
-            f"it has as many nodes as it may, {limit}, and graphs {explanation.target.members} have "
-            f"{usual:.0f} on average: a higher max_nodes may reach {explanation.target.noun}"
+            f"it has as many nodes as it may, {limit}, and graphs {target.members} have "
+            f"{usual:.0f} on average: a higher max_nodes may reach {target.noun}"
         )
     return notes
 

@@ -28,10 +28,8 @@ CORE = (340, 130)
 
 def card_html(explanation: Explanation) -> str:
     """One explanation as a small piece of HTML that needs no style sheet, for ``_repr_html_``."""
-    verdict = explanation.verdict
-    drawing = graph_svg(
-        explanation.graph, explanation.spec, size=SIZE, title=explanation.target.title
-    )
+    verdict, title = explanation.verdict, explanation.target.title
+    drawing = graph_svg(explanation.graph, explanation.spec, size=SIZE, title=title)
     symbol = "p = " if explanation.target.probable else ""
     numbers = (
         f"{symbol}{explanation.given} over {explanation.probability.n:,} samples · "
@@ -42,7 +40,7 @@ def card_html(explanation: Explanation) -> str:
         "max-width:calc(100% - 12px);margin:6px;padding:12px;"
         "border:1px solid #e2e5e9;border-radius:10px;background:#fff;color:#16202c;"
         f'font:14px/1.45 {text(FONT)}">'
-        f'<div style="font-size:17px;font-weight:650">{text(explanation.target.title)}</div>'
+        f'<div style="font-size:17px;font-weight:650">{text(title)}</div>'
         f'<div style="color:{COLOURS[verdict.level]};font-weight:600">'
         f"{text(verdict.word.capitalize())}</div>{drawing}"
         f"<div>{text(typical_words(explanation))}</div>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from torch import Tensor
 from torch_geometric.data import Data
@@ -16,6 +17,9 @@ from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars
 from gnninterpreter.typicality.fitting import fit
 from gnninterpreter.typicality.references import Certain, references
 from gnninterpreter.typicality.sizes import least_nodes
+
+if TYPE_CHECKING:
+    from gnninterpreter.typicality.either import EitherBank
 
 __all__ = ["FEWEST_GRAPHS", "Typicality"]
 
@@ -32,7 +36,7 @@ class Typicality(ByValue):
         exemplars: Real graphs, or pieces of them, that the model is certain of.
     """
 
-    bank: TypicalityBank
+    bank: TypicalityBank | EitherBank
     exemplars: Exemplars
 
     @classmethod

@@ -29,6 +29,7 @@ from gnninterpreter.report import compute_extras, live_classifier
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.page import render_page
 from gnninterpreter.report.words import cores_of, shortcuts_of
+from gnninterpreter.spec.derived import completed
 from gnninterpreter.web.appearance import describe_block, describe_legend
 from gnninterpreter.web.exports import export_graph
 from gnninterpreter.web.saved import SavedRuns
@@ -200,6 +201,7 @@ class Backend:
         """
         started = time.perf_counter()
         graph, ignored = _present(self.read(values))
+        graph = completed(graph, self.spec)
         answer: dict[str, Any] = {"values": None, "similarities": None}
         if graph.num_edges:
             with self._lock:
@@ -213,7 +215,9 @@ class Backend:
                     ) from error
             given = scores.outputs[0].double().cpu()
             if not bool(torch.isfinite(given).all()):
-                raise ModelError("the model gives this graph no finite output")
+                derived = " and ".join(block.name for block in self.spec.derived)
+                why = f"; it may be no graph that can have '{derived}'" if derived else ""
+                raise ModelError(f"the model gives this graph no finite output{why}")
             answer |= {"values": [round(v, 6) for v in given.tolist()], "task": scores.task.value}
             if scores.task is Task.REGRESSION:
                 answer |= self._places_of_values(given.tolist())
@@ -305,7 +309,8 @@ def _present(graph: Data) -> tuple[Data, int]:
         return graph, 0
     number = touched.cumsum(0) - 1
     rest = graph.clone()
-    rest.x = graph.x[touched]
+    for key in filter(graph.is_node_attr, graph.keys()):
+        rest[key] = graph[key][touched]
     rest.edge_index = number[graph.edge_index]
     rest.num_nodes = int(touched.sum())
     return rest, ignored
