@@ -121,7 +121,8 @@ def _run(
     at_once = True
     try:
         while waiting or suspects or running:
-            while waiting and not suspects and len(running) < workers.slots:
+            slots = workers.slots
+            while waiting and not suspects and len(running) < slots:
                 item, tries = waiting.popleft()
                 running[workers.submit(function, item)] = (item, tries)
             if suspects:
