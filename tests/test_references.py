@@ -59,7 +59,7 @@ def test_a_checkpoint_is_loaded_by_a_function_that_takes_its_path(tmp_path):
         load_checkpoint("lab:Degrees", path)
     path.touch()
     with pytest.raises(ModelError, match="must be a function that takes the path"):
-        load_checkpoint("lab:graphs", path)
+        load_checkpoint("sys:path", path)
     with pytest.raises(ModelError, match=r"failed when it was called with .*w\.pt"):
         load_checkpoint("lab:fails", path)
     with pytest.raises(ModelError, match=r"a function that returns one \(got str\)"):
