@@ -132,10 +132,7 @@ def explain(
         raise SpecError(f"gradient must be one of {', '.join(GRADIENTS)} (got {gradient!r})")
     listeners = _callbacks(callbacks)
     limit = read_bytes(max_memory)
-    # A callback that also has the methods of Progress is told where the run stands.
-    trackers: list[Any] = [one for one in listeners if hasattr(one, "begin_class")]
-    listeners = tuple(one for one in listeners if one not in trackers)
-    display = Several([_display(progress), *trackers])
+    display = _display(progress)
     folder = None if resume is None else path_of("resume", resume)
     if isinstance(model, str):
         model = load_model(model)
