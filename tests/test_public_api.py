@@ -22,6 +22,7 @@ PUBLIC = [
     "GraphSpec",
     "Recipe",
     "__version__",
+    "compare",
     "datasets",
     "explain",
     "load",

@@ -79,6 +79,11 @@ class DenseGraphs(ByValue):
         edges = None if self.edges is None else self.edges.to(device)
         return DenseGraphs(self.spec, self.weight.to(device), self.nodes.to(device), edges)
 
+    def detach(self) -> DenseGraphs:
+        """The same graphs without their slopes."""
+        edges = None if self.edges is None else self.edges.detach()
+        return DenseGraphs(self.spec, self.weight.detach(), self.nodes.detach(), edges)
+
     @staticmethod
     def cat(parts: Sequence[DenseGraphs]) -> DenseGraphs:
         """Put batches on as many candidate nodes one after the other."""

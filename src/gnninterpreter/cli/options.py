@@ -16,6 +16,7 @@ __all__ = [
     "Run",
     "explained_model",
     "labelled_graphs",
+    "names_of",
 ]
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.", show_default=False)]
@@ -28,7 +29,7 @@ Forward = Annotated[
         show_default=False,
     ),
 ]
-Restarts = Annotated[int, typer.Option(help="Independent searches for each class.")]
+Restarts = Annotated[int, typer.Option(help="Independent searches for each target.")]
 Iterations = Annotated[
     int | None,
     typer.Option(help="Most gradient steps of a search.", show_default="the recipe's"),
@@ -45,6 +46,11 @@ def explained_model(what_for: str = "") -> object:
         "by itself.",
         show_default=False,
     )
+
+
+def names_of(written: str) -> list[str]:
+    """Names that were written in one option, with commas between them."""
+    return [name.strip() for name in written.split(",")]
 
 
 def labelled_graphs(what_for: str) -> object:

@@ -16,7 +16,7 @@ from gnninterpreter.spec.blocks import Derived
 from gnninterpreter.spec.derived import register_derived
 from gnninterpreter.spec.spec import GraphSpec
 
-__all__ = ["adjacencies"]
+__all__ = ["adjacencies", "laplacian"]
 
 # Entries of all matrices that are computed at once, which bounds memory.
 MOST_ENTRIES = 20_000_000
@@ -153,12 +153,17 @@ def _laplacian(data: Data, blocks: Sequence[Derived], spec: GraphSpec) -> list[T
     return [torch.cat(parts) for parts in found]
 
 
-def _eigenvectors(edges: Tensor) -> Tensor:
+def laplacian(edges: Tensor) -> Tensor:
+    """The symmetric normalised Laplacian of an adjacency matrix, loops left out, [N, N]."""
     edges = edges - edges.diagonal().diag()
     scale = edges.sum(1)
     scale = torch.where(scale > 0, scale.clamp_min(TINY).rsqrt(), 0.0)
-    laplacian = torch.eye(edges.size(0), dtype=edges.dtype) - scale[:, None] * edges * scale
-    vectors: Tensor = torch.linalg.eigh((laplacian + laplacian.mT) / 2)[1]
+    made = torch.eye(edges.size(0), dtype=edges.dtype) - scale[:, None] * edges * scale
+    return (made + made.mT) / 2
+
+
+def _eigenvectors(edges: Tensor) -> Tensor:
+    vectors: Tensor = torch.linalg.eigh(laplacian(edges))[1]
     # Rounded first, so that of entries that are equal the first decides.
     furthest = vectors.abs().mul(1e6).round().argmax(dim=0, keepdim=True)
     return vectors * vectors.gather(0, furthest).sign()

@@ -5,12 +5,12 @@ import sys
 import pytest
 from torch import nn
 
-from gnninterpreter.cli.references import load_data, load_forward, load_model
 from gnninterpreter.errors import DataError, ModelError
 from gnninterpreter.models import Bundle
+from gnninterpreter.references import load_data, load_forward, load_model
 
-from . import lab
-from .conftest import HERE
+from .cli import lab
+from .cli.conftest import HERE
 
 
 @pytest.fixture(autouse=True)
