@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gnninterpreter.chem.drawing import formula_svg
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.svg import FONT
@@ -29,7 +30,10 @@ CORE = (340, 130)
 def card_html(explanation: Explanation) -> str:
     """One explanation as a small piece of HTML that needs no style sheet, for ``_repr_html_``."""
     verdict = explanation.verdict
-    drawing = graph_svg(explanation.graph, explanation.spec, size=SIZE, title=explanation.name)
+    spec, name = explanation.spec, explanation.name
+    drawing = formula_svg(explanation.best, spec, name, size=SIZE) or graph_svg(
+        explanation.graph, spec, size=SIZE, title=name
+    )
     numbers = (
         f"p = {explanation.probability.mean:.3f} ± {explanation.probability.std:.3f} "
         f"over {explanation.probability.n:,} samples · {explanation.num_nodes} nodes, "
@@ -58,8 +62,9 @@ def _core(explanation: Explanation) -> str:
     drawing = ""
     if core is not None:
         title = f"Core of {explanation.name}"
-        graph = to_networkx(core.graph, spec)
-        drawing = graph_svg(graph, spec, size=CORE, title=title, show_legend=False)
+        drawing = formula_svg(core.graph, spec, title, piece=True, size=CORE) or graph_svg(
+            to_networkx(core.graph, spec), spec, size=CORE, title=title, show_legend=False
+        )
     words = text(core_words(core, explanation))
     return f'<div style="font-weight:600;margin-top:8px">Core</div>{drawing}<div>{words}</div>'
 
