@@ -42,7 +42,7 @@ class SearchResult:
         target: What was asked for.
         distribution: The R learned distributions.
         evaluation: What the objective makes of the most probable graph of each.
-        mean_score: Mean score over samples of each, [R], native model.
+        mean_score: Mean score over samples of each, [R].
         reasons: Why each ended.
         iterations: Gradient iterations each took.
         history: What was seen along the way.
@@ -124,9 +124,7 @@ def search(
         state = _run(phase, problem, state, streams.fork(crc32(phase.name.encode())), monitor)
         seconds[phase.name] = time.perf_counter() - at
     with torch.no_grad():
-        drawn = state.distribution.discrete(SAMPLES, streams.fork(1))
-        given = target.score(classifier.score(drawn)).nan_to_num(nan=0.0)
-    mean = given.view(-1, SAMPLES).mean(dim=1)
+        mean = problem.mean_score(state.distribution, SAMPLES, streams.fork(1))
     return SearchResult(
         target=target,
         distribution=state.distribution,
