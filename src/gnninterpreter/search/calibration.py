@@ -20,7 +20,7 @@ from gnninterpreter.distribution import GraphDistribution, Streams, centred, fro
 from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.moves import MoveSpace
-from gnninterpreter.search.problem import CHUNK, Problem
+from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.state import State
 from gnninterpreter.spec import Categorical
 
@@ -122,8 +122,8 @@ def harms(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor:
     before = problem.evaluate(graphs).score
     cost = torch.ones_like(possible, dtype=before.dtype)
     owners, moves = possible.nonzero(as_tuple=True)
-    for start in range(0, owners.numel(), CHUNK):
-        some = slice(start, start + CHUNK)
+    for start in range(0, owners.numel(), problem.chunk):
+        some = slice(start, start + problem.chunk)
         found = problem.propose(space.apply(graphs[owners[some]], moves[some]))
         lost = (before[owners[some]] - found.log_score.exp()).clamp_min(0)
         cost[owners[some], moves[some]] = torch.where(problem.presentable(found), lost, 1.0)

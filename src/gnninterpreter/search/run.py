@@ -105,7 +105,7 @@ def search(
     began = time.perf_counter()
     profile = target.profile(statistics)
     limits = recipe.limits(classifier.spec, profile)
-    aim = _aim(target, limits, profile, recipe)
+    aim = _aim(target, limits, profile, recipe, classifier.device)
     certain = min(recipe.stop_score, 1.0 if profile is None else profile.certain)
     # On a GPU looking things up would wait for it, and it scores graphs faster than it waits.
     memory = Memory() if classifier.device.type == "cpu" else None
@@ -143,11 +143,15 @@ def search(
     )
 
 
-def _aim(target: Target, limits: Limits, profile: Profile | None, recipe: Recipe) -> Aim:
+def _aim(
+    target: Target, limits: Limits, profile: Profile | None, recipe: Recipe, device: torch.device
+) -> Aim:
     """What is asked for; where real graphs are known, more certainty than they have is no gain."""
     typical = any(w.term.name == "typicality" for w in recipe.terms)
     if profile is not None and not typical:
         profile = replace(profile, typicality=None)
+    if profile is not None and profile.typicality is not None:
+        profile = replace(profile, typicality=profile.typicality.to(device))
     aim = Aim(target, limits.max_nodes, limits.max_edges, profile)
     if profile is None or profile.typicality is None:
         return aim
@@ -187,17 +191,17 @@ def _start(
 def _reasons(state: State, mean: Tensor, problem: Problem, stopped: bool) -> list[Reason]:
     """Why each restart ended: one that later phases brought home has converged after all."""
     found = []
-    over = state.evaluation.edges > problem.aim.max_edges
+    over = (state.evaluation.edges > problem.aim.max_edges).tolist()
     for reason, score, feasible, large in zip(
-        state.reasons, mean.tolist(), state.evaluation.feasible, over, strict=True
+        state.reasons, mean.tolist(), state.evaluation.feasible.tolist(), over, strict=True
     ):
-        if score >= problem.certain and bool(feasible):
+        if score >= problem.certain and feasible:
             found.append(Reason.CONVERGED)
         elif stopped:
             found.append(Reason.STOPPED)
         elif reason is Reason.NON_FINITE:
             found.append(reason)
-        elif bool(large):
+        elif large:
             found.append(Reason.BUDGET_NOT_MET)
         else:
             # What the gradient called converged may be lost again on more samples.
