@@ -35,16 +35,82 @@ from gnninterpreter.chem.presets import PRESETS
 
 RDLogger.DisableLog("rdApp.*")
 
-LISTED = (
-    "CCO CCCO CCCCO CC(C)O CC(C)CO OCCO OCC(O)CO CCOCC COC CCCOC CC=O CCC=O CC(C)=O CCC(C)=O "
-    "CC(=O)O CCC(=O)O CCCC(=O)O OC(=O)CC(=O)O CC(=O)OC CC(=O)OCC CCN CCCN CCNCC CN(C)C NCCN NCCO "
-    "CC(N)=O NC(N)=O CC#N CCC#N CCCC CCCCC CCCCCC CC(C)C CC(C)CC CC(C)(C)C C=CC C=CCC C#CC CCCl "
-    "CCCCl ClCCl CC(Cl)Cl CCBr CCCBr CCF c1ccccc1 Cc1ccccc1 CCc1ccccc1 Cc1ccccc1C Oc1ccccc1 "
-    "Nc1ccccc1 Clc1ccccc1 Brc1ccccc1 Fc1ccccc1 Clc1ccccc1Cl Clc1ccc(Cl)cc1 c1ccncc1 Cc1ccncc1 "
-    "c1ccc2ccccc2c1 O=Cc1ccccc1 CC(=O)c1ccccc1 OC(=O)c1ccccc1 COc1ccccc1 C1CCCCC1 C1CCCC1 "
-    "OC1CCCCC1 C1CCOC1 [O-]C(=O)C C[N+](C)(C)C [O-][N+](=O)c1ccccc1 C[N+](=O)[O-] CC[NH3+] "
-    "[O-]c1ccccc1"
-).split()
+LISTED = [
+    "CCO",
+    "CCCO",
+    "CCCCO",
+    "CC(C)O",
+    "CC(C)CO",
+    "OCCO",
+    "OCC(O)CO",
+    "CCOCC",
+    "COC",
+    "CCCOC",
+    "CC=O",
+    "CCC=O",
+    "CC(C)=O",
+    "CCC(C)=O",
+    "CC(=O)O",
+    "CCC(=O)O",
+    "CCCC(=O)O",
+    "OC(=O)CC(=O)O",
+    "CC(=O)OC",
+    "CC(=O)OCC",
+    "CCN",
+    "CCCN",
+    "CCNCC",
+    "CN(C)C",
+    "NCCN",
+    "NCCO",
+    "CC(N)=O",
+    "NC(N)=O",
+    "CC#N",
+    "CCC#N",
+    "CCCC",
+    "CCCCC",
+    "CCCCCC",
+    "CC(C)C",
+    "CC(C)CC",
+    "CC(C)(C)C",
+    "C=CC",
+    "C=CCC",
+    "C#CC",
+    "CCCl",
+    "CCCCl",
+    "ClCCl",
+    "CC(Cl)Cl",
+    "CCBr",
+    "CCCBr",
+    "CCF",
+    "c1ccccc1",
+    "Cc1ccccc1",
+    "CCc1ccccc1",
+    "Cc1ccccc1C",
+    "Oc1ccccc1",
+    "Nc1ccccc1",
+    "Clc1ccccc1",
+    "Brc1ccccc1",
+    "Fc1ccccc1",
+    "Clc1ccccc1Cl",
+    "Clc1ccc(Cl)cc1",
+    "c1ccncc1",
+    "Cc1ccncc1",
+    "c1ccc2ccccc2c1",
+    "O=Cc1ccccc1",
+    "CC(=O)c1ccccc1",
+    "OC(=O)c1ccccc1",
+    "COc1ccccc1",
+    "C1CCCCC1",
+    "C1CCCC1",
+    "OC1CCCCC1",
+    "C1CCOC1",
+    "[O-]C(=O)C",
+    "C[N+](C)(C)C",
+    "[O-][N+](=O)c1ccccc1",
+    "C[N+](=O)[O-]",
+    "CC[NH3+]",
+    "[O-]c1ccccc1",
+]
 # Each once more with a methyl group, where its first atom has room for one.
 SMILES = tuple(
     dict.fromkeys(s for s in (*LISTED, *("C" + s for s in LISTED)) if Chem.MolFromSmiles(s))
