@@ -132,10 +132,7 @@ def explain(
         raise SpecError(f"gradient must be one of {', '.join(GRADIENTS)} (got {gradient!r})")
     listeners = _callbacks(callbacks)
     limit = read_bytes(max_memory)
-    # A callback that also has the methods of Progress is told where the run stands.
-    trackers: list[Any] = [one for one in listeners if hasattr(one, "begin_class")]
-    listeners = tuple(one for one in listeners if one not in trackers)
-    display = Several([_display(progress), *trackers])
+    display = _display(progress)
     folder = None if resume is None else path_of("resume", resume)
     if isinstance(model, str):
         model = load_model(model)
@@ -466,7 +463,8 @@ def _describe(
 def _block(block: Any) -> str:
     kind = type(block).__name__.lower()
     if kind == "derived":
-        return f"{block.name} ({block.width} columns, computed from the graph)"
+        columns = "1 column" if block.width == 1 else f"{block.width} columns"
+        return f"{block.name} ({columns}, computed from the graph)"
     if kind == "categorical":
         return f"{block.name} ({block.size} categories)"
     return "constant" if block.constant else f"{block.dim} numbers"

@@ -80,9 +80,11 @@ class TestRecognised:
         data = graphs("codes")
         for one in data:
             one.x = torch.cat([one.x, one.edge_index[0].bincount(minlength=7).view(-1, 1)], dim=1)
+        most = max(int(one.x[:, 1].max()) for one in data)
         spec = GraphSpec.from_dataset(data)
         assert spec.nodes == (
-            Categorical(3, encoding="index"), Derived("degree", encoding="index"),
+            Categorical(3, encoding="index"),
+            Derived("degree", encoding="index", settings={"most": most}),
         )  # fmt: skip
 
     def test_arriving_edges(self) -> None:

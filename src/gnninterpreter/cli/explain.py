@@ -210,5 +210,5 @@ def _recipe(name: str, max_nodes: int | None, iterations: int | None) -> str | R
         )
     from gnninterpreter.sweep import load_recipe
 
-    found = load_recipe(name)
+    found = load_recipe(name, what="--recipe")
     return found if isinstance(found, str) else found.with_(**overrides)

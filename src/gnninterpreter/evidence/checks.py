@@ -217,10 +217,11 @@ def random_control(case: Case) -> Check:
         density=min(1.0, explanation.num_edges / pairs),
         dtype=classifier.dtype,
     )
+    graphs = graphs[graphs.possible]
     own_look = _look(explanation.best)
     others = [i for i, one in enumerate(graphs.to_data_list()) if _look(one) != own_look]
     if not others:
-        return Check(name, None, "every graph of this size and density is this one")
+        return Check(name, None, "no other graph of this size and density can be drawn")
     scores = classifier.score(graphs[torch.tensor(others)])
     given = case.target.score(scores).double().nan_to_num(nan=0.0)
     mean, best, own = float(given.mean()), float(given.max()), explanation.probability.mean

@@ -70,21 +70,31 @@ def explanation_of(
     aim = Aim(target, result.limits.max_nodes, result.limits.max_edges)
     whole = violation(Proposals(modes, scores, aim)) <= 0
     typical = _percentiles(modes, profile)
+    # One look at the device for all restarts, not one for each number.
+    columns = zip(
+        given.tolist(),
+        result.mean_score.tolist(),
+        modes.num_nodes.tolist(),
+        modes.num_edges.tolist(),
+        whole.tolist(),
+        undecided.tolist(),
+        strict=True,
+    )
     restarts = [
         Restart(
-            probability=float(given[r]),
-            mean_probability=float(result.mean_score[r]),
-            nodes=int(modes.num_nodes[r]),
-            edges=int(modes.num_edges[r]),
+            probability=score,
+            mean_probability=mean,
+            nodes=int(nodes),
+            edges=int(edges),
             similarity=alike[r],
-            feasible=bool(whole[r]),
-            undecided=float(undecided[r]),
+            feasible=feasible,
+            undecided=still_open,
             reason=str(result.reasons[r]),
             iterations=int(result.iterations[r]),
             percentile=typical[r],
-            certain=bool(given[r] >= result.certain),
+            certain=score >= result.certain,
         )
-        for r in range(result.distribution.restarts)
+        for r, (score, mean, nodes, edges, feasible, still_open) in enumerate(columns)
     ]
     answers = Answers()
     if real is not None:
@@ -149,7 +159,7 @@ def similarities(embedding: Tensor, profile: Profile | None) -> list[float | Non
     if profile is None or profile.mean_embedding is None:
         return [None] * len(embedding)
     mean = profile.mean_embedding.to(embedding).unsqueeze(0)
-    return [float(v) for v in torch.cosine_similarity(embedding, mean).nan_to_num(nan=-1.0)]
+    return list(torch.cosine_similarity(embedding, mean).nan_to_num(nan=-1.0).tolist())
 
 
 def _percentiles(modes: DenseGraphs, profile: Profile | None) -> list[float | None]:

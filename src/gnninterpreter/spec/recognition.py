@@ -165,7 +165,17 @@ def recognised(graphs: Sequence[Data], key: str) -> list[tuple[int, Derived]]:
     if few or not _found(some[:FIRST], key, sure=False):
         return []
     # What holds for the first alone is returned too, so that it can be said where it ends.
-    return _found(some, key, sure=True) or _found(some[:FIRST], key, sure=True)
+    found = _found(some, key, sure=True) or _found(some[:FIRST], key, sure=True)
+    return [(start, _bounded(block, graphs, key, start)) for start, block in found]
+
+
+def _bounded(block: Derived, graphs: Sequence[Data], key: str, start: int) -> Derived:
+    """A degree that the model reads as a code goes no further than in the data."""
+    if block.function != "degree" or block.encoding != "index":
+        return block
+    columns = (graph[key].reshape(int(graph.num_nodes or 0), -1)[:, start] for graph in graphs)
+    most = max(int(column.max()) for column in columns if column.numel())
+    return replace(block, settings={**block.options, "most": most})
 
 
 def own_attributes(graphs: Sequence[Data]) -> tuple[Derived, ...]:

@@ -69,8 +69,12 @@ def _from_dense(dense: Dense) -> Callable[[Data, Sequence[Derived], GraphSpec], 
 
 
 def _degree(weight: Tensor, block: Derived) -> Tensor:
-    """Number of edges that leave each node, or arrive at it; [B, N, 1]."""
-    return weight.sum(dim=2 if block.options.get("in_degree") else 1).unsqueeze(2)
+    """Number of edges that leave each node, or arrive at it; [B, N, 1].
+
+    NaN beyond the setting ``most``: the codes that an embedding has rows for.
+    """
+    degree = weight.sum(dim=2 if block.options.get("in_degree") else 1).unsqueeze(2)
+    return degree.masked_fill(degree > block.options.get("most", torch.inf), torch.nan)
 
 
 def _degree_one_hot(weight: Tensor, block: Derived) -> Tensor:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
@@ -72,6 +73,11 @@ class Typicality(ByValue):
         """The same with some of the exemplars."""
         chosen = Exemplars(self.exemplars.graphs[places], self.exemplars.percentile[places])
         return Typicality(self.bank, chosen)
+
+    def to(self, device: torch.device | str) -> Typicality:
+        """The same on another device."""
+        chosen = Exemplars(self.exemplars.graphs.to(device), self.exemplars.percentile.to(device))
+        return Typicality(self.bank.to(device), chosen)
 
     def tensors(self) -> dict[str, Tensor]:
         """Return it as named tensors."""

@@ -14,8 +14,8 @@ from torch import nn
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.rule import Oracle, oracle_of
-from gnninterpreter.chem import read_molecule
-from gnninterpreter.errors import GNNInterpreterError, ModelError, TargetError
+from gnninterpreter.chem.reading import reading_of
+from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError, TargetError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.explanation.storage import load_statistics
 from gnninterpreter.graphs import to_networkx
@@ -31,6 +31,7 @@ from gnninterpreter.report.page import render_page
 from gnninterpreter.report.words import cores_of, shortcuts_of
 from gnninterpreter.spec.derived import completed
 from gnninterpreter.web.appearance import describe_block, describe_legend
+from gnninterpreter.web.company import Company
 from gnninterpreter.web.exports import export_graph
 from gnninterpreter.web.saved import SavedRuns
 from gnninterpreter.web.targets import askable
@@ -79,6 +80,9 @@ class Backend:
         self.saved = SavedRuns(folder, self.spec, self.opened)
         # The classifier listens to its model while it runs, so that runs must not overlap.
         self._lock = threading.Lock()
+        self.company = Company(result, self.classifier, dataset, self._lock)
+        reading = reading_of(self.spec)
+        self._seen = frozenset() if reading is None else reading.seen
         self._report: str | None = None
         self._opened: list[dict[str, Any]] | None = None
 
@@ -144,14 +148,15 @@ class Backend:
             "classes": list(self.spec.class_names),
             "targets": list(self.targets),
             "directed": self.spec.directed,
-            "nodes": [describe_block(block) for block in self.spec.nodes],
+            "nodes": [describe_block(block, self._seen) for block in self.spec.nodes],
             "edges": [describe_block(block) for block in self.spec.edges],
             "legend": describe_legend(self.spec),
             "box": list(BOX),
             "most_nodes": MOST_NODES,
             "similarity": self.statistics is not None and self.classifier.task.exclusive,
             "rule": self.oracle is not None,
-            "molecules": read_molecule(_first(self.result), self.spec) is not None,
+            "molecules": self.company.molecules,
+            "real": len(self.company.real),
             "graphs": self._opened,
             "saved": self.saved.entries(),
         }
@@ -261,9 +266,26 @@ class Backend:
         except Exception:  # a rule of somebody else's, asked about any graph at all
             return None
 
+    def look(self, values: Any) -> dict[str, Any]:
+        """What stands beside a graph: chemistry, cores that it holds, real graphs near it.
+
+        Asked for by itself, as the rule is.
+
+        Raises:
+            DataError: If it is no graph that the spec can express, or has no edge.
+        """
+        graph, _ = _present(self.read(values))
+        if not graph.num_edges:
+            raise DataError("a graph needs an edge to be compared")
+        return self.company.look(graph)
+
     def place(self, values: Any) -> dict[str, Any]:
         """A graph laid out in the page's box, with every feature written out."""
-        graph = self.read(values)
+        return self.placed(self.read(values))
+
+    def placed(self, graph: Data) -> dict[str, Any]:
+        """The same for a graph that was read already; its label is left out."""
+        graph = Data(**{key: graph[key] for key in graph.keys() if key != "y"})  # noqa: SIM118
         written = graph_to_json(graph, self.spec)
         return {"graph": written, "positions": self._places(to_networkx(graph, self.spec))}
 
@@ -294,10 +316,6 @@ class Backend:
     def _places(self, graph: nx.Graph) -> list[list[float]]:
         drawing = Drawing.of(graph, self.spec, BOX)
         return [[round(c, 1) for c in drawing.positions[node]] for node in graph.nodes]
-
-
-def _first(result: ExplanationSet) -> Data:
-    return next((e.best for e in result.values() if e.num_edges), Data(num_nodes=0))
 
 
 def _present(graph: Data) -> tuple[Data, int]:
