@@ -54,7 +54,7 @@ class Row:
         state: What is going on, or why it ended.
         iteration: Iterations done.
         iterations: Iterations at the most.
-        probability: Class probability, of the best restart while the search goes.
+        score: How far it is what was asked for, of the best restart while the search goes.
         nodes: Nodes of that graph.
         edges: Edges of that graph.
         done: Whether the class is finished.
@@ -65,7 +65,7 @@ class Row:
     state: str = WAITING
     iteration: int = 0
     iterations: int = 1
-    probability: str = ""
+    score: str = ""
     nodes: str = ""
     edges: str = ""
     done: bool = False
@@ -80,7 +80,7 @@ class Row:
 
 
 class LiveProgress:
-    """Shows a run; one row a class with iterations, probability, size and state.
+    """Shows a run; one row a target with iterations, score, size and state.
 
     Args:
         console: Where to; standard error when omitted (standard output in a notebook, where
@@ -132,7 +132,7 @@ class LiveProgress:
             best = int(look.score.nan_to_num(nan=-1.0).argmax())
             row.state = PHASES.get(look.phase, look.phase)
             row.iteration, row.iterations = look.iteration, max(look.iterations, 1)
-            row.probability = f"{float(look.score[best]):.3f}"
+            row.score = f"{float(look.score[best]):.3f}"
             row.edges = f"{int(look.edges[best])}"
         return None
 
@@ -140,13 +140,13 @@ class LiveProgress:
         """Show what a class came to."""
         row = self._rows.setdefault(explanation.name, Row(explanation.name))
         row.iteration = max(restart.iterations for restart in explanation.restarts)
-        row.probability = f"{explanation.probability.mean:.3f}"
+        row.score = f"{explanation.probability.mean:.3f}"
         row.nodes, row.edges = str(explanation.num_nodes), str(explanation.num_edges)
         row.state, row.done, row.converged = explanation.reason, True, explanation.converged
         if self._live is None:
             with self._harmless() as console:
                 console.print(
-                    f"{explanation.name}: probability {explanation.probability}, "
+                    f"{explanation.name}: {explanation.measured}, "
                     f"{row.nodes} nodes, {row.edges} edges, {row.state}, "
                     f"{explanation.seconds:.1f} s: {explanation.verdict}",
                     markup=False,
@@ -171,7 +171,7 @@ class LiveProgress:
         table = Table(box=None, pad_edge=False)
         table.add_column("class", no_wrap=True, max_width=names)
         table.add_column("", no_wrap=True)
-        for name in ("iteration", "probability", "nodes", "edges"):
+        for name in ("iteration", "score", "nodes", "edges"):
             table.add_column(name, justify="right", no_wrap=True)
         table.add_column("state", no_wrap=True)
         for row in rows:
@@ -183,7 +183,7 @@ class LiveProgress:
                     width=bar,
                 ),
                 "" if row.state == WAITING else f"{row.iteration}/{row.iterations}",
-                row.probability,
+                row.score,
                 row.nodes,
                 row.edges,
                 Text(row.state, style=row.style),

@@ -202,7 +202,7 @@ async def _events(search: LiveSearch, backend: Backend) -> AsyncIterator[str]:
 
 def _outcome(explanation: Explanation, backend: Backend) -> dict[str, Any]:
     said = {
-        "score": str(explanation.probability),
+        "score": explanation.measured,
         "reason": explanation.reason,
         "verdict": explanation.verdict.to_json(),
         "notes": explanation.notes,

@@ -23,10 +23,13 @@ from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.models.task import Task
+from gnninterpreter.objective import ValueTarget
+from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.report import compute_extras, live_classifier
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.page import render_page
 from gnninterpreter.report.words import cores_of, shortcuts_of
+from gnninterpreter.spec.derived import completed
 from gnninterpreter.web.appearance import describe_block, describe_legend
 from gnninterpreter.web.company import Company
 from gnninterpreter.web.exports import export_graph
@@ -123,7 +126,10 @@ class Backend:
             if explanation.num_edges == 0 or explanation.similarity is None:
                 continue
             embedding = self.classifier.score_data([explanation.best]).embedding
-            mean = statistics.mean_embedding[explanation.target.index].to(embedding)
+            profile = explanation.target.profile(statistics)
+            if profile is None or profile.mean_embedding is None:
+                continue
+            mean = profile.mean_embedding.to(embedding)
             if mean.numel() != embedding.size(1):
                 return False
             found = torch.cosine_similarity(embedding, mean.unsqueeze(0)).nan_to_num(nan=-1.0)
@@ -147,7 +153,7 @@ class Backend:
             "legend": describe_legend(self.spec),
             "box": list(BOX),
             "most_nodes": MOST_NODES,
-            "similarity": self.statistics is not None,
+            "similarity": self.statistics is not None and self.classifier.task.exclusive,
             "rule": self.oracle is not None,
             "molecules": self.company.molecules,
             "real": len(self.company.real),
@@ -157,7 +163,7 @@ class Backend:
 
     def opened(self, explanation: Explanation) -> dict[str, Any]:
         """An explanation graph as the editor opens it."""
-        return self._entry(explanation.name, str(explanation.probability), explanation.best)
+        return self._entry(explanation.name, explanation.given, explanation.best)
 
     def _others(self, explanation: Explanation) -> Iterator[dict[str, Any]]:
         """Its cores and shortcuts, each under its right name."""
@@ -167,7 +173,7 @@ class Backend:
         ):
             for number, one in enumerate(found, 1):
                 name = f"{explanation.name}: {kind}" + f" {number}" * (len(found) > 1)
-                yield self._entry(name, f"{one.probability:.3f}", one.graph)
+                yield self._entry(name, one.said or f"{one.probability:.3f}", one.graph)
 
     def _entry(self, name: str, score: str, graph: Data) -> dict[str, Any]:
         return {
@@ -200,6 +206,7 @@ class Backend:
         """
         started = time.perf_counter()
         graph, ignored = _present(self.read(values))
+        graph = completed(graph, self.spec)
         answer: dict[str, Any] = {"values": None, "similarities": None}
         if graph.num_edges:
             with self._lock:
@@ -211,12 +218,15 @@ class Backend:
                     raise ModelError(
                         f"the model failed on this graph: {type(error).__name__}: {error}"
                     ) from error
-            predicts = scores.task is Task.REGRESSION
-            given = (scores.logits if predicts else scores.probabilities)[0].double().cpu()
+            given = scores.outputs[0].double().cpu()
             if not bool(torch.isfinite(given).all()):
-                raise ModelError("the model gives this graph no finite output")
+                derived = " and ".join(block.name for block in self.spec.derived)
+                why = f"; it may be no graph that can have '{derived}'" if derived else ""
+                raise ModelError(f"the model gives this graph no finite output{why}")
             answer |= {"values": [round(v, 6) for v in given.tolist()], "task": scores.task.value}
-            if self.statistics is not None:
+            if scores.task is Task.REGRESSION:
+                answer |= self._places_of_values(given.tolist())
+            elif self.statistics is not None:
                 mean = self.statistics.mean_embedding.to(scores.embedding)
                 alike = torch.cosine_similarity(scores.embedding, mean).nan_to_num(nan=-1.0)
                 answer["similarities"] = [round(s, 6) for s in alike.tolist()]
@@ -226,6 +236,18 @@ class Backend:
             "edges": int(graph.num_edges) // (1 if self.spec.directed else 2),
             "ignored": ignored,
             "milliseconds": round(1000 * (time.perf_counter() - started), 1),
+        }
+
+    def _places_of_values(self, values: list[float]) -> dict[str, Any]:
+        """How values read, where they lie among real ones in words, and as shares below them."""
+        ends = targets_of(None, self.spec, Task.REGRESSION, self.statistics)
+        known = {one.index: one for one in ends if isinstance(one, ValueTarget)}
+        each = [(known[index], value) for index, value in enumerate(values)]
+        words = [", ".join(filter(None, (t.written(values), t.place(v)))) for t, v in each]
+        return {
+            "words": words,
+            "figures": [target.figure(value) for target, value in each],
+            "shares": [(target.percentile(value) or 0.0) / 100 for target, value in each],
         }
 
     def truth(self, values: Any) -> str | None:
@@ -305,7 +327,8 @@ def _present(graph: Data) -> tuple[Data, int]:
         return graph, 0
     number = touched.cumsum(0) - 1
     rest = graph.clone()
-    rest.x = graph.x[touched]
+    for key in filter(graph.is_node_attr, graph.keys()):
+        rest[key] = graph[key][touched]
     rest.edge_index = number[graph.edge_index]
     rest.num_nodes = int(touched.sum())
     return rest, ignored
