@@ -17,6 +17,7 @@ PUBLIC = [
     "Categorical",
     "ClassStatistics",
     "Continuous",
+    "Derived",
     "Explanation",
     "ExplanationSet",
     "GraphSpec",
@@ -27,6 +28,7 @@ PUBLIC = [
     "explain",
     "load",
     "models",
+    "register_derived",
     "training",
 ]
 # Not pandas: torch_geometric imports it wherever it is installed.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -70,7 +70,7 @@ def explain(
     forward: Callable[[nn.Module, Batch], Any] | None = None,
     embedding: str | Callable[[nn.Module, Batch], Tensor] | None = None,
     class_names: Sequence[str] | None = None,
-    feature_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     features: Any = None,
     peers: Sequence[nn.Module | Bundle | str] = (),
     class_statistics: ClassStatistics | None = None,
@@ -100,7 +100,8 @@ def explain(
         forward: How to call the model, ``forward(model, data)``, where its signature does not say.
         embedding: Where the graph embedding is: a module name or a callable.
         class_names: One name for each class, label or value of the model.
-        feature_names: One name for each category of the first categorical block of the nodes.
+        feature_names: One name for each category of the first categorical block of the nodes, or a
+            mapping from the names of blocks, of nodes or edges, to such names.
         features: The PyG transform that appended columns which follow from the graph, as it is
             (``T.OneHotDegree(10)``), or several in their order; the columns of explanations are
             then always computed anew. Common ones are recognised without it.
@@ -131,10 +132,7 @@ def explain(
         raise SpecError(f"gradient must be one of {', '.join(GRADIENTS)} (got {gradient!r})")
     listeners = _callbacks(callbacks)
     limit = read_bytes(max_memory)
-    # A callback that also has the methods of Progress is told where the run stands.
-    trackers: list[Any] = [one for one in listeners if hasattr(one, "begin_class")]
-    listeners = tuple(one for one in listeners if one not in trackers)
-    display = Several([_display(progress), *trackers])
+    display = _display(progress)
     folder = None if resume is None else path_of("resume", resume)
     if isinstance(model, str):
         model = load_model(model)
@@ -192,10 +190,12 @@ def explain(
         real = RealAnswers(classifier, seen, class_statistics, seed)
         lines = [
             *classifier.describe(),
-            *_describe(classifier.spec, classifier.task, report, relaxed),
+            *_describe(classifier, report, relaxed),
             *skipped,
         ]
         lines += real.lines
+        if targets is None and (unseen := _unseen(classifier.spec, asked)):
+            lines.append(f"left out, since no graph of the data has it: {', '.join(unseen)}")
         recipes = [chosen for _, chosen in wanted]
         metadata = _metadata(recipes, seed, restarts, report, classifier)
         metadata["recipe_call"] = repr(recipe) if isinstance(recipe, str) else recipe.call()
@@ -212,13 +212,17 @@ def explain(
             known = {} if class_statistics is None else class_statistics.tensors()
             key = content_key((classifier, *others), seen or (), known, settings)
             kept = Unfinished(folder, key, found, names)
-        display.begin(name, [*lines, str(memory)], names)
+        # A callback that also has the methods of Progress is told where the run stands.
+        trackers: list[Any] = [one for one in listeners if hasattr(one, "begin_class")]
+        listeners = tuple(one for one in listeners if one not in trackers)
+        shown = Several([display, *trackers])
+        shown.begin(name, [*lines, str(memory)], names)
         explanations = {}
         try:
             for target, chosen in wanted:
                 explanation = None if kept is None else kept.read(target.name)
                 if explanation is None:
-                    display.begin_class(target.name)
+                    shown.begin_class(target.name)
                     with (relaxed or RelaxedModel(classifier)).session(), _enough_memory(memory):
                         result = search(
                             classifier,
@@ -228,7 +232,7 @@ def explain(
                             chosen,
                             restarts,
                             seed,
-                            (display.look, *listeners),
+                            (shown.look, *listeners),
                             memory.at_once,
                         )
                     explanation = explanation_of(
@@ -245,13 +249,13 @@ def explain(
                     if kept is not None:
                         kept.keep(explanation)
                 explanations[explanation.name] = explanation
-                display.end_class(explanation)
+                shown.end_class(explanation)
         except KeyboardInterrupt:
             if kept is None:
                 raise
             raise KeyboardInterrupt(f"{kept.said()}; the same call goes on from there") from None
         finally:
-            display.end()
+            shown.end()
         found = replace(
             found,
             explanations=explanations,
@@ -352,6 +356,11 @@ def _with_recipes(
     return found, [f"left out, since the paper gives no weights for it: {names}"] if names else []
 
 
+def _unseen(spec: GraphSpec, asked: Sequence[Target]) -> list[str]:
+    explained = {target.index for target in asked}
+    return [name for index, name in enumerate(spec.class_names) if index not in explained]
+
+
 def _recipe(recipe: str | Recipe, dataset_name: str | None, target: str) -> Recipe:
     if isinstance(recipe, Recipe):
         return recipe
@@ -428,13 +437,14 @@ def _enough_memory(memory: Plan) -> Iterator[None]:
 
 
 def _describe(
-    spec: GraphSpec, task: Task, report: ProbeReport, relaxed: RelaxedModel | None
+    classifier: GraphClassifier, report: ProbeReport, relaxed: RelaxedModel | None
 ) -> list[str]:
+    spec = classifier.spec
     nodes = " + ".join(_block(block) for block in spec.nodes)
     nodes += "".join(f" + '{block.name}': {_block(block)}" for block in spec.attributes)
     edges = " + ".join(_block(block) for block in spec.edges) or "none"
     names = ", ".join(spec.class_names[:MOST_NAMED]) + ", ..." * (spec.num_classes > MOST_NAMED)
-    outputs = f"{spec.num_classes} {task.noun} ({names})"
+    outputs = f"{spec.num_classes} {classifier.task.noun} ({names})"
     lines = [f"{outputs}; node features: {nodes}; edge features: {edges}"]
     if relaxed is not None:
         lines.append(
@@ -453,7 +463,8 @@ def _describe(
 def _block(block: Any) -> str:
     kind = type(block).__name__.lower()
     if kind == "derived":
-        return f"{block.name} ({block.width} columns, computed from the graph)"
+        columns = "1 column" if block.width == 1 else f"{block.width} columns"
+        return f"{block.name} ({columns}, computed from the graph)"
     if kind == "categorical":
         return f"{block.name} ({block.size} categories)"
     return "constant" if block.constant else f"{block.dim} numbers"

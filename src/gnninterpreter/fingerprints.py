@@ -108,7 +108,7 @@ def _bytes(value: Any) -> bytes:
     if not hasattr(value, "detach"):
         return repr(value).encode()
     plain = value.detach().cpu().contiguous()
-    return f"{plain.dtype}{tuple(plain.shape)}".encode() + plain.flatten().numpy().tobytes()
+    return f"{plain.dtype}{tuple(plain.shape)}".encode() + bytes(plain.flatten().numpy())
 
 
 @lru_cache(maxsize=32)

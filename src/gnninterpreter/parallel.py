@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -64,6 +65,7 @@ def run_jobs(
     items: Iterable[Item],
     workers: int | Workers = 1,
     retries: int = 0,
+    keep: bool = False,
 ) -> Iterator[list[Outcome[Item, Result]]]:
     """Call a function on every item and give outcomes when they are there, all that are at a time.
 
@@ -75,6 +77,7 @@ def run_jobs(
         items: Its arguments, one each.
         workers: Where; a number stands for that many processes of this machine, see `Processes`.
         retries: How often a job that failed, or whose worker died, is tried again.
+        keep: Leave the workers for more jobs when these are done; close them yourself.
 
     Returns:
         The outcomes, in the order in which jobs are done.
@@ -82,9 +85,8 @@ def run_jobs(
     Raises:
         SpecError: If there is less than one process.
     """
-    return _run(
-        function, items, Processes(workers) if isinstance(workers, int) else workers, retries
-    )
+    where = Processes(workers) if isinstance(workers, int) else workers
+    return _run(function, items, where, retries, keep)
 
 
 def map_jobs(
@@ -106,7 +108,11 @@ def map_jobs(
 
 
 def _run(
-    function: Callable[[Item], Result], items: Iterable[Item], workers: Workers, retries: int
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    workers: Workers,
+    retries: int,
+    keep: bool,
 ) -> Iterator[list[Outcome[Item, Result]]]:
     waiting = deque((item, 1) for item in items)
     # Jobs of which one broke all workers; run alone, the guilty one is found.
@@ -115,7 +121,8 @@ def _run(
     at_once = True
     try:
         while waiting or suspects or running:
-            while waiting and not suspects and len(running) < workers.slots:
+            slots = workers.slots
+            while waiting and not suspects and len(running) < slots:
                 item, tries = waiting.popleft()
                 running[workers.submit(function, item)] = (item, tries)
             if suspects:
@@ -129,9 +136,11 @@ def _run(
             outcomes: list[Outcome[Item, Result]] = []
             for future in done:
                 item, tries = running.pop(future)
-                died = future.exception()
-                result, error = (None, died) if died is not None else future.result()
-                if isinstance(died, BrokenExecutor) and not alone:
+                try:
+                    result, error = future.result()
+                except Exception as died:
+                    result, error = None, died
+                if isinstance(error, BrokenExecutor) and not alone:
                     suspects.append((item, tries))
                 elif error is None:
                     outcomes.append(Outcome(item, result, tries=tries))
@@ -143,7 +152,8 @@ def _run(
                 yield outcomes
         at_once = False
     finally:
-        workers.close(at_once)
+        if at_once or not keep:
+            workers.close(at_once)
 
 
 def call(function: Callable[[Item], Result], item: Item) -> tuple[Result | None, Exception | None]:
@@ -215,13 +225,10 @@ class Processes:
 
 
 def limit_threads(count: int) -> None:
-    """Limit the threads of this process, where torch is installed its own as well."""
+    """Limit the threads of this process, those of torch among them, imported already or later."""
     os.environ["OMP_NUM_THREADS"] = str(count)
-    try:
-        import torch
-    except ImportError:
-        return
-    torch.set_num_threads(count)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(count)
 
 
 def _begin(threads: int) -> None:

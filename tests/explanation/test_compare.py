@@ -36,6 +36,8 @@ def runs() -> tuple[gi.ExplanationSet, gi.ExplanationSet]:
 def test_a_run_agrees_with_itself(runs: tuple[gi.ExplanationSet, ...]) -> None:
     found = gi.compare(runs[0], runs[0])
     assert (found.same_answers, found.real) == (1.0, len(graphs))
+    assert found.names == ("Degrees, first", "Degrees, second")
+    assert gi.compare(runs[0], runs[0], names=("old", "new")).names == ("old", "new")
     for one in found.classes:
         assert one.same_prototype
         assert one.crossed[0] == pytest.approx(one.sides[0].mode_probability, abs=1e-5)

@@ -36,7 +36,7 @@ def answered(monkeypatch: pytest.MonkeyPatch, **figures: Any) -> list[str]:
     """Put rows that take no time in place of jobs, and list the recipes that were asked for."""
     asked: list[str] = []
 
-    def run_jobs(function, jobs, workers, retries):
+    def run_jobs(function, jobs, workers, retries, keep):
         for job in jobs:
             recipe = load_size(job.recipe)
             asked.append(job.recipe)

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from gnninterpreter.cli.failing import plainly
+from gnninterpreter.cli.options import Address
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gnninterpreter.experiments.robustness import Run
+    from gnninterpreter.parallel import Workers
 
 __all__ = ["bench"]
 
@@ -34,6 +36,7 @@ def robustness(
     ] = "bundled",
     recipe: Annotated[str, typer.Option("--recipe", help="`auto` or `paper`.")] = "auto",
     jobs: Annotated[int, typer.Option("--jobs", help="Runs at a time, one process each.")] = 1,
+    address: Address = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="SVG or PNG file with a mark for every run.")
     ] = None,
@@ -66,7 +69,8 @@ def robustness(
     if table:
         runs = read_runs(out)
     else:
-        runs = robustness(configs_of(models, seeds, restarts, recipe), out, jobs, _tell)
+        configs = configs_of(models, seeds, restarts, recipe)
+        runs = robustness(configs, out, _workers(jobs, address), _tell)
     _echo_table(summarize(runs, searched))
     if plot is not None:
         from gnninterpreter.experiments.charts import save, seed_chart
@@ -99,6 +103,7 @@ def realism(
         ),
     ] = "ours",
     jobs: Annotated[int, typer.Option("--jobs", help="Runs at a time, one process each.")] = 1,
+    address: Address = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="SVG or PNG file with shares by class.")
     ] = None,
@@ -124,7 +129,8 @@ def realism(
         rows = read_rows(out)
     else:
         configs = configs_of(models, seeds, restarts, method)
-        rows = measure(configs, out, jobs, lambda row: typer.echo(line(row), err=True))
+        workers = _workers(jobs, address)
+        rows = measure(configs, out, workers, lambda row: typer.echo(line(row), err=True))
     summary = summarize(rows, read_discrepancies(out))
     echo_realism(summary)
     if plot is not None and len(summary):
@@ -133,6 +139,12 @@ def realism(
         first = "ours" if "ours" in set(summary.method) else str(summary.method[0])
         save(chart(summary, first), plot)
         typer.echo(f"plot: {plot}")
+
+
+def _workers(jobs: int, address: str | None) -> int | Workers:
+    from gnninterpreter.sweep import make_workers
+
+    return jobs if address is None else make_workers("ray", address)
 
 
 def _tell(run: Run) -> None:

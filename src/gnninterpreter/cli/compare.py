@@ -75,6 +75,7 @@ def compare(
             dataset=dataset,
             forward=call,
             fidelity=fidelity,
+            names=(first, second),
         )
         written = None if out is None else found.report(out)
     if as_json:

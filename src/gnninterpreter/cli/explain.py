@@ -139,7 +139,7 @@ def explain(
     For each, find graphs that the model assigns to it with near certainty. All figures come from
     the model itself on discrete graphs. A target that cannot be reached is a result: the table
     says so, and the exit code is 0. It is 2 when an argument has to be mended. With `--out`,
-    finished targets are kept as they come: the same command goes on where it was stopped.
+    finished ones are kept as they come: the same command goes on where it was stopped.
 
     For example:
 
@@ -210,5 +210,5 @@ def _recipe(name: str, max_nodes: int | None, iterations: int | None) -> str | R
         )
     from gnninterpreter.sweep import load_recipe
 
-    found = load_recipe(name)
+    found = load_recipe(name, what="--recipe")
     return found if isinstance(found, str) else found.with_(**overrides)

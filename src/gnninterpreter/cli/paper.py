@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from gnninterpreter.cli.options import Address
+
 __all__ = ["Study", "paper"]
 
 
@@ -44,6 +46,7 @@ def paper(
         bool, typer.Option("--fresh", help="Draw again what is already there.")
     ] = False,
     jobs: Annotated[int, typer.Option(help="Processes that compute, one thread each.")] = 1,
+    address: Address = None,
     any_version: Annotated[
         bool,
         typer.Option(
@@ -71,6 +74,7 @@ def paper(
     from gnninterpreter.experiments.paper import STUDIES, Settings, run
     from gnninterpreter.experiments.paper.compute import CACHE, list_computations
     from gnninterpreter.experiments.store import Store
+    from gnninterpreter.sweep import make_workers
 
     use_threads(1)
     wanted = STUDIES if study is Study.ALL else (study.value,)
@@ -89,7 +93,7 @@ def paper(
         quick=quick,
         seed=seed,
         fresh=fresh,
-        jobs=jobs,
+        jobs=jobs if address is None else make_workers("ray", address),
         any_version=any_version,
         say=say,
     )

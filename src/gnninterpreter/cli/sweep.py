@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnninterpreter.cli.options import Quiet
+from gnninterpreter.cli.options import Address, Quiet
 
 if TYPE_CHECKING:
     from gnninterpreter.sweep import Tally
 
-__all__ = ["Address", "Engine", "EngineName", "Jobs", "sweep", "telling"]
+__all__ = ["Engine", "EngineName", "Jobs", "sweep", "telling"]
 
 FAILED = 1
 SHOWN = 5
@@ -31,14 +31,6 @@ class EngineName(str, Enum):
 Engine = Annotated[
     EngineName,
     typer.Option(help="What runs the jobs: Ray, or plain processes of this machine."),
-]
-Address = Annotated[
-    str | None,
-    typer.Option(
-        metavar="HOST:PORT",
-        help="A Ray cluster that runs already.",
-        show_default="one on this machine",
-    ),
 ]
 Jobs = Annotated[
     int | None,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnninterpreter.cli.options import Quiet
-from gnninterpreter.cli.sweep import Address, Engine, EngineName, Jobs
+from gnninterpreter.cli.options import Address, Quiet
+from gnninterpreter.cli.sweep import Engine, EngineName, Jobs
 
 if TYPE_CHECKING:
     from gnninterpreter.sweep.tune import Trial

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnninterpreter.files import atomic_path
+from gnninterpreter.files import atomic_path, read_file
 
 __all__ = ["cache_folder", "pack_tensors", "read_tensors", "unpack_tensors", "write_tensors"]
 
@@ -46,15 +46,16 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         OSError: If the file cannot be opened.
         ValueError: If it is truncated, or no file of ours.
     """
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
+    from safetensors.torch import load
 
+    # Into memory: of a file that is mapped and then cut, a process dies when it looks at the rest.
+    content = read_file(path)
     try:
-        with safe_open(path, framework="pt") as stored:
-            # Not iterable itself, whatever ruff's SIM118 thinks of `.keys()`.
-            names = list(stored.keys())
-            header = json.loads((stored.metadata() or {})["header"])
-            tensors = {name: stored.get_tensor(name) for name in names}
-    except (SafetensorError, KeyError, json.JSONDecodeError) as error:
+        tensors = load(content)
+        described = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        header = json.loads(described["__metadata__"]["header"])
+    except (SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{path} is truncated or was written by something else") from error
     if not isinstance(header, dict):
         raise ValueError(f"{path} was written by something else")
@@ -83,6 +84,7 @@ def unpack_tensors(packed: Tensor) -> dict[str, Tensor]:
         content = reader.decompress(packed.numpy().tobytes(), MOST_UNPACKED)
         if not reader.eof:
             raise ValueError("packed tensors are cut short or too large")
-        return load(content)
+        tensors: dict[str, Tensor] = load(content)
+        return tensors
     except (zlib.error, SafetensorError) as error:
         raise ValueError(f"packed tensors are damaged ({error})") from error

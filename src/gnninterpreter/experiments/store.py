@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gnninterpreter.files import atomic_path, finite
+from gnninterpreter.files import atomic_path, finite, read_json
 from gnninterpreter.fingerprints import code_fingerprint, versions
 from gnninterpreter.parallel import Workers, map_jobs
 
@@ -89,7 +89,7 @@ class Store:
     def read(self, work: Computation) -> Any:
         """The stored value; None where there is none."""
         try:
-            record = json.loads(self.path(work).read_text(encoding="utf-8"))
+            record = read_json(self.path(work))
             if not self.any_version and record["versions"] != versions():
                 return None
             return record["value"]

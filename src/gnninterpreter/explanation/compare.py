@@ -119,6 +119,7 @@ def compare(
     dataset: Any = None,
     forward: Callable[..., Any] | None = None,
     fidelity: bool = False,
+    names: Sequence[str] | None = None,
 ) -> Comparison:
     """Put two runs side by side.
 
@@ -133,6 +134,7 @@ def compare(
         forward: How to call ``models``, where their signature does not say.
         fidelity: Whether to measure how often patterns of real graphs say what each model says:
             found in one half of the graphs, measured on the other.
+        names: What to call the two; their models' names when omitted.
 
     Raises:
         SpecError: If the two do not take the same graphs, or have no class in common.
@@ -144,20 +146,23 @@ def compare(
     runs = (first, second)
     if (first.spec.nodes, first.spec.edges) != (second.spec.nodes, second.spec.edges):
         raise SpecError("the two runs are of models that take different graphs; compare others")
-    names = [name for name in first if name in second]
-    if not names:
+    if not set(first) & set(second):
         raise SpecError(
             f"the two runs have no class in common (got {', '.join(first)} and {', '.join(second)})"
         )
     asked = [_classifier(run, model, forward) for run, model in zip(runs, models, strict=True)]
     graphs = graph_list(dataset) if dataset is not None else first.graphs or second.graphs
-    same, measured = None, [None, None]
+    same: float | None = None
+    measured: list[float | None] = [None, None]
     if graphs is not None:
         same = _same_answers(asked, graphs)
         if fidelity:
             measured = [_fidelity(one, graphs) for one in asked]
+    called = list(names or (first.model_name, second.model_name))
+    if called[0] == called[1]:
+        called = [f"{called[0]}, {which}" for which in ("first", "second")]
     return Comparison(
-        (first.model_name, second.model_name),
+        (called[0], called[1]),
         tuple(_class(name, runs, asked) for name in dict.fromkeys((*first, *second))),
         same,
         0 if graphs is None or same is None else len(graphs),
@@ -173,7 +178,8 @@ def _class(
     one, other = (run.explanations.get(name) for run in runs)
     if one is None or other is None:
         return ClassComparison(name, (one, other))
-    crossed, agreed = [], []
+    crossed: list[float | None] = []
+    agreed: list[float | None] = []
     for mine, classifier in ((one, asked[1]), (other, asked[0])):
         if classifier is None or mine.target.kind == "value":
             crossed.append(None)

@@ -28,6 +28,7 @@ __all__ = [
     "GINEClassifier",
     "NNConvClassifier",
     "build",
+    "rebuild",
 ]
 
 SLOPE = 0.01  # of LeakyReLU, PyTorch's default
@@ -302,6 +303,30 @@ ARCHITECTURES: dict[str, type[_Classifier]] = {
     cls.architecture: cls
     for cls in (GCNClassifier, NNConvClassifier, GATClassifier, GINEClassifier)
 }
+
+
+def rebuild(config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> nn.Module:
+    """Build a stored classifier and give it its weights.
+
+    The weights say how large it is. So the configuration is held against them before anything of
+    its size is made.
+
+    Raises:
+        ModelError: If they do not belong together.
+    """
+    full = [weight for weight in weights.values() if weight.numel()]
+    most = max([len(weights), *(size for weight in full for size in weight.shape)])
+    for name, value in config.items():
+        large = isinstance(value, (int, float)) and not -most <= value <= most
+        if large or (isinstance(value, str) and len(value) > 100):
+            raise ModelError(f"its weights are smaller than its {name} says (got {value!r:.40})")
+    with torch.device("meta"):
+        shapes = {name: value.shape for name, value in build(config).state_dict().items()}
+    if shapes != {name: value.shape for name, value in weights.items()}:
+        raise ModelError("its weights and its description do not belong together")
+    model = build(config)
+    model.load_state_dict(weights)
+    return model
 
 
 def build(config: Mapping[str, Any], generator: torch.Generator | None = None) -> nn.Module:

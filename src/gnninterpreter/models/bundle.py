@@ -25,7 +25,7 @@ from gnninterpreter.datasets._storage import (
 )
 from gnninterpreter.errors import CheckpointError, GNNInterpreterError, OutputError
 from gnninterpreter.files import atomic_path, read_json
-from gnninterpreter.models.architectures import build
+from gnninterpreter.models.architectures import rebuild
 from gnninterpreter.models.scores import ModelScores, scores_from_json
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
@@ -153,8 +153,7 @@ def load_bundle(path: str | Path) -> Bundle:
     description = _read_description(described)
     tensors = _read_weights(described.with_suffix(".safetensors"))
     try:
-        model = build(description["model"])
-        model.load_state_dict(_part(tensors, "model."))
+        model = rebuild(description["model"], _part(tensors, "model."))
         spec = GraphSpec.from_json(description["spec"])
         return Bundle(
             model=model.eval(),
@@ -173,7 +172,7 @@ def load_bundle(path: str | Path) -> Bundle:
         raise CheckpointError(
             f"cannot load the model {described}: it has no field {error}; train or fetch it again"
         ) from error
-    except (RuntimeError, TypeError, AttributeError) as error:
+    except (RuntimeError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise CheckpointError(
             f"cannot load the model {described}: its weights and its description do not belong "
             "together; train or fetch it again"

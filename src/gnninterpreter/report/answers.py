@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from markupsafe import Markup
 
-from gnninterpreter.chem import read_molecule
+from gnninterpreter.chem.drawing import formula_svg
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.sections import Tile
@@ -98,10 +98,8 @@ def real_graph_svg(graph: Data, explanation: Explanation) -> Markup:
     """A real graph with its core marked: the skeletal formula where it is a molecule."""
     nodes, spec = marked_nodes(graph), explanation.spec
     title = f"Real graph: {graph.num_nodes} nodes" + f", {len(nodes)} of the core" * bool(nodes)
-    molecule = read_molecule(graph, spec, nodes)
-    if molecule is not None and molecule.valid:
-        return Markup(molecule.drawing.replace("<svg", f'<svg role="img" aria-label="{title}"', 1))
-    return _svg(graph, explanation, SMALL, title, nodes)
+    formula = formula_svg(graph, spec, title, marked=nodes)
+    return _svg(graph, explanation, SMALL, title, nodes) if formula is None else Markup(formula)
 
 
 def _caption(graph: Data, explanation: Explanation) -> tuple[str, str]:
@@ -122,7 +120,8 @@ def graph_picture(
     """A graph of an explanation as a small picture, with what it is as its title."""
     edges = int(graph.num_edges) // (1 if explanation.spec.directed else 2)
     title = f"{what} of {explanation.target.title}: {graph.num_nodes} nodes, {edges} edges"
-    return _svg(graph, explanation, size, title)
+    formula = formula_svg(graph, explanation.spec, title, piece=what == "Core", size=size)
+    return _svg(graph, explanation, size, title) if formula is None else Markup(formula)
 
 
 def _svg(

@@ -24,7 +24,7 @@ from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.opening import opened, verified
-from gnninterpreter.search.problem import CHUNK, Problem
+from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.state import State
 from gnninterpreter.spec import Categorical
 
@@ -153,8 +153,8 @@ def harms(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor:
     before = problem.evaluate(graphs).score
     cost = torch.ones_like(possible, dtype=before.dtype)
     owners, moves = possible.nonzero(as_tuple=True)
-    for start in range(0, owners.numel(), CHUNK):
-        some = slice(start, start + CHUNK)
+    for start in range(0, owners.numel(), problem.chunk):
+        some = slice(start, start + problem.chunk)
         changed = space.apply(graphs[owners[some]], moves[some])
         if known:
             cost[owners[some], moves[some]] = (~problem.good(changed)).to(cost)

@@ -17,8 +17,8 @@ from gnninterpreter.relax import RelaxedModel
 
 __all__ = ["Evaluation", "Problem"]
 
-# Graphs that are scored in one call, which bounds memory.
-CHUNK = 2048
+# Graphs that are scored in one call, which bounds memory: on a CPU and on a GPU.
+CHUNK, WIDE_CHUNK = 4096, 65536
 # Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
 SAMPLE_BAR = 25.0
 
@@ -91,6 +91,11 @@ class Problem:
     aim: Aim
     certain: float = 0.99
     memory: Memory | None = None
+
+    @property
+    def chunk(self) -> int:
+        """Most graphs to score in one call."""
+        return CHUNK if self.classifier.device.type == "cpu" else WIDE_CHUNK
 
     @cached_property
     def asks_native(self) -> bool:
@@ -193,9 +198,11 @@ class Problem:
 
     def mean_score(self, distribution: GraphDistribution, samples: int, streams: Streams) -> Tensor:
         """Mean score over discrete samples of each of R distributions, [R]."""
-        graphs = distribution.discrete(samples, streams)
-        parts = [
-            self.propose(graphs[start : start + CHUNK]).log_score.exp()
-            for start in range(0, len(graphs), CHUNK)
-        ]
-        return torch.cat(parts).view(-1, samples).mean(dim=1)
+        # Some restarts at a time, which bounds memory; each draws from a stream of its own.
+        each, means = max(1, self.chunk // samples), []
+        for start in range(0, distribution.restarts, each):
+            rows = torch.arange(distribution.restarts, device=streams.keys.device)
+            rows = rows[start : start + each]
+            drawn = distribution.select(rows).discrete(samples, streams.select(rows))
+            means.append(self.propose(drawn).log_score.exp().view(-1, samples).mean(dim=1))
+        return torch.cat(means)

@@ -25,7 +25,9 @@ from gnninterpreter.sweep.spec import ENDINGS, ModelSource, SweepSpec
 
 __all__ = ["Job", "classes_of", "jobs_of", "load_source", "recipe_of"]
 
-WORK = "gnninterpreter.sweep.work"
+# The code that computes, by kind of job, and the form of rows.
+CODE = {"explain": "gnninterpreter.api", "audit": "gnninterpreter.audit"}
+SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,12 @@ class Job:
     def keyed(self, model: str) -> Job:
         """The same with its key; ``model`` stands for the content of model and data."""
         plain = {k: v for k, v in asdict(self).items() if k not in ("source", "key", "broken")}
-        inputs = {**plain, "model": model, "code": code_fingerprint(WORK)}
+        inputs = {
+            **plain,
+            "schema": SCHEMA,
+            "model": model,
+            "code": code_fingerprint(CODE[self.kind]),
+        }
         return replace(self, key=digest_of([json.dumps(inputs, sort_keys=True).encode()]))
 
 

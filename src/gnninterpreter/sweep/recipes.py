@@ -17,13 +17,14 @@ __all__ = ["NAMES", "change_recipe", "load_recipe", "save_recipe"]
 NAMES = ("auto", "certain", "paper")
 
 
-def load_recipe(given: Any, folder: Path = Path()) -> str | Recipe:
+def load_recipe(given: Any, folder: Path = Path(), what: str = "recipe") -> str | Recipe:
     """Make the recipe that is meant.
 
     Args:
         given: One of `NAMES`, the path of a file that `save_recipe` wrote, or a table: ``base`` (a
             name or a file), ``name``, ``without`` (phases) and settings as for `change_recipe`.
         folder: What paths are relative to.
+        what: What to call it where it is refused.
 
     Returns:
         A recipe; or ``"paper"``, whose settings depend on the class.
@@ -48,7 +49,7 @@ def load_recipe(given: Any, folder: Path = Path()) -> str | Recipe:
         return Recipe.from_json(read_json(path))
     except (OSError, ValueError) as error:
         raise SpecError(
-            f"recipe must be {', '.join(NAMES)} or the file of a recipe (got {str(given)!r}: "
+            f"{what} must be {', '.join(NAMES)} or the file of a recipe (got {str(given)!r}: "
             f"{error})"
         ) from error
 

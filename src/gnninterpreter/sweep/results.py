@@ -108,7 +108,7 @@ class Results:
         pa = _arrow()
         import pyarrow.parquet as pq
 
-        def tables_now() -> list[pa.Table]:
+        def tables_now() -> list[Any]:
             return [pq.read_table(path, columns=wanted, schema=_schema()) for path in self.parts()]
 
         try:

@@ -66,6 +66,7 @@ def run_sweep(
     *,
     retries: int = 2,
     again: bool = False,
+    keep: bool = False,
     tell: Callable[[Tally, list[dict[str, Any]]], None] = lambda tally, rows: None,
 ) -> Tally:
     """Do the jobs that are not stored yet, and store each result when it is there.
@@ -79,6 +80,7 @@ def run_sweep(
         workers: Where to run, or a function that makes them when there is something to do.
         retries: How often a job that failed, or whose worker died, is tried again.
         again: Whether to do those again that failed in an earlier run.
+        keep: Leave the workers for more jobs when these are done; close them yourself.
         tell: Called with how it stands, and the new rows, whenever there are some.
 
     Raises:
@@ -116,7 +118,7 @@ def run_sweep(
         able = [job for job in waiting if not job.broken]
         if able:
             where = workers() if callable(workers) else workers
-            for batch in run_jobs(perform, able, where, retries):
+            for batch in run_jobs(perform, able, where, retries, keep):
                 store([_row(outcome) for outcome in batch])
         results.join()
     return tally

@@ -111,7 +111,8 @@ def make_spec(values: Mapping[str, Any], folder: Path) -> SweepSpec:
         SpecError: If they do not fit.
     """
     given = dict(values)
-    shared = {name: given.pop(name) for name in ("data", "forward") if name in given}
+    names = {"data", "forward"} & set(given)
+    shared = {name: given.pop(name) for name in names}
     given["models"] = tuple(_models(given.get("models", []), shared, folder))
     if "seeds" in given:
         seeds = given["seeds"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.errors import MissingExtraError, OutputError, SpecError
 from gnninterpreter.fingerprints import digest_of
-from gnninterpreter.parallel import Workers
+from gnninterpreter.parallel import Processes, Workers
 from gnninterpreter.search import Recipe
 from gnninterpreter.search.serialization import to_plain
 from gnninterpreter.sweep.jobs import jobs_of
@@ -144,6 +144,22 @@ def tune(
         SpecError: If no trial gave a result.
     """
     study = _study(spec, folder)
+    made = workers() if callable(workers) else Processes(workers)
+    try:
+        base = _search(spec, study, folder, made, tell)
+    finally:
+        made.close(at_once=True)
+    return _best(spec, study, folder, base)
+
+
+def _search(
+    spec: TuneSpec,
+    study: optuna.Study,
+    folder: Path,
+    workers: Workers,
+    tell: Callable[[Trial], None],
+) -> Trial:
+    """Try recipes until there are enough, and return what the base comes to."""
     base = _run(spec, folder, workers, [(BASE, {}, spec.base)])[0]
     while (left := spec.trials - len(_done(study))) > 0:
         asked = [study.ask() for _ in range(min(left, spec.together))]
@@ -154,6 +170,12 @@ def tune(
                 trial.set_user_attr(name, getattr(found, name))
             study.tell(trial, found.value)
             tell(found)
+    return base
+
+
+def _best(
+    spec: TuneSpec, study: optuna.Study, folder: Path, base: Trial
+) -> tuple[Recipe, Trial, Trial]:
     best = study.best_trial
     figures = {name: best.user_attrs[name] for name in FIGURES}
     found = Trial(best.number, best.params, value=float(best.value or 0.0), **figures)
@@ -169,13 +191,13 @@ def tune(
 def _run(
     spec: TuneSpec,
     folder: Path,
-    workers: Callable[[], Workers] | int,
+    workers: Workers,
     recipes: Sequence[tuple[int, Mapping[str, Any], Recipe]],
 ) -> list[Trial]:
     """Try recipes together; what is stored of them is not computed again."""
     sweeps = [list(jobs_of(replace(spec.sweep, recipes=(recipe,)))) for *_, recipe in recipes]
     every = [job for jobs in sweeps for job in jobs]
-    run_sweep(every, folder / ROWS, workers, retries=spec.sweep.retries)
+    run_sweep(every, folder / ROWS, workers, retries=spec.sweep.retries, keep=True)
     rows = {row["key"]: row for row in Results(folder / ROWS).table(JUDGED).to_pylist()}
     return [
         _judged(number, settings, [rows[job.key] for job in jobs])
@@ -245,8 +267,10 @@ def _judged(number: int, settings: Mapping[str, Any], rows: Sequence[Mapping[str
     )
 
 
-def _done(study: optuna.Study) -> list[Any]:
-    return study.get_trials(deepcopy=False, states=(_optuna().trial.TrialState.COMPLETE,))
+def _done(study: optuna.Study) -> Sequence[Any]:
+    states = (_optuna().trial.TrialState.COMPLETE,)
+    complete: Sequence[Any] = study.get_trials(deepcopy=False, states=states)
+    return complete
 
 
 def _study(spec: TuneSpec, folder: Path) -> optuna.Study:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from gnninterpreter.errors import OutputError
-from gnninterpreter.files import atomic_path
+from gnninterpreter.files import atomic_path, read_file
 
 __all__ = ["TrainingState"]
 
@@ -100,18 +100,22 @@ class TrainingState:
         A file that is damaged, or of other settings, is left alone here, with a note in the log:
         the next `save` replaces it.
         """
+        from safetensors import SafetensorError
         from safetensors.torch import load
 
         try:
-            stored = path.read_bytes()
-        except OSError:
+            stored = read_file(path)
+            if hashlib.sha256(stored[DIGEST:]).digest() != stored[:DIGEST]:
+                raise ValueError("it is not what was written")
+            tensors = load(stored[DIGEST:])
+            header = json.loads(bytes(tensors["header"].tolist()))
+            known = header["settings"]
+        except FileNotFoundError:
             return False
-        if hashlib.sha256(stored[DIGEST:]).digest() != stored[:DIGEST]:
+        except (OSError, SafetensorError, LookupError, TypeError, ValueError, RecursionError):
             logger.warning("the training state %s is damaged; training starts again", path)
             return False
-        tensors = load(stored[DIGEST:])
-        header = json.loads(bytes(tensors["header"].tolist()))
-        if header["settings"] != self._settings:
+        if known != self._settings:
             logger.warning("the training state %s is of another run; training starts again", path)
             return False
         self._model.load_state_dict(_part(tensors, "model."))

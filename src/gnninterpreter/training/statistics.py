@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ from gnninterpreter import datasets
 from gnninterpreter.datasets._storage import pack_tensors, read_tensors, write_tensors
 from gnninterpreter.datasets.splits import Split
 from gnninterpreter.errors import CheckpointError, DataError
-from gnninterpreter.models.architectures import build
+from gnninterpreter.files import read_json
+from gnninterpreter.models.architectures import rebuild
 from gnninterpreter.models.bundle import STATISTICS
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
@@ -56,13 +56,15 @@ def refresh_statistics(path: str | Path, root: str | Path | None = None) -> Path
     """
     described, stored = Path(path).with_suffix(".json"), Path(path).with_suffix(".safetensors")
     try:
-        description = json.loads(described.read_text(encoding="utf-8"))
+        description = read_json(described)
         tensors, header = read_tensors(stored)
         training, name = description["training"], description["dataset"]
         seed, fingerprint = int(training["seed"]), training["data"]["fingerprint"]
-        model = build(description["model"])
         weights = {key: value for key, value in tensors.items() if key.startswith(MODEL)}
-        model.load_state_dict({key.removeprefix(MODEL): value for key, value in weights.items()})
+        model = rebuild(
+            description["model"],
+            {key.removeprefix(MODEL): value for key, value in weights.items()},
+        )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise CheckpointError(
             f"path must name a bundle that 'gnninterpreter train' wrote (got {path}: {error})"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -194,6 +195,18 @@ class TypicalityBank(ByValue):
             never = (~self.seen[name]).to(counts)
             total = total + counts @ never / counts.sum(1).clamp_min(1)
         return total
+
+    def to(self, device: torch.device | str) -> TypicalityBank:
+        """The same on another device."""
+
+        def moved(value: Any) -> Any:
+            if isinstance(value, Frame):
+                return Frame(value.shift.to(device), value.scale.to(device))
+            if isinstance(value, Mapping):
+                return {name: table.to(device) for name, table in value.items()}
+            return value.to(device)
+
+        return TypicalityBank(*(moved(getattr(self, field.name)) for field in fields(self)))
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the bank as named tensors, halves where they suffice."""

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from gnninterpreter.errors import CheckpointError, SpecError
-from gnninterpreter.files import write_atomically
+from gnninterpreter.files import read_json, write_atomically
 from gnninterpreter.fingerprints import versions
+from gnninterpreter.schema import listed, typed
 
 __all__ = ["ABLATIONS", "METHODS", "RealismConfig", "RealismRow", "line", "read_rows", "write_rows"]
 
@@ -167,11 +168,14 @@ def read_rows(out: Path) -> list[RealismRow]:
         CheckpointError: If it is not a file of rows.
     """
     try:
-        content = json.loads(out.read_text(encoding="utf-8"))
+        content = read_json(out)
         if content["kind"] != KIND or content["schema"] != SCHEMA:
             raise KeyError("kind")
-        return [RealismRow.from_json(row) for row in content["rows"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        rows = content["rows"]
+        named = [{"target" if k == "class" else k: v for k, v in row.items()} for row in rows]
+        found: list[RealismRow] = listed(typed(RealismRow))(named, "rows")
+        return found
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CheckpointError(
             f"{out} is not a file of realism rows ({error!r}); give another file"
         ) from error
