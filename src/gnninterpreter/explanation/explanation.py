@@ -17,6 +17,7 @@ from gnninterpreter.evidence import Evidence, Verdict, verdict_on
 from gnninterpreter.evidence.patterns import Core, Exemplar
 from gnninterpreter.evidence.thresholds import OUTLYING_PERCENTILE, SHORTCUT_PERCENTILE
 from gnninterpreter.explanation.sampler import LatentSampler, Sampler
+from gnninterpreter.explanation.variation import Variation, variations
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.isomorphism import distinct, same_graph
 from gnninterpreter.objective.target import Target
@@ -263,6 +264,19 @@ class Explanation(ByValue):
         """The same as one batch on the candidate nodes."""
         count = whole_number("n", n, 1, MOST_SAMPLES)
         return self.sampler.sample(count, whole_number("seed", seed, -(2**63)))
+
+    def variations(self, least: float = 0.01) -> list[Variation]:
+        """What may be otherwise than in `best`, most probable first; empty without latents.
+
+        Where real graphs are known the distribution was learned to be as open as certainty and
+        typicality allow: what is not listed may not change by itself.
+
+        Args:
+            least: Changes less probable than this are left out.
+        """
+        if self.distribution is None:
+            return []
+        return variations(self.distribution.select([self.choice]), least)
 
     def exemplars(self, k: int = 4) -> list[Data]:
         """Real graphs that show the target, those with the core first.

@@ -181,6 +181,8 @@ class Problem:
         found = self.propose(graphs, new)
         good = found.log_score.exp() >= self.aim.enough
         rows = good.nonzero().squeeze(1)
+        if not rows.numel():
+            return good
         return good.index_put((rows,), self.presentable(found.select(rows)))
 
     @torch.no_grad()
@@ -188,7 +190,9 @@ class Problem:
         """Whether graphs may be shown as samples: feasible, and typical enough, [B]."""
         fine = self.objective.feasible(found)
         rows = fine.nonzero().squeeze(1)
-        typical = found.select(rows).typical(SAMPLE_BAR) if rows.numel() else None
+        if not rows.numel():
+            return fine
+        typical = found.select(rows).typical(SAMPLE_BAR)
         return fine if typical is None else fine.index_put((rows,), typical)
 
     def slope(self, graphs: DenseGraphs) -> Tensor:
