@@ -9,7 +9,7 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.explanation import DrawnSampler, LatentSampler
 from gnninterpreter.explanation.sampler import REPORTING, read_sampler
 from gnninterpreter.graphs import random_graphs
-from tests.explanation.made import explanation, explanation_set
+from tests.explanation.made import explanation
 from tests.tiny import COLOURED, PLAIN, RICH, distribution, edges_only
 
 SURE = 30.0

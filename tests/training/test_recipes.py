@@ -12,12 +12,12 @@ import torch
 from gnninterpreter import datasets
 from gnninterpreter.datasets.is_acyclic import IsAcyclic
 from gnninterpreter.datasets.rome import MissingArchiveError, find_archive
+from gnninterpreter.datasets.splits import stratified_split
 from gnninterpreter.errors import CheckpointError, DataError, ModelError
 from gnninterpreter.models import bundled_names, load
 from gnninterpreter.models.bundle import load_bundle
 from gnninterpreter.training import recipes
 from gnninterpreter.training.batching import GraphStore
-from gnninterpreter.datasets.splits import stratified_split
 from gnninterpreter.training.statistics import refresh_statistics, training_statistics
 from gnninterpreter.training.trainer import evaluate
 from tests.models.toy import toy_config

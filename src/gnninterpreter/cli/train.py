@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gnninterpreter.cli.options import Json
+
 if TYPE_CHECKING:
     from gnninterpreter.training.trainer import EpochReport
 
@@ -41,6 +43,7 @@ def train(
             help="Do not train: compute the class statistics of the checkpoint in --out anew.",
         ),
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Train a classifier on its data set, as those that ship with the package were.
 
@@ -50,7 +53,7 @@ def train(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from gnninterpreter.cli.output import check_output
+    from gnninterpreter.cli.output import check_output, echo_json
     from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.training.recipes import train_bundle, training_recipe
 
@@ -89,6 +92,10 @@ def train(
             callback=show,
         )
     path = bundle.save(out)
+    if as_json:
+        scores = {part: one.to_json() for part, one in result.scores.items()}
+        echo_json({"checkpoint": str(path), "scores": scores})
+        return
     for part in ("test", "all"):
         scores = result.scores[part]
         f1 = ", ".join(
