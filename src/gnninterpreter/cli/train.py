@@ -93,8 +93,8 @@ def train(
         )
     path = bundle.save(out)
     if as_json:
-        scores = {part: one.to_json() for part, one in result.scores.items()}
-        echo_json({"checkpoint": str(path), "scores": scores})
+        given = {part: one.to_json() for part, one in result.scores.items()}
+        echo_json({"checkpoint": str(path), "scores": given})
         return
     for part in ("test", "all"):
         scores = result.scores[part]
