@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gnninterpreter import datasets, models, training
     from gnninterpreter.api import explain, load
     from gnninterpreter.explanation import Explanation, ExplanationSet
+    from gnninterpreter.explanation.compare import compare
     from gnninterpreter.models.statistics import ClassStatistics
     from gnninterpreter.search import Recipe
     from gnninterpreter.spec import Categorical, Continuous, Derived, GraphSpec
@@ -37,6 +38,7 @@ __all__ = [
     "GraphSpec",
     "Recipe",
     "__version__",
+    "compare",
     "datasets",
     "explain",
     "load",
@@ -55,6 +57,7 @@ _PLACES = {
     "ExplanationSet": "explanation",
     "GraphSpec": "spec",
     "Recipe": "search",
+    "compare": "explanation.compare",
     "explain": "api",
     "load": "api",
     "register_derived": "spec.derived",
@@ -66,6 +69,7 @@ _VIEWS = {
     "draw": ("report", "draw"),
     "picture": ("report.drawing", "picture"),
     "svg": ("report.drawing", "graph_svg"),
+    "comparison": ("report.comparison", "write_comparison"),
     "card": ("report", "card_html"),
     "cards": ("report", "cards_html"),
     "page": ("report", "report_run"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -70,7 +70,7 @@ def explain(
     forward: Callable[[nn.Module, Batch], Any] | None = None,
     embedding: str | Callable[[nn.Module, Batch], Tensor] | None = None,
     class_names: Sequence[str] | None = None,
-    feature_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     features: Any = None,
     peers: Sequence[nn.Module | Bundle | str] = (),
     class_statistics: ClassStatistics | None = None,
@@ -100,7 +100,8 @@ def explain(
         forward: How to call the model, ``forward(model, data)``, where its signature does not say.
         embedding: Where the graph embedding is: a module name or a callable.
         class_names: One name for each class, label or value of the model.
-        feature_names: One name for each category of the first categorical block of the nodes.
+        feature_names: One name for each category of the first categorical block of the nodes, or a
+            mapping from the names of blocks, of nodes or edges, to such names.
         features: The PyG transform that appended columns which follow from the graph, as it is
             (``T.OneHotDegree(10)``), or several in their order; the columns of explanations are
             then always computed anew. Common ones are recognised without it.
@@ -189,10 +190,12 @@ def explain(
         real = RealAnswers(classifier, seen, class_statistics, seed)
         lines = [
             *classifier.describe(),
-            *_describe(classifier.spec, classifier.task, report, relaxed),
+            *_describe(classifier, report, relaxed),
             *skipped,
         ]
         lines += real.lines
+        if targets is None and (unseen := _unseen(classifier.spec, asked)):
+            lines.append(f"left out, since no graph of the data has it: {', '.join(unseen)}")
         recipes = [chosen for _, chosen in wanted]
         metadata = _metadata(recipes, seed, restarts, report, classifier)
         metadata["recipe_call"] = repr(recipe) if isinstance(recipe, str) else recipe.call()
@@ -353,6 +356,11 @@ def _with_recipes(
     return found, [f"left out, since the paper gives no weights for it: {names}"] if names else []
 
 
+def _unseen(spec: GraphSpec, asked: Sequence[Target]) -> list[str]:
+    explained = {target.index for target in asked}
+    return [name for index, name in enumerate(spec.class_names) if index not in explained]
+
+
 def _recipe(recipe: str | Recipe, dataset_name: str | None, target: str) -> Recipe:
     if isinstance(recipe, Recipe):
         return recipe
@@ -429,13 +437,14 @@ def _enough_memory(memory: Plan) -> Iterator[None]:
 
 
 def _describe(
-    spec: GraphSpec, task: Task, report: ProbeReport, relaxed: RelaxedModel | None
+    classifier: GraphClassifier, report: ProbeReport, relaxed: RelaxedModel | None
 ) -> list[str]:
+    spec = classifier.spec
     nodes = " + ".join(_block(block) for block in spec.nodes)
     nodes += "".join(f" + '{block.name}': {_block(block)}" for block in spec.attributes)
     edges = " + ".join(_block(block) for block in spec.edges) or "none"
     names = ", ".join(spec.class_names[:MOST_NAMED]) + ", ..." * (spec.num_classes > MOST_NAMED)
-    outputs = f"{spec.num_classes} {task.noun} ({names})"
+    outputs = f"{spec.num_classes} {classifier.task.noun} ({names})"
     lines = [f"{outputs}; node features: {nodes}; edge features: {edges}"]
     if relaxed is not None:
         lines.append(
@@ -454,7 +463,8 @@ def _describe(
 def _block(block: Any) -> str:
     kind = type(block).__name__.lower()
     if kind == "derived":
-        return f"{block.name} ({block.width} columns, computed from the graph)"
+        columns = "1 column" if block.width == 1 else f"{block.width} columns"
+        return f"{block.name} ({columns}, computed from the graph)"
     if kind == "categorical":
         return f"{block.name} ({block.size} categories)"
     return "constant" if block.constant else f"{block.dim} numbers"

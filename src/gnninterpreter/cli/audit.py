@@ -116,10 +116,10 @@ def audit(
     with only_results(as_json):
         from gnninterpreter.audit import audit as run_audit
         from gnninterpreter.cli.progress import LiveProgress
-        from gnninterpreter.cli.references import load_forward, load_subject
         from gnninterpreter.explanation.storage import INDEX
         from gnninterpreter.files import write_atomically
         from gnninterpreter.models import Bundle
+        from gnninterpreter.references import load_forward, load_subject
         from gnninterpreter.search import Recipe
 
         found, dataset = load_subject(model, data)
@@ -227,7 +227,7 @@ def _again(
         if not quiet and report.epoch % 10 == 0:
             typer.echo(
                 f"training again: epoch {report.epoch} of {report.max_epochs}, "
-                f"accuracy {report.validation:.3f}",
+                f"validation {report.validation:.3f}",
                 err=True,
             )
 
@@ -244,8 +244,8 @@ def _again(
     # Other hosts than those that the new model was trained on.
     after = run_audit(trained, dataset, **{**settings, "seed": settings["seed"] + 1})
     scored = [
-        {**one.numbers, "test accuracy": round(which.scores["test"].accuracy, 4)}
-        if "test" in which.scores
+        {**one.numbers, **{f"test {name}": round(v, 4) for name, v in tested.figures.items()}}
+        if (tested := which.scores.get("test"))
         else one.numbers
         for which, one in ((bundle, before), (trained, after))
     ]

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from gnninterpreter.cli.failing import plainly
-from gnninterpreter.cli.options import Json
+from gnninterpreter.cli.options import Address, Json
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gnninterpreter.experiments.robustness import Run
+    from gnninterpreter.parallel import Workers
 
 __all__ = ["bench"]
 
@@ -37,6 +38,7 @@ def robustness(
     ] = "bundled",
     recipe: Annotated[str, typer.Option("--recipe", help="`auto` or `paper`.")] = "auto",
     jobs: Annotated[int, typer.Option("--jobs", help="Runs at a time, one process each.")] = 1,
+    address: Address = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="SVG or PNG file with a mark for every run.")
     ] = None,
@@ -70,7 +72,8 @@ def robustness(
     if table:
         runs = read_runs(out)
     else:
-        runs = robustness(configs_of(models, seeds, restarts, recipe), out, jobs, _tell)
+        configs = configs_of(models, seeds, restarts, recipe)
+        runs = robustness(configs, out, _workers(jobs, address), _tell)
     _show(summarize(runs, searched), _echo_table, as_json)
     if plot is not None:
         from gnninterpreter.experiments.charts import save, seed_chart
@@ -103,6 +106,7 @@ def realism(
         ),
     ] = "ours",
     jobs: Annotated[int, typer.Option("--jobs", help="Runs at a time, one process each.")] = 1,
+    address: Address = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="SVG or PNG file with shares by class.")
     ] = None,
@@ -129,7 +133,8 @@ def realism(
         rows = read_rows(out)
     else:
         configs = configs_of(models, seeds, restarts, method)
-        rows = measure(configs, out, jobs, lambda row: typer.echo(line(row), err=True))
+        workers = _workers(jobs, address)
+        rows = measure(configs, out, workers, lambda row: typer.echo(line(row), err=True))
     summary = summarize(rows, read_discrepancies(out))
     _show(summary, echo_realism, as_json)
     if plot is not None and len(summary):
@@ -148,6 +153,12 @@ def _show(summary: pd.DataFrame, echo: Callable[[pd.DataFrame], None], as_json: 
         echo_json(json.loads(summary.to_json(orient="records", double_precision=15)))
     else:
         echo(summary)
+
+
+def _workers(jobs: int, address: str | None) -> int | Workers:
+    from gnninterpreter.sweep import make_workers
+
+    return jobs if address is None else make_workers("ray", address)
 
 
 def _tell(run: Run) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,15 +21,7 @@ from gnninterpreter.errors import SpecError
 if TYPE_CHECKING:
     from gnninterpreter.search import Recipe
 
-__all__ = ["RecipeName", "explain"]
-
-
-class RecipeName(str, Enum):
-    """The recipes that go by name."""
-
-    AUTO = "auto"
-    CERTAIN = "certain"
-    PAPER = "paper"
+__all__ = ["explain"]
 
 
 def explain(
@@ -95,26 +87,19 @@ def explain(
         int, typer.Option(help="CPU threads; more than one pays only for large models.")
     ] = 1,
     recipe: Annotated[
-        RecipeName,
+        str,
         typer.Option(
+            metavar="NAME|FILE",
             help="auto needs no tuning; certain looks for certainty alone; paper repeats the paper "
-            "on its own data sets."
+            "on its own data sets; or a file that `tune` wrote.",
+            autocompletion=lambda: ["auto", "certain", "paper"],
         ),
-    ] = RecipeName.AUTO,
+    ] = "auto",
     max_nodes: Annotated[
         int | None,
         typer.Option(help="Most nodes of an explanation.", show_default="from the class"),
     ] = None,
     iterations: Iterations = None,
-    max_memory: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Most memory that searches may take, as 4GB; restarts that do not fit at once "
-            "are searched for in parts.",
-            show_default="what is free",
-        ),
-    ] = None,
     task: Annotated[
         str,
         typer.Option(help="What the model says: multiclass, binary, multilabel or regression."),
@@ -125,6 +110,15 @@ def explain(
             metavar="NAMES",
             help="Names of the classes, labels or values, with commas between them.",
             show_default="from the data",
+        ),
+    ] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Most memory that searches may take, as 4GB; restarts that do not fit at once "
+            "are searched for in parts.",
+            show_default="what is free",
         ),
     ] = None,
     forward: Forward = None,
@@ -172,10 +166,10 @@ def explain(
     with only_results(as_json):
         from gnninterpreter import api
         from gnninterpreter.cli.progress import LiveProgress
-        from gnninterpreter.cli.references import load_forward, load_subject
+        from gnninterpreter.references import load_forward, load_subject
 
         molecules = None if smiles is None else (smiles, label or [], preset)
-        found, dataset = load_subject(model, data, molecules)
+        found, dataset = load_subject(model, data, molecules, partial(typer.echo, err=True))
         call = None if forward is None else load_forward(forward)
         result = api.explain(
             found,
@@ -203,17 +197,18 @@ def explain(
         typer.echo(f"report: {report.resolve()}", err=as_json)
 
 
-def _recipe(name: RecipeName, max_nodes: int | None, iterations: int | None) -> str | Recipe:
+def _recipe(name: str, max_nodes: int | None, iterations: int | None) -> str | Recipe:
     given = {"max_nodes": max_nodes, "iterations": iterations}
     overrides = {key: value for key, value in given.items() if value is not None}
-    if not overrides:
-        return name.value
-    if name is RecipeName.PAPER:
+    if not overrides and name in ("auto", "certain", "paper"):
+        return name
+    if name == "paper":
         options = " and ".join("--" + key.replace("_", "-") for key in overrides)
         raise SpecError(
             f"--recipe paper has settings of its own, so {options} cannot be given with it; "
             "leave it out, or use --recipe auto"
         )
-    from gnninterpreter.search import Recipe
+    from gnninterpreter.sweep import load_recipe
 
-    return getattr(Recipe, name.value)(**overrides)  # type: ignore[no-any-return]
+    found = load_recipe(name, what="--recipe")
+    return found if isinstance(found, str) else found.with_(**overrides)

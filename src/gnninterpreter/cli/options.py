@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "Address",
     "Forward",
     "Iterations",
     "Overwrite",
@@ -35,6 +36,14 @@ Iterations = Annotated[
     typer.Option(help="Most gradient steps of a search.", show_default="the recipe's"),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run that DIR holds.")]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="A Ray cluster that runs already.",
+        show_default="one on this machine",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 

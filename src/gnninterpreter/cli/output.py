@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gnninterpreter.errors import ModelError, OutputError
+from gnninterpreter.files import finite
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -103,7 +103,7 @@ def only_results(wanted: bool) -> Iterator[None]:
 
 def echo_json(values: Any) -> None:
     """Print one JSON document on standard output."""
-    typer.echo(json.dumps(_finite(values), indent=2, ensure_ascii=False, allow_nan=False))
+    typer.echo(json.dumps(finite(values), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def echo_table(result: ExplanationSet) -> None:
@@ -184,15 +184,4 @@ def with_graphs(result: ExplanationSet) -> dict[str, Any]:
             for mode in explanation.modes()
         ]
         entry.update(answers_json(explanation))
-    return values
-
-
-def _finite(values: Any) -> Any:
-    """JSON knows no NaN and no infinity; both become null."""
-    if isinstance(values, dict):
-        return {str(key): _finite(value) for key, value in values.items()}
-    if isinstance(values, (list, tuple)):
-        return [_finite(value) for value in values]
-    if isinstance(values, float) and not math.isfinite(values):
-        return None
     return values

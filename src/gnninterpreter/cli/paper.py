@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gnninterpreter.cli.options import Json
+from gnninterpreter.cli.options import Address, Json
 
 __all__ = ["Study", "paper"]
 
@@ -46,6 +46,7 @@ def paper(
         bool, typer.Option("--fresh", help="Draw again what is already there.")
     ] = False,
     jobs: Annotated[int, typer.Option(help="Processes that compute, one thread each.")] = 1,
+    address: Address = None,
     any_version: Annotated[
         bool,
         typer.Option(
@@ -75,6 +76,7 @@ def paper(
     from gnninterpreter.experiments.paper import STUDIES, Settings, run
     from gnninterpreter.experiments.paper.compute import CACHE, list_computations
     from gnninterpreter.experiments.store import Store
+    from gnninterpreter.sweep import make_workers
 
     use_threads(1)
     wanted = STUDIES if study is Study.ALL else (study.value,)
@@ -93,7 +95,7 @@ def paper(
         quick=quick,
         seed=seed,
         fresh=fresh,
-        jobs=jobs,
+        jobs=jobs if address is None else make_workers("ray", address),
         any_version=any_version,
         say=say,
     )

@@ -33,9 +33,9 @@ def report(
     - `gnninterpreter report run --model mylab.models:trained --data mylab.data:graphs`
     """
     from gnninterpreter.cli.output import REPORT, echo_json
-    from gnninterpreter.cli.references import load_data, load_forward, load_run_model
     from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.explanation import load_run
+    from gnninterpreter.references import load_data, load_forward, load_run_model
 
     use_threads(1)
     result = load_run(run)

@@ -84,6 +84,7 @@ def unpack_tensors(packed: Tensor) -> dict[str, Tensor]:
         content = reader.decompress(packed.numpy().tobytes(), MOST_UNPACKED)
         if not reader.eof:
             raise ValueError("packed tensors are cut short or too large")
-        return load(content)
+        tensors: dict[str, Tensor] = load(content)
+        return tensors
     except (zlib.error, SafetensorError) as error:
         raise ValueError(f"packed tensors are damaged ({error})") from error

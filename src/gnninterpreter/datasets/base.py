@@ -310,7 +310,9 @@ def undirected_graph(
     data = Data(
         x=torch.ones(num_nodes, 1) if x is None else x,
         edge_index=torch.cat([forth, forth.flip(0)], dim=1),
-        y=torch.as_tensor(label).reshape(1, -1) if torch.is_tensor(label) else torch.tensor([label]),
+        y=torch.as_tensor(label).reshape(1, -1)
+        if torch.is_tensor(label)
+        else torch.tensor([label]),
     )
     if edge_attr is not None:
         data.edge_attr = torch.cat([edge_attr, edge_attr])

@@ -1,4 +1,4 @@
-"""What data sets of molecules share: splits that keep the same structures and scaffolds together."""
+"""What data sets of molecules share: splits that keep structures or scaffolds together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from gnninterpreter.datasets.base import ExplainableDataset
 from gnninterpreter.datasets.splits import Split, grouped_split
 from gnninterpreter.errors import DataError
 
-__all__ = ["MolecularDataset", "structure_keys"]
+__all__ = ["BONDS", "MolecularDataset", "structure_keys"]
+
+BONDS = ("single", "double", "triple")
+"""Bonds of a Kekule structure, in which the valence of an atom is the sum of its bonds."""
 
 ROUNDS = 16
 MIX = (-7046029254386353131, 1609587929392839161)

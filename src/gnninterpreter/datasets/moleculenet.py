@@ -17,9 +17,10 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.datasets.molecular import MolecularDataset
+from gnninterpreter.chem.molecules import rdkit_chem
+from gnninterpreter.chem.smiles import from_smiles, parse_smiles
+from gnninterpreter.datasets.molecular import BONDS, MolecularDataset
 from gnninterpreter.datasets.published import PublishedFile
-from gnninterpreter.datasets.smiles import BONDS, read_smiles
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import Categorical, GraphSpec
 
@@ -33,6 +34,9 @@ ASSAYS = (
     "NR-AR", "NR-AR-LBD", "NR-AhR", "NR-Aromatase", "NR-ER", "NR-ER-LBD", "NR-PPAR-gamma",
     "SR-ARE", "SR-ATAD5", "SR-HSE", "SR-MMP", "SR-p53",
 )  # fmt: skip
+
+NO_LABEL, REFUSED = "left out: no label", "left out: refused by RDKit"
+RARE_KIND, LARGEST = "left out: atoms of rare kinds", "only the largest part kept"
 
 
 def _spec(atoms: tuple[str, ...], names: tuple[str, ...], task: str = "") -> GraphSpec:
@@ -58,27 +62,29 @@ class _Table(MolecularDataset):
 
     def generate(self) -> Iterator[Data]:
         """Yield the molecules in their published order; ``metadata`` counts those left out."""
+        rdkit_chem("reading SMILES")
         text = self.source.read(Path(self.root))[0].decode("utf-8")
         rows = list(csv.DictReader(io.StringIO(text, newline="")))
         notes: Counter[str] = Counter()
-        yield from read_smiles(self._labelled(rows, notes), self.spec.nodes[0].names, notes)
-        self.metadata |= {"rows": len(rows), "notes": dict(sorted(notes.items()))}
-
-    def _labelled(
-        self, rows: list[dict[str, Any]], notes: Counter[str]
-    ) -> Iterator[tuple[str, Tensor]]:
         for number, row in enumerate(rows, start=2):
-            try:
-                cells = [row[column] or "nan" for column in self.columns]
-                label, smiles = torch.tensor([float(cell) for cell in cells]), row["smiles"] or ""
-            except (KeyError, ValueError) as error:
-                raise DataError(
-                    f"line {number} of the table of '{self.name}' cannot be read: {error}"
-                ) from error
-            if bool(label.isnan().all()):
-                notes["left out: no label"] += 1
+            label = self._label(row, number)
+            found = NO_LABEL if bool(label.isnan().all()) else _read(row["smiles"], self.spec)
+            if isinstance(found, str):
+                notes[found] += 1
                 continue
-            yield smiles, label
+            graph, parts = found
+            notes[LARGEST] += parts > 1
+            graph.y = label
+            yield graph
+        self.metadata |= {"rows": len(rows), "notes": dict(sorted((+notes).items()))}
+
+    def _label(self, row: Mapping[str, str], number: int) -> Tensor:
+        try:
+            return torch.tensor([float(row[column] or "nan") for column in self.columns])
+        except (KeyError, TypeError, ValueError) as error:
+            raise DataError(
+                f"line {number} of the table of '{self.name}' cannot be read: {error}"
+            ) from error
 
     def parameters(self) -> Mapping[str, Any]:
         """Return the hash of the table."""
@@ -130,3 +136,19 @@ class Tox21(_Table):
     )
     columns = ASSAYS
     spec = _spec(COMMON + RARE, ASSAYS, "multilabel")
+
+
+def _read(smiles: str, spec: GraphSpec) -> tuple[Data, int] | str:
+    """The largest part of a molecule and how many parts it has; or why it cannot be read."""
+    Chem = rdkit_chem()
+    try:
+        parts = Chem.GetMolFrags(parse_smiles(smiles), asMols=True)
+    except DataError:
+        return REFUSED
+    largest = max(parts, key=lambda part: part.GetNumAtoms())
+    # One molecule has one Kekule structure, however it was written; stereo is not told apart.
+    plain = Chem.MolToSmiles(largest, isomericSmiles=False)
+    try:
+        return from_smiles(plain, spec), len(parts)
+    except DataError:
+        return RARE_KIND

@@ -16,9 +16,8 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.datasets.base import undirected_graph
-from gnninterpreter.datasets.molecular import MolecularDataset
+from gnninterpreter.datasets.molecular import BONDS, MolecularDataset
 from gnninterpreter.datasets.published import PublishedFile
-from gnninterpreter.datasets.smiles import BONDS
 from gnninterpreter.datasets.toxicophores import toxicophores_in
 from gnninterpreter.spec import Categorical, GraphSpec
 

@@ -69,7 +69,7 @@ def grouped_split(groups: Tensor, seed: int = 0, shares: tuple[float, float] = S
         DataError: If a part would be empty.
     """
     generator = torch.Generator().manual_seed(seed)
-    _, group, sizes = groups.unique(return_inverse=True, return_counts=True)
+    _, group, sizes = torch.unique(groups, return_inverse=True, return_counts=True)
     order = torch.randperm(len(sizes), generator=generator)
     order = order[(sizes[order] <= 0.5 * shares[1] * len(groups)).long().argsort(stable=True)]
     before = sizes[order].cumsum(0) - sizes[order]

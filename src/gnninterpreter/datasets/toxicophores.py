@@ -14,9 +14,10 @@ from typing import Any
 
 from torch_geometric.data import Data
 
+from gnninterpreter.chem.molecules import rdkit_chem, sanitized
 from gnninterpreter.datasets.published import data_folder
 from gnninterpreter.datasets.rome import DATA_VARIABLE
-from gnninterpreter.errors import DataError, MissingExtraError
+from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec
 
 __all__ = ["load_toxicophores", "toxicophores_in"]
@@ -37,14 +38,10 @@ def toxicophores_in(graph: Data, spec: GraphSpec) -> list[str]:
         MissingExtraError: If RDKit is not installed.
     """
     patterns = load_toxicophores()
-    from rdkit import Chem, rdBase
+    from rdkit import rdBase
 
-    molecule = _molecule(graph, spec)
-    with rdBase.BlockLogs():
-        failed = Chem.SanitizeMol(molecule, catchErrors=True)
-        if failed != Chem.SanitizeFlags.SANITIZE_NONE:
-            raise DataError(f"the graph is no possible molecule ({failed})")
-        molecule = Chem.RemoveHs(molecule)
+    with rdBase.BlockLogs():  # hydrogens without neighbours stay, which it would print
+        molecule = rdkit_chem().RemoveHs(sanitized(graph, spec))
     return [name for name, pattern in patterns.items() if molecule.HasSubstructMatch(pattern)]
 
 
@@ -58,8 +55,8 @@ def load_toxicophores() -> dict[str, Any]:
     folder = data_folder()
     places = [folder / FILE] if folder else []
     found = importlib.util.find_spec("medchem")
-    for place in found.submodule_search_locations or () if found else ():
-        places.append(Path(place) / "data" / "common_alerts_collection.csv")
+    installed = (found and found.submodule_search_locations) or ()
+    places += [Path(place) / "data" / "common_alerts_collection.csv" for place in installed]
     for path in places:
         if path.is_file():
             return _patterns(path)
@@ -71,10 +68,7 @@ def load_toxicophores() -> dict[str, Any]:
 
 @lru_cache(maxsize=4)
 def _patterns(path: Path) -> dict[str, Any]:
-    try:
-        from rdkit import Chem
-    except ImportError as error:
-        raise MissingExtraError("looking for toxicophores", "rdkit", "chem") from error
+    Chem = rdkit_chem("looking for toxicophores")
     with path.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row.get("rule_set_name", RULES) == RULES]
     named = {row.get("name") or row.get("description", ""): row["smarts"] for row in rows}
@@ -84,21 +78,3 @@ def _patterns(path: Path) -> dict[str, Any]:
         for name, smarts in named.items()
         if not name.endswith("(general)")
     }
-
-
-def _molecule(graph: Data, spec: GraphSpec) -> Any:
-    from rdkit import Chem
-
-    molecule = Chem.RWMol()
-    for kind in graph.x.argmax(1).tolist():
-        name = spec.nodes[0].names[kind]
-        atom = Chem.Atom(name.rstrip("+-"))
-        atom.SetFormalCharge(name.count("+") - name.count("-"))
-        molecule.AddAtom(atom)
-    orders = [getattr(Chem.BondType, name.upper()) for name in spec.edges[0].names]
-    for (i, j), kind in zip(
-        graph.edge_index.t().tolist(), graph.edge_attr.argmax(1).tolist(), strict=True
-    ):
-        if i < j:
-            molecule.AddBond(i, j, orders[kind])
-    return molecule

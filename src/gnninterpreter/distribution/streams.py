@@ -14,7 +14,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-__all__ = ["Streams"]
+__all__ = ["Streams", "mix"]
 
 # Constants of the SplitMix64 generator, as signed 64-bit integers.
 _GOLDEN = 0x9E3779B97F4A7C15 - (1 << 64)
@@ -29,7 +29,8 @@ def _shift_right(x: Tensor, bits: int) -> Tensor:
     return (x >> bits).bitwise_and_((1 << (64 - bits)) - 1)
 
 
-def _mix(x: Tensor) -> Tensor:
+def mix(x: Tensor) -> Tensor:
+    """Turn 64-bit numbers into others that look random, each into its own (SplitMix64)."""
     x = _shift_right(x, 30).bitwise_xor_(x).mul_(_MIX_1)
     x = _shift_right(x, 27).bitwise_xor_(x).mul_(_MIX_2)
     return _shift_right(x, 31).bitwise_xor_(x)
@@ -69,14 +70,14 @@ class Streams:
     ) -> None:
         """Make the keys of the streams."""
         identities = torch.arange(ids) if isinstance(ids, int) else torch.tensor(ids)
-        base = _mix(torch.tensor(seed) + torch.tensor(purpose + 1) * _MIX_1)
-        self.keys = _mix(base + (identities.long() + 1) * _GOLDEN).to(device)
+        base = mix(torch.tensor(seed) + torch.tensor(purpose + 1) * _MIX_1)
+        self.keys = mix(base + (identities.long() + 1) * _GOLDEN).to(device)
         self.position = 0
 
     def fork(self, purpose: int) -> Streams:
         """Return streams of their own for another purpose, from their beginning."""
         other = copy(self)
-        other.keys = _mix(self.keys + torch.tensor(purpose + 1) * _MIX_2)
+        other.keys = mix(self.keys + torch.tensor(purpose + 1) * _MIX_2)
         other.position = 0
         return other
 
@@ -94,7 +95,7 @@ class Streams:
         count = math.prod(shape)
         first = self.keys + (self.position + 1) * _GOLDEN_TENSOR.to(self.keys.device)
         self.position += count
-        bits = _mix(first.unsqueeze(1) + _steps(count, self.keys.device))
+        bits = mix(first.unsqueeze(1) + _steps(count, self.keys.device))
         fraction = _shift_right(bits, 64 - _BITS).to(dtype).add_(0.5).mul_(2.0**-_BITS)
         return fraction.view(len(self), *shape)
 

@@ -109,7 +109,9 @@ def sufficient(case: Case) -> Check:
 
     def sentence(value: float, beside: float | None) -> str:
         control = "not tried" if beside is None else f"{beside:.0%}"
-        return f"with the core joined {value:.0%} of other graphs turn, with another piece {control}"
+        return (
+            f"with the core joined {value:.0%} of other graphs turn, with another piece {control}"
+        )
 
     return _effect("sufficient", effect, sentence, CLEARLY)
 
@@ -215,10 +217,11 @@ def random_control(case: Case) -> Check:
         density=min(1.0, explanation.num_edges / pairs),
         dtype=classifier.dtype,
     )
+    graphs = graphs[graphs.possible]
     own_look = _look(explanation.best)
     others = [i for i, one in enumerate(graphs.to_data_list()) if _look(one) != own_look]
     if not others:
-        return Check(name, None, "every graph of this size and density is this one")
+        return Check(name, None, "no other graph of this size and density can be drawn")
     scores = classifier.score(graphs[torch.tensor(others)])
     given = case.target.score(scores).double().nan_to_num(nan=0.0)
     mean, best, own = float(given.mean()), float(given.max()), explanation.probability.mean
@@ -228,7 +231,8 @@ def random_control(case: Case) -> Check:
         typical, top = rows.mean(0).tolist(), rows[int(given.argmax())].tolist()
         words = case.target.written(typical), case.target.written(top)
     sentence = (
-        f"random graphs of this size get {words[0]} on average, the best of {len(others)} {words[1]}"
+        f"random graphs of this size get {words[0]} on average, "
+        f"the best of {len(others)} {words[1]}"
     )
     passed = mean < RANDOM_SHARE * own
     if not passed and case.target.probable:

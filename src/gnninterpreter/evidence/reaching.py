@@ -138,7 +138,9 @@ def among_real(case: Case) -> Check:
     name = "certainty among real graphs"
     percentile = None if case.profile is None else case.profile.score_percentile(score)
     if percentile is None:
-        return Check(name, None, f"what the model gives to real graphs {target.members} is not known")
+        return Check(
+            name, None, f"what the model gives to real graphs {target.members} is not known"
+        )
     sentence = f"the model is more certain of the graph than of {percentile:.0f}% of real graphs"
     passed = percentile >= OUTLYING_PERCENTILE or score >= CERTAIN
     return Check(name, passed, sentence, percentile, OUTLYING_PERCENTILE)

@@ -70,21 +70,31 @@ def explanation_of(
     aim = Aim(target, result.limits.max_nodes, result.limits.max_edges)
     whole = violation(Proposals(modes, scores, aim)) <= 0
     typical = _percentiles(modes, profile)
+    # One look at the device for all restarts, not one for each number.
+    columns = zip(
+        given.tolist(),
+        result.mean_score.tolist(),
+        modes.num_nodes.tolist(),
+        modes.num_edges.tolist(),
+        whole.tolist(),
+        undecided.tolist(),
+        strict=True,
+    )
     restarts = [
         Restart(
-            probability=float(given[r]),
-            mean_probability=float(result.mean_score[r]),
-            nodes=int(modes.num_nodes[r]),
-            edges=int(modes.num_edges[r]),
+            probability=score,
+            mean_probability=mean,
+            nodes=int(nodes),
+            edges=int(edges),
             similarity=alike[r],
-            feasible=bool(whole[r]),
-            undecided=float(undecided[r]),
+            feasible=feasible,
+            undecided=still_open,
             reason=str(result.reasons[r]),
             iterations=int(result.iterations[r]),
             percentile=typical[r],
-            certain=bool(given[r] >= result.certain),
+            certain=score >= result.certain,
         )
-        for r in range(result.distribution.restarts)
+        for r, (score, mean, nodes, edges, feasible, still_open) in enumerate(columns)
     ]
     answers = Answers()
     if real is not None:
@@ -149,7 +159,7 @@ def similarities(embedding: Tensor, profile: Profile | None) -> list[float | Non
     if profile is None or profile.mean_embedding is None:
         return [None] * len(embedding)
     mean = profile.mean_embedding.to(embedding).unsqueeze(0)
-    return [float(v) for v in torch.cosine_similarity(embedding, mean).nan_to_num(nan=-1.0)]
+    return list(torch.cosine_similarity(embedding, mean).nan_to_num(nan=-1.0).tolist())
 
 
 def _percentiles(modes: DenseGraphs, profile: Profile | None) -> list[float | None]:
@@ -168,18 +178,18 @@ def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
     """Say what could not be judged, and what may help where the target was not reached."""
     if profile is None:
         return []
-    notes = []
+    notes, target = [], explanation.target
     if profile.typicality is None and profile.mean_embedding is not None:
         few = f"there are only {profile.count}" if profile.count < FEWEST_GRAPHS else "none fit"
         notes.append(
             f"how typical the graph is was not judged: it takes {FEWEST_GRAPHS} real graphs "
-            f"{explanation.target.members}, and {few}"
+            f"{target.members}, and {few}"
         )
     usual, limit = profile.mean_nodes, explanation.max_nodes
     if explanation.probability.mean < CERTAIN and explanation.num_nodes >= limit < usual:
         notes.append(
-            f"it has as many nodes as it may, {limit}, and graphs {explanation.target.members} have "
-            f"{usual:.0f} on average: a higher max_nodes may reach {explanation.target.noun}"
+            f"it has as many nodes as it may, {limit}, and graphs {target.members} have "
+            f"{usual:.0f} on average: a higher max_nodes may reach {target.noun}"
         )
     return notes
 

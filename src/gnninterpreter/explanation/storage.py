@@ -119,7 +119,7 @@ FIELDS: dict[str, schema.Check] = {
 
 # What runs of earlier versions do not say.
 PARTS = ("cores", "shortcuts", "real_graphs")
-LATER: dict[str, Any] = {**dict.fromkeys(PARTS, []), "sampled_outputs": []}
+LATER: dict[str, Any] = {name: [] for name in (*PARTS, "sampled_outputs")}
 LATER_OF_RESTARTS: dict[str, Any] = {"percentile": None, "certain": True}
 LATER_OF_PARTS: dict[str, Any] = {"said": "", "truth": ""}
 

@@ -95,6 +95,7 @@ class GraphClassifier:
             with OperationRecorder() as recorder:
                 found, self._written = written_by(model, batch, self._raw)
             self._check_rows(found.size(1), batch)
+            self._check_positions(batch)
             self.reader: OutputReader = read_outputs(
                 found,
                 recorder.kind(found),
@@ -141,6 +142,11 @@ class GraphClassifier:
                 other.score(other._drawn(1))
                 return other
         return classifier
+
+    @property
+    def has_own_embedding(self) -> bool:
+        """Whether the embedding comes from a callable of the user's."""
+        return self._embedding_call is not None
 
     @property
     def task(self) -> Task:
@@ -272,6 +278,20 @@ class GraphClassifier:
                 "and other numbers of them for other sizes: node-level models are not supported "
                 "yet; explain a graph-level one, or pass forward= with a readout"
             )
+
+    def _check_positions(self, batch: Batch) -> None:
+        """Refuse a model that cannot do without positions, which explanations do not have."""
+        if batch.get("pos") is None:
+            return
+        bare = copy(batch)
+        del bare["pos"]
+        try:
+            self._raw(bare)
+        except Exception as error:
+            raise ModelError(
+                f"models of positions in space are not supported yet: {type(self.model).__name__} "
+                "reads 'pos', which explanations do not have"
+            ) from error
 
     def _drawn(self, seed: int) -> DenseGraphs:
         generator = torch.Generator().manual_seed(seed)

@@ -7,6 +7,7 @@ from gnninterpreter.objective.certainty import Certainty, RawScore
 from gnninterpreter.objective.connectivity import Connectivity
 from gnninterpreter.objective.entropy import Entropy
 from gnninterpreter.objective.likeness import Likeness
+from gnninterpreter.objective.memory import Memory, graph_keys
 from gnninterpreter.objective.norms import LatentNorm
 from gnninterpreter.objective.objective import Objective, Weighted
 from gnninterpreter.objective.schedules import Constant, Ramp, Schedule, WarmUp
@@ -30,6 +31,7 @@ __all__ = [
     "LabelTarget",
     "LatentNorm",
     "Likeness",
+    "Memory",
     "Objective",
     "Proposals",
     "Ramp",
@@ -44,6 +46,7 @@ __all__ = [
     "WarmUp",
     "Weighted",
     "Wholeness",
+    "graph_keys",
     "target_from_json",
     "violation",
 ]

@@ -18,6 +18,7 @@ from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.statistics import Profile
+from gnninterpreter.objective.memory import Memory
 from gnninterpreter.objective.target import Target
 from gnninterpreter.typicality import Strangeness, Typicality
 
@@ -59,11 +60,15 @@ class Proposals:
         graphs: The graphs. Their weights are 0 or 1, but for terms that say they are smooth.
         scores: The model's outputs for them; NaN for a graph without edges.
         aim: What the search is after.
+        keys: By which the memory knows the graphs, [B]; None where there is no memory.
+        memory: What is known of graphs already.
     """
 
     graphs: DenseGraphs
     scores: Scores
     aim: Aim
+    keys: Tensor | None = None
+    memory: Memory | None = None
 
     @cached_property
     def log_score(self) -> Tensor:
@@ -75,7 +80,16 @@ class Proposals:
     def strangeness(self) -> Strangeness | None:
         """How strange each is beside real graphs; None where none are known. Takes long."""
         known = self.aim.typicality
-        return None if known is None else known.bank.strangeness(self.graphs)
+        if known is None:
+            return None
+        if self.memory is None or self.keys is None:
+            return known.bank.strangeness(self.graphs)
+
+        def measured(places: Tensor) -> tuple[Tensor, ...]:
+            found = known.bank.strangeness(self.graphs[places])
+            return found.nodes, found.whole, found.local, found.outside
+
+        return Strangeness(*self.memory.recall("strangeness", self.keys, measured))
 
     def untypical(self, bar: float) -> Tensor | None:
         """What each lacks of being as typical as a share of real graphs, [B]; None if unknown."""
@@ -84,10 +98,24 @@ class Proposals:
             return None
         return known.bank.penalty(self.strangeness, bar)
 
+    def typical(self, bar: float) -> Tensor | None:
+        """Whether each is as typical as a share of real graphs, [B]; None if that is unknown."""
+        known = self.aim.typicality
+        if known is None:
+            return None
+        if self.memory is None or self.keys is None:
+            return known.bank.reaches(self.graphs, bar)
+
+        def judged(places: Tensor) -> tuple[Tensor, ...]:
+            return (known.bank.reaches(self.graphs[places], bar),)
+
+        return self.memory.recall(f"typical {bar}", self.keys, judged)[0]
+
     def select(self, rows: Tensor) -> Proposals:
         """Some of the graphs."""
         scores = Scores(self.scores.logits[rows], self.scores.embedding[rows], self.scores.task)
-        return Proposals(self.graphs[rows], scores, self.aim)
+        keys = None if self.keys is None else self.keys[rows]
+        return Proposals(self.graphs[rows], scores, self.aim, keys, self.memory)
 
     @cached_property
     def edges(self) -> Tensor:

@@ -136,7 +136,8 @@ class ClassTarget(Target):
 
     def assigned(self, scores: Scores) -> Tensor:
         """Whether the class is the most probable one."""
-        return scores.logits.argmax(-1) == self.index
+        known = ~scores.logits.isnan().any(-1)
+        return (scores.logits.argmax(-1) == self.index) & known
 
     def true_of(self, label: Tensor) -> bool | None:
         """Whether the label is this class."""

@@ -67,12 +67,18 @@ def probe(
     """
     classifier = relaxed.classifier
     graphs = _draw(relaxed, count, num_candidates, seed)
+    try:
+        Candidates(graphs[:1])
+    except SpecError as error:
+        return ProbeReport(False, torch.nan, torch.nan, str(error))
+    graphs = graphs[graphs.possible]
+    if not len(graphs):
+        reason = "none of the random graphs it was tried on can have its derived features"
+        return ProbeReport(False, torch.nan, torch.nan, reason)
     native = classifier.score(graphs)
     try:
         with torch.no_grad():
             soft = relaxed(graphs)
-    except SpecError as error:
-        return ProbeReport(False, torch.nan, torch.nan, str(error))
     except Exception as error:
         blamed = _first_failure(relaxed, graphs)
         cause = f"{type(error).__name__}: {error}"

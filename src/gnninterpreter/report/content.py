@@ -170,9 +170,7 @@ def _bars(explanation: Explanation) -> list[Bar]:
     """Every output; a value fills as much of its bar as there are real graphs below it."""
     target, names = explanation.target, explanation.spec.class_names
     bars = []
-    for index, (name, value) in enumerate(
-        zip(names, explanation.class_probabilities, strict=True)
-    ):
+    for index, (name, value) in enumerate(zip(names, explanation.class_probabilities, strict=True)):
         if isinstance(target, ValueTarget):
             mine = index == target.index
             share = (target.percentile(value) or 0.0) / 100 if mine else 0.0

@@ -19,6 +19,7 @@ from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.report.gallery import DRAWS, SHOWN, distinct_samples
 from gnninterpreter.report.softness import Stop, stops, thresholded
+from gnninterpreter.spec import graph_list
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation, ExplanationSet
@@ -83,7 +84,7 @@ def compute_extras(
     classifier = (
         model if isinstance(model, GraphClassifier) else GraphClassifier(model, result.spec)
     )
-    graphs = [] if dataset is None else list(dataset)
+    graphs = [] if dataset is None else graph_list(dataset)
     scores = classifier.score_data(graphs) if graphs else None
     extras = {}
     for name, explanation in result.items():

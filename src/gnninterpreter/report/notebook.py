@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gnninterpreter.chem.drawing import formula_svg
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.svg import FONT
@@ -28,8 +29,11 @@ CORE = (340, 130)
 
 def card_html(explanation: Explanation) -> str:
     """One explanation as a small piece of HTML that needs no style sheet, for ``_repr_html_``."""
-    verdict = explanation.verdict
-    drawing = graph_svg(explanation.graph, explanation.spec, size=SIZE, title=explanation.target.title)
+    verdict, title = explanation.verdict, explanation.target.title
+    spec = explanation.spec
+    drawing = formula_svg(explanation.best, spec, title, size=SIZE) or graph_svg(
+        explanation.graph, spec, size=SIZE, title=title
+    )
     symbol = "p = " if explanation.target.probable else ""
     numbers = (
         f"{symbol}{explanation.given} over {explanation.probability.n:,} samples · "
@@ -40,7 +44,7 @@ def card_html(explanation: Explanation) -> str:
         "max-width:calc(100% - 12px);margin:6px;padding:12px;"
         "border:1px solid #e2e5e9;border-radius:10px;background:#fff;color:#16202c;"
         f'font:14px/1.45 {text(FONT)}">'
-        f'<div style="font-size:17px;font-weight:650">{text(explanation.target.title)}</div>'
+        f'<div style="font-size:17px;font-weight:650">{text(title)}</div>'
         f'<div style="color:{COLOURS[verdict.level]};font-weight:600">'
         f"{text(verdict.word.capitalize())}</div>{drawing}"
         f"<div>{text(typical_words(explanation))}</div>"
@@ -59,8 +63,9 @@ def _core(explanation: Explanation) -> str:
     drawing = ""
     if core is not None:
         title = f"Core of {explanation.name}"
-        graph = to_networkx(core.graph, spec)
-        drawing = graph_svg(graph, spec, size=CORE, title=title, show_legend=False)
+        drawing = formula_svg(core.graph, spec, title, piece=True, size=CORE) or graph_svg(
+            to_networkx(core.graph, spec), spec, size=CORE, title=title, show_legend=False
+        )
     words = text(core_words(core, explanation))
     return f'<div style="font-weight:600;margin-top:8px">Core</div>{drawing}<div>{words}</div>'
 

@@ -125,7 +125,7 @@ def walk(
     slack = problem.objective.slack
 
     def measured(graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
-        found = problem.propose(graphs)
+        found = problem.propose(graphs, new=True)
         cost = problem.objective.cost(found)
         if by_cost:
             return cost, cost

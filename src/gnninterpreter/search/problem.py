@@ -12,13 +12,13 @@ from gnninterpreter.batches import compact
 from gnninterpreter.distribution import GraphDistribution, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
-from gnninterpreter.objective import Aim, Objective, Proposals
+from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical, graph_keys
 from gnninterpreter.relax import RelaxedModel
 
 __all__ = ["Evaluation", "Problem"]
 
-# Graphs that are scored in one call, which bounds memory.
-CHUNK = 2048
+# Graphs that are scored in one call, which bounds memory: on a CPU and on a GPU.
+CHUNK, WIDE_CHUNK = 4096, 65536
 # Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
 SAMPLE_BAR = 25.0
 
@@ -80,6 +80,9 @@ class Problem:
         objective: How good graphs are.
         aim: What is asked for, and within which limits.
         certain: Score with which a restart is content.
+        memory: What is known of graphs already; None asks about every graph again. A relaxed model
+            does not mind the order of nodes: the probe has shown it nodes in between that are not
+            there.
     """
 
     classifier: GraphClassifier
@@ -87,6 +90,12 @@ class Problem:
     objective: Objective
     aim: Aim
     certain: float = 0.99
+    memory: Memory | None = None
+
+    @property
+    def chunk(self) -> int:
+        """Most graphs to score in one call."""
+        return CHUNK if self.classifier.device.type == "cpu" else WIDE_CHUNK
 
     @cached_property
     def asks_native(self) -> bool:
@@ -112,10 +121,26 @@ class Problem:
         )
 
     @torch.no_grad()
-    def propose(self, graphs: DenseGraphs) -> Proposals:
-        """Score discrete graphs, on as few candidate nodes as they need."""
+    def propose(self, graphs: DenseGraphs, new: bool = False) -> Proposals:
+        """Score discrete graphs, on as few candidate nodes as they need.
+
+        Args:
+            graphs: The graphs.
+            new: Whether most of them will not have been seen before, as on a walk: looking them up
+                takes longer than products of matrices do.
+        """
         small = compact(graphs)
-        return Proposals(small, self.scores(small), self.aim)
+        if self.memory is None or (new and not self.asks_native):
+            return Proposals(small, self.scores(small), self.aim)
+        keys = graph_keys(small, ordered=self.relaxed is None)
+
+        def asked(places: Tensor) -> tuple[Tensor, ...]:
+            found = self.scores(small[places])
+            return found.logits, found.embedding
+
+        logits, embedding = self.memory.recall("scores", keys, asked)
+        scores = Scores(logits, embedding, self.classifier.task)
+        return Proposals(small, scores, self.aim, keys, self.memory)
 
     @torch.no_grad()
     def evaluate(self, graphs: DenseGraphs | Proposals) -> Evaluation:
@@ -131,12 +156,40 @@ class Problem:
             met=self.objective.met(found),
         )
 
+    def lacking(self, found: Proposals) -> Tensor:
+        """What graphs lack of what may be shown as a sample, [B]; has a slope for soft ones."""
+        total = torch.zeros_like(found.log_score)
+        for weighted in self.objective.terms:
+            term = weighted.term
+            if isinstance(term, Typical):
+                cost = found.untypical(SAMPLE_BAR)
+            else:
+                asked = weighted.discrete > 0 and term.required and term.met(found) is not None
+                cost = term.discrete(found) if asked else None
+            if cost is not None:
+                total = total + weighted.discrete * cost
+        return total
+
+    @torch.no_grad()
+    def good(self, graphs: DenseGraphs, new: bool = False) -> Tensor:
+        """Whether graphs are certain, whole and typical enough for a sample, [B].
+
+        Args:
+            graphs: The graphs.
+            new: As for `propose`.
+        """
+        found = self.propose(graphs, new)
+        good = found.log_score.exp() >= self.aim.enough
+        rows = good.nonzero().squeeze(1)
+        return good.index_put((rows,), self.presentable(found.select(rows)))
+
     @torch.no_grad()
     def presentable(self, found: Proposals) -> Tensor:
         """Whether graphs may be shown as samples: feasible, and typical enough, [B]."""
         fine = self.objective.feasible(found)
-        missing = found.untypical(SAMPLE_BAR)
-        return fine if missing is None else fine & (missing <= 0)
+        rows = fine.nonzero().squeeze(1)
+        typical = found.select(rows).typical(SAMPLE_BAR)
+        return fine if typical is None else fine.index_put((rows,), typical)
 
     def slope(self, graphs: DenseGraphs) -> Tensor:
         """The part of the cost that can be differentiated, [B], from the relaxed model."""
@@ -145,9 +198,11 @@ class Problem:
 
     def mean_score(self, distribution: GraphDistribution, samples: int, streams: Streams) -> Tensor:
         """Mean score over discrete samples of each of R distributions, [R]."""
-        graphs = distribution.discrete(samples, streams)
-        parts = [
-            self.propose(graphs[start : start + CHUNK]).log_score.exp()
-            for start in range(0, len(graphs), CHUNK)
-        ]
-        return torch.cat(parts).view(-1, samples).mean(dim=1)
+        # Some restarts at a time, which bounds memory; each draws from a stream of its own.
+        each, means = max(1, self.chunk // samples), []
+        for start in range(0, distribution.restarts, each):
+            rows = torch.arange(distribution.restarts, device=streams.keys.device)
+            rows = rows[start : start + each]
+            drawn = distribution.select(rows).discrete(samples, streams.select(rows))
+            means.append(self.propose(drawn).log_score.exp().view(-1, samples).mean(dim=1))
+        return torch.cat(means)

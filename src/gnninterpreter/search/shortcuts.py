@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import torch
+from torch import Tensor
 
 from gnninterpreter.batches import widened
 from gnninterpreter.distribution import Streams
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Objective
 from gnninterpreter.search.anneal import emphasis_of, random_walkers, walk
 from gnninterpreter.search.callbacks import Monitor
@@ -34,6 +36,7 @@ class FindShortcuts:
 
     Args:
         restarts: Searches, at most as many as there are restarts.
+        enough: How many of them have to be certain of a graph for the others to end, too.
         walkers: Walkers of each.
         walk_steps: Most steps of a walker.
         walk_nodes: Most nodes of the graphs they walk over.
@@ -41,6 +44,7 @@ class FindShortcuts:
     """
 
     restarts: int = 4
+    enough: int = 2
     walkers: int = 16
     walk_steps: int = 100
     walk_nodes: int = 10
@@ -49,7 +53,9 @@ class FindShortcuts:
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_settings(self, restarts=1, walkers=1, walk_steps=1, walk_nodes=3, local_steps=1)
+        check_settings(
+            self, restarts=1, enough=1, walkers=1, walk_steps=1, walk_nodes=3, local_steps=1
+        )
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Look for shortcuts."""
@@ -64,10 +70,23 @@ class FindShortcuts:
         start = random_walkers(
             state.graphs.spec, nodes, self.walkers, some, state.graphs.weight.dtype
         )
-        found = walk(task, start, some, self.walk_steps, emphasis=emphasis_of(task, self.walkers))
-        found = improved(task, found, some.fork(1), self.local_steps)
-        seen = task.evaluate(found)
-        untypical = known.bank.percentile(found) < UNTYPICAL
-        rows = (seen.score >= problem.certain) & seen.feasible & untypical
-        found = widened(found[rows], state.graphs.num_candidates)
+
+        def certain(graphs: DenseGraphs) -> Tensor:
+            seen = task.evaluate(graphs)
+            return (seen.score >= problem.certain) & seen.feasible
+
+        found = walk(
+            task,
+            start,
+            some,
+            self.walk_steps,
+            emphasis=emphasis_of(task, self.walkers),
+            tell=lambda step, best: int(certain(best).sum()) >= self.enough,
+        )
+        rows = certain(found).nonzero().squeeze(1)
+        if not rows.numel():
+            return state
+        found = improved(task, found[rows], some.fork(1).select(rows), self.local_steps)
+        found = found[known.bank.percentile(found) < UNTYPICAL]
+        found = widened(found, state.graphs.num_candidates)
         return state.with_(shortcuts=found if len(found) else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +15,13 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.spec.blocks import Block, Derived
 from gnninterpreter.spec.derived import columns, fill
 from gnninterpreter.spec.spec import GraphSpec
+from gnninterpreter.spec.structure import laplacian
 from gnninterpreter.spec.transforms import profile_block, transform_blocks
 
 __all__ = ["check_agreement", "own_attributes", "recognised", "split_derived"]
 
 # Graphs that are looked at, and nodes of the largest of them.
-GRAPHS, NODES, FIRST, CHUNK = 100, 300, 5, 64
+GRAPHS, NODES, FIRST, CHUNK, ROWS = 100, 300, 5, 64, 20
 CLOSE = 1e-4
 KNOWN = {"x", "edge_index", "edge_attr", "edge_type", "edge_weight", "pos", "y", "batch", "ptr"}
 
@@ -124,7 +126,7 @@ def _close(block: Derived, mine: Tensor, made: Tensor, batch: Batch) -> Tensor:
     if block.function == "laplacian":
         # Signs are arbitrary, and so is the choice among vectors of one eigenvalue.
         graphs = batch.to_data_list()
-        parts = mine.split([int(graph.num_nodes) for graph in graphs])
+        parts = torch.split(mine, [int(graph.num_nodes) for graph in graphs])
         return torch.cat([_are_eigenvectors(*one) for one in zip(parts, graphs, strict=True)])
     return (mine - made).abs() <= CLOSE * (1 + made.abs())
 
@@ -134,14 +136,12 @@ def _are_eigenvectors(vectors: Tensor, graph: Data) -> Tensor:
     size = vectors.size(0)
     edges = torch.zeros(size, size, dtype=torch.double)
     edges[graph.edge_index[0], graph.edge_index[1]] = 1.0
-    edges.fill_diagonal_(0.0)
-    scale = edges.sum(1).clamp_min(1e-12).rsqrt() * (edges.sum(1) > 0)
-    laplacian = torch.eye(size, dtype=torch.double) - scale[:, None] * edges * scale
-    values = torch.linalg.eigvalsh((laplacian + laplacian.mT) / 2)[1 : vectors.size(1) + 1]
+    matrix = laplacian(edges)
+    values = torch.linalg.eigvalsh(matrix)[1 : vectors.size(1) + 1]
     if values.numel() < vectors.size(1):
         return torch.zeros_like(vectors, dtype=torch.bool)
-    rest = (laplacian @ vectors - vectors * values).abs().amax(0)
-    good = (rest < 1e-3) & ((vectors.norm(dim=0) - 1).abs() < 1e-3)
+    rest = (matrix @ vectors - vectors * values).abs().amax(0)
+    good: Tensor = (rest < 1e-3) & ((vectors.square().sum(0) - 1).abs() < 1e-3)
     return good.expand_as(vectors)
 
 
@@ -160,10 +160,22 @@ def recognised(graphs: Sequence[Data], key: str) -> list[tuple[int, Derived]]:
         Data(edge_index=graph.edge_index, num_nodes=graph.num_nodes, **{key: graph[key]})
         for graph in fit[:: max(len(fit) // GRAPHS, 1)][:GRAPHS]
     ]
-    # Most data is told by its first graphs, and costs nothing more.
-    if not some or not _found(some[:FIRST], key, sure=False):
+    # A handful of rows may look like anything, and most data is told by its first graphs.
+    few = sum(int(graph.num_nodes or 0) for graph in some) < ROWS
+    if few or not _found(some[:FIRST], key, sure=False):
         return []
-    return _found(some, key, sure=True)
+    # What holds for the first alone is returned too, so that it can be said where it ends.
+    found = _found(some, key, sure=True) or _found(some[:FIRST], key, sure=True)
+    return [(start, _bounded(block, graphs, key, start)) for start, block in found]
+
+
+def _bounded(block: Derived, graphs: Sequence[Data], key: str, start: int) -> Derived:
+    """A degree that the model reads as a code goes no further than in the data."""
+    if block.function != "degree" or block.encoding != "index":
+        return block
+    columns = (graph[key].reshape(int(graph.num_nodes or 0), -1)[:, start] for graph in graphs)
+    most = max(int(column.max()) for column in columns if column.numel())
+    return replace(block, settings={**block.options, "most": most})
 
 
 def own_attributes(graphs: Sequence[Data]) -> tuple[Derived, ...]:
@@ -175,8 +187,11 @@ def own_attributes(graphs: Sequence[Data]) -> tuple[Derived, ...]:
         if key in KNOWN or not numbers or any(graph.get(key) is None for graph in graphs):
             continue
         for start, block in recognised(graphs, key):
-            if start == 0 and block.width == value.size(1):
-                found.append(replace(block, name=key, names=()))
+            own = replace(block, name=key, names=())
+            with suppress(DataError):
+                if start == 0 and block.width == value.size(1):
+                    check_agreement(graphs, GraphSpec(attributes=(own,)))
+                    found.append(own)
     return tuple(found)
 
 
@@ -250,7 +265,7 @@ def _tables(batch: Batch, width: int, codes: bool) -> dict[str, Tensor]:
 
 def _run_of_vectors(graphs: Sequence[Data], key: str, start: int) -> int:
     """Number of Laplacian vectors that begin at a column, in every graph."""
-    count = graphs[0][key].size(1) - start
+    count: int = graphs[0][key].size(1) - start
     for graph in graphs:
         if not count:
             break

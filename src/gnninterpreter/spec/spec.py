@@ -179,16 +179,32 @@ class GraphSpec:
         """Return the same spec with other class names."""
         return replace(self, class_names=several("class_names", names, "names"))
 
-    def with_feature_names(self, names: Sequence[str]) -> GraphSpec:
-        """Return the same spec with names for the columns of the node features.
+    def with_feature_names(self, names: Sequence[str] | Mapping[str, Sequence[str]]) -> GraphSpec:
+        """Return the same spec with names for the columns of the features.
 
         Args:
-            names: One for each category of the first categorical block, or, where there is none,
-                one for each column of the numbers.
+            names: One for each category of the first categorical block of the nodes, or, where
+                there is none, one for each column of the numbers. Or a mapping from the names of
+                blocks, of nodes or edges, to such names.
 
         Raises:
-            SpecError: If there are more or fewer names than that.
+            SpecError: If there are more or fewer names than that, or there is no such block.
         """
+        if isinstance(names, Mapping):
+            known = {block.name for block in (*self.nodes, *self.edges)}
+            if unknown := [name for name in names if name not in known]:
+                raise SpecError(
+                    f"feature_names has no block to name {unknown[0]!r}; the blocks are "
+                    f"{', '.join(sorted(known))}"
+                )
+            parts = {
+                kind: tuple(
+                    replace(b, names=tuple(str(n) for n in names[b.name])) if b.name in names else b
+                    for b in getattr(self, kind)
+                )
+                for kind in ("nodes", "edges")
+            }
+            return replace(self, nodes=parts["nodes"], edges=parts["edges"])
         given = tuple(str(name) for name in several("feature_names", names, "names"))
         for kind in (Categorical, Continuous):
             for place, block in enumerate(self.nodes):

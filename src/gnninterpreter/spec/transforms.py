@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric import transforms as T  # noqa: N812 - as everybody calls it
+from torch_geometric import transforms
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError, SpecError
@@ -44,7 +44,7 @@ def transform_blocks(features: Any, graphs: Sequence[Data]) -> dict[str, list[Bl
 
 
 def _flat(features: Any) -> list[Any]:
-    if isinstance(features, T.Compose):
+    if isinstance(features, transforms.Compose):
         return _flat(features.transforms)
     if isinstance(features, (list, tuple)):
         return [one for part in features for one in _flat(part)]
@@ -58,17 +58,17 @@ def _flat(features: Any) -> list[Any]:
 
 def _blocks_of(transform: Any, graphs: Sequence[Data]) -> list[tuple[str, Block]]:
     kind = type(transform)
-    if kind is T.Constant:
+    if kind is transforms.Constant:
         value = float(transform.value)
         return [("x", Continuous(1, value, value, ("constant",), "constant"))]
-    if kind is T.OneHotDegree:
+    if kind is transforms.OneHotDegree:
         settings = {"in_degree": True} if transform.in_degree else {}
         width = transform.max_degree + 1
         return [("x", Derived("degree one-hot", width, name="degree", settings=settings))]
-    if kind is T.LocalDegreeProfile:
+    if kind is transforms.LocalDegreeProfile:
         return [("x", profile_block())]
-    if kind in (T.AddRandomWalkPE, T.AddLaplacianEigenvectorPE):
-        walk = kind is T.AddRandomWalkPE
+    if kind in (transforms.AddRandomWalkPE, transforms.AddLaplacianEigenvectorPE):
+        walk = kind is transforms.AddRandomWalkPE
         width = transform.walk_length if walk else transform.k
         own = transform.attr_name
         name = own or ("random walk" if walk else "laplacian")
@@ -140,13 +140,16 @@ def _run(transform: Any, graph: Data) -> Data:
 
 def _appended(transform: Any, before: Data, after: Data) -> dict[str, int]:
     """How many columns there are more, by where."""
-    if after.num_nodes != before.num_nodes or not torch.equal(after.edge_index, before.edge_index):
+    same = torch.equal(after.edge_index, before.edge_index)
+    pairs = [sorted(one.edge_index.t().tolist()) for one in (before, after)]
+    sorted_only = pairs[0] == pairs[1] and after.get("edge_attr") is before.get("edge_attr")
+    if after.num_nodes != before.num_nodes or not (same or sorted_only):
         raise DataError(
             f"features: {transform!r} changes the nodes or edges of a graph "
             f"({before.num_nodes} nodes and {before.num_edges} edges before, {after.num_nodes} and "
             f"{after.num_edges} after); only transforms that append columns can be taken over"
         )
-    found = {}
+    found: dict[str, int] = {}
     for key in after.keys():  # noqa: SIM118 - a Data is no mapping
         value = after[key]
         if key in ("edge_index", "num_nodes") or not isinstance(value, Tensor) or not value.dim():

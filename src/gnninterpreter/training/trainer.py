@@ -309,8 +309,7 @@ def _loss(
         return nn.functional.cross_entropy(outputs, labels, label_smoothing=smoothing)
     known = ~labels.isnan()
     if config.task == Task.REGRESSION:
-        assert unit is not None
-        outputs, labels = outputs / unit, labels / unit
+        outputs, labels = (outputs, labels) if unit is None else (outputs / unit, labels / unit)
         return nn.functional.mse_loss(outputs[known], labels[known])
     return nn.functional.binary_cross_entropy_with_logits(outputs[known], labels[known])
 

@@ -10,7 +10,8 @@ border are sizes that are not usual and kinds of nodes and edges that no real gr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,7 +21,7 @@ from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.typicality.descriptors import Described, describe
 
-__all__ = ["BAR", "Frame", "Strangeness", "TypicalityBank", "nearest"]
+__all__ = ["BAR", "Frame", "Strangeness", "TypicalityBank", "nearest", "roomy"]
 
 # Percentile among real graphs from which on a graph is typical.
 BAR = 40.0
@@ -97,14 +98,44 @@ class TypicalityBank(ByValue):
     limits: Tensor
     seen: Mapping[str, Tensor]
 
+    def from_size(self, nodes: int) -> TypicalityBank:
+        """The same for graphs that have at least so many nodes."""
+        limits = self.limits.clone()
+        limits[0] = nodes
+        return replace(self, limits=limits)
+
     def strangeness(self, graphs: DenseGraphs) -> Strangeness:
         """Measure B graphs; soft ones too, with a slope. Fewest candidate nodes are fastest."""
         found = describe(graphs)
+        return replace(self._as_wholes(graphs, found), nodes=self._nodes(found))
+
+    def reaches(self, graphs: DenseGraphs, bar: float) -> Tensor:
+        """Whether B graphs are as typical as asked for, [B]; faster than how strange they are.
+
+        Nodes, which take longest, are looked at where the graph as a whole passes.
+        """
+        found = describe(graphs)
+        passed = self.penalty(self._as_wholes(graphs, found), bar) <= 0
+        rows = passed.nonzero().squeeze(1)
+        if rows.numel():
+            some = Described(
+                {name: part[rows] for name, part in found.nodes.items()},
+                {},
+                found.presence[rows],
+                {},
+            )
+            nodes = self._nodes(some)
+            nothing = torch.zeros_like(nodes)
+            passed[rows] = self.penalty(Strangeness(nodes, nothing, nothing, nothing), bar) <= 0
+        return passed
+
+    def _as_wholes(self, graphs: DenseGraphs, found: Described) -> Strangeness:
+        """How strange graphs are but for their nodes, of which nothing is said."""
         rows = self.graph_frame(found.graphs)
         apart, which = nearest(rows, self.graphs.to(rows), NEIGHBOURS)
         whole, local = compared(apart, self.graph_own.to(rows)[which])
         outside = self._outside_sizes(graphs) + self._outside_tables(found)
-        return Strangeness(self._nodes(found), whole, local, outside)
+        return Strangeness(torch.zeros_like(whole), whole, local, outside)
 
     def distance(self, graphs: DenseGraphs) -> Tensor:
         """How strange graphs are in one number, in units of a usual real graph; [B]."""
@@ -121,7 +152,7 @@ class TypicalityBank(ByValue):
         """
         found = self.strangeness(graphs)
         parts = torch.stack([found.nodes, found.whole, found.local])
-        levels = _roomy(self.quantiles.to(parts))
+        levels = roomy(self.quantiles.to(parts))
         share = (parts.unsqueeze(2) <= levels.unsqueeze(1)).to(parts.dtype).mean(2)
         return torch.where(found.outside > 1e-6, 0.0, 100 * share.amin(0))
 
@@ -138,14 +169,17 @@ class TypicalityBank(ByValue):
             (found.nodes, found.whole, found.local), self.quantiles.to(found.whole), strict=True
         ):
             unit = (quantiles[50] + quantiles[95]) / 2
-            over = (value - _roomy(quantiles[round(100 - bar)])).clamp_min(0)
+            over = (value - roomy(quantiles[round(100 - bar)])).clamp_min(0)
             total = total + over / unit.clamp_min(0.05)
         return total
 
     def _nodes(self, found: Described) -> Tensor:
         rows = self.node_frame(found.nodes)
-        apart, _ = nearest(rows.flatten(0, 1), self.nodes.to(rows), 1)
-        return combined(apart.view(found.presence.shape) / self.node_unit.to(rows), found.presence)
+        # Absent nodes are not looked up: they are many, and a soft graph has none.
+        here = found.presence > 0
+        near, _ = nearest(rows[here], self.nodes.to(rows), 1)
+        apart = rows.new_zeros(found.presence.shape).masked_scatter(here, near)
+        return combined(apart / self.node_unit.to(rows), found.presence)
 
     def _outside_sizes(self, graphs: DenseGraphs) -> Tensor:
         """By how much there are fewer or more nodes or edges than usual, as a share; [B]."""
@@ -161,6 +195,18 @@ class TypicalityBank(ByValue):
             never = (~self.seen[name]).to(counts)
             total = total + counts @ never / counts.sum(1).clamp_min(1)
         return total
+
+    def to(self, device: torch.device | str) -> TypicalityBank:
+        """The same on another device."""
+
+        def moved(value: Any) -> Any:
+            if isinstance(value, Frame):
+                return Frame(value.shift.to(device), value.scale.to(device))
+            if isinstance(value, Mapping):
+                return {name: table.to(device) for name, table in value.items()}
+            return value.to(device)
+
+        return TypicalityBank(*(moved(getattr(self, field.name)) for field in fields(self)))
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the bank as named tensors, halves where they suffice."""
@@ -228,6 +274,6 @@ def combined(apart: Tensor, presence: Tensor) -> Tensor:
     return excess.sum(1) / presence.sum(1).clamp_min(1) + WORST * excess.amax(1)
 
 
-def _roomy(level: Tensor) -> Tensor:
+def roomy(level: Tensor) -> Tensor:
     """A little more: another order of the same sums must not turn equal into stranger."""
     return level * 1.001 + 1e-3

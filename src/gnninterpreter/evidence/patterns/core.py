@@ -101,9 +101,7 @@ class Core(ByValue):
 
 def core_check(spec: GraphSpec, dtype: torch.dtype = torch.float32) -> Callable[[Any, str], Core]:
     """A check that reads what `Core.to_json` wrote; see `gnninterpreter.schema`."""
-    effect = optional(
-        record(Effect, value=number(), control=optional(number()), graphs=whole())
-    )
+    effect = optional(record(Effect, value=number(), control=optional(number()), graphs=whole()))
     count = optional(whole())
     return record(
         lambda **values: Core(spec=spec, **values),

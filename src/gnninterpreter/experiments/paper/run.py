@@ -14,13 +14,14 @@ from typing import Any
 
 from gnninterpreter._version import __version__
 from gnninterpreter.errors import MissingExtraError, OutputError
-from gnninterpreter.experiments.fingerprints import code_fingerprint, model_fingerprint, versions
 from gnninterpreter.experiments.paper.compute import CACHE, STUDIES, computations_of, compute
 from gnninterpreter.experiments.paper.settings import DATASETS, Settings
 from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Table
 from gnninterpreter.experiments.store import Store
 from gnninterpreter.files import MOST_BYTES, atomic_path, read_file, read_json
+from gnninterpreter.fingerprints import code_fingerprint, model_fingerprint, versions
+from gnninterpreter.parallel import Workers
 
 __all__ = ["run"]
 
@@ -35,7 +36,7 @@ def run(
     quick: bool = False,
     seed: int = 0,
     fresh: bool = False,
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     any_version: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> list[Table]:
@@ -120,10 +121,7 @@ def _stored(folder: Path, inputs: dict[str, Any]) -> list[Table] | None:
         record = read_json(folder / "study.json")
         if record["inputs"] != inputs or not all((folder / n).is_file() for n in record["files"]):
             return None
-        return [
-            Table.from_json(read_json(folder / f"{n}.json"))
-            for n in record["tables"]
-        ]
+        return [Table.from_json(read_json(folder / f"{n}.json")) for n in record["tables"]]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gnninterpreter.errors import CheckpointError
-from gnninterpreter.experiments.fingerprints import versions
 from gnninterpreter.files import read_json, write_atomically
+from gnninterpreter.fingerprints import versions
 from gnninterpreter.schema import listed, typed
 
 __all__ = ["WANTED", "Run", "RunConfig", "read_runs", "write_runs"]

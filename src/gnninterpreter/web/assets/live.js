@@ -65,6 +65,13 @@
     $("answer").className = "verdict bad";
     $("figures").textContent = "";
   };
+  // Said beside the answer, too, which is what stays in sight on a phone.
+  const seen = (beside) => {
+    company.show(beside);
+    if (!beside.molecule || beside.molecule.valid) return;
+    $("answer").textContent += "; no valid molecule";
+    $("answer").classList.add("caution");
+  };
   // Only the last question counts: an answer that was overtaken is dropped. The bars do not wait
   // for the rule of the data set, which may take its time.
   let asking = null;
@@ -74,16 +81,21 @@
     try {
       const answer = await Talk.json("/api/score", editor.graph(), mine.signal);
       show(answer);
+      if (!answer.values) company.nothing();
+      else Talk.json("/api/look", editor.graph(), mine.signal).then(seen).catch(() => {});
       if (!spec.rule || !answer.values) return;
       const { truth } = await Talk.json("/api/truth", editor.graph(), mine.signal);
       if (!truth) return;
       $("answer").textContent += `; by rule ${truth}`;
       $("answer").classList.toggle("caution", !chosen(answer).some((c) => spec.classes[c] === truth));
     } catch (error) {
-      if (error.name !== "AbortError") refuse(error.message);
+      if (error.name === "AbortError") return;
+      refuse(error.message);
+      company.nothing();
     }
   };
   const editor = Editor(spec, { changed: score, tell });
+  const company = Company(spec, { open: editor.open, tell });
 
   // The legend, as in the report: every category with its letter or line, and its real name.
   const sample = (entry) => {
