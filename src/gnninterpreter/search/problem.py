@@ -188,6 +188,8 @@ class Problem:
         """Whether graphs may be shown as samples: feasible, and typical enough, [B]."""
         fine = self.objective.feasible(found)
         rows = fine.nonzero().squeeze(1)
+        if not rows.numel():
+            return fine
         typical = found.select(rows).typical(SAMPLE_BAR)
         return fine if typical is None else fine.index_put((rows,), typical)
 
