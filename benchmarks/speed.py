@@ -204,9 +204,7 @@ def iterations(device: torch.device, sizes: list[int], counts: list[int]) -> lis
             for restarts in counts:
                 with relaxed.session():
                     ours = milliseconds(step_of(problem, nodes, restarts), device)
-                floor = milliseconds(
-                    products_of(model, nodes, restarts * SAMPLES, device), device
-                )
+                floor = milliseconds(products_of(model, nodes, restarts * SAMPLES, device), device)
                 rows.append(
                     {"model": name, "nodes": nodes, "restarts": restarts, "samples": SAMPLES,
                      "ms": ours, "floor_ms": floor, "over_floor": ours / floor,
