@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Bar", "ClassView", "Fact", "class_view", "repeat_command"]
 
 DRAWING = (520, 350)
+MOST_VARIATIONS = 6
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ class ClassView:
     legend: list[tuple[str, list[LegendEntry]]] = field(default_factory=list)
     samples: list[Tile] = field(default_factory=list)
     sampled: str = ""
+    varies: str = ""
     modes: list[Tile] = field(default_factory=list)
     restarts: int = 1
     neighbours: list[Tile] = field(default_factory=list)
@@ -127,6 +129,7 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
         legend=_legend(explanation.spec),
         samples=samples,
         sampled=_sampled(explanation, groups, len(samples), settled=has_settled(explanation)),
+        varies=_varies(explanation) if found else "",
         modes=mode_tiles(explanation),
         restarts=len(explanation.restarts),
         neighbours=neighbour_tiles(explanation, extras.neighbours),
@@ -230,6 +233,21 @@ def _learned(explanation: Explanation) -> list[Fact]:
 
 def _firmly(target: Target) -> str:
     return "the model is certain of" if target.probable else f"the model gives {target.asked}"
+
+
+def _varies(explanation: Explanation) -> str:
+    """What may be otherwise than in the prototype, and how much may not."""
+    if not isinstance(explanation.sampler, PopulationSampler):
+        return ""
+    listed = explanation.variations()
+    gone = {v.nodes for v in listed if v.kind == "edge gone"}
+    fixed = explanation.num_edges - len(gone)
+    needed = f"{fixed} of the prototype's {explanation.num_edges} edges may not be left out"
+    if not listed:
+        return f"Around the prototype nothing may vary by itself: {needed}."
+    more = f", and {len(listed) - MOST_VARIATIONS} more" if len(listed) > MOST_VARIATIONS else ""
+    some = "; ".join(str(variation) for variation in listed[:MOST_VARIATIONS])
+    return f"Around the prototype, as its nodes are numbered in Python: {some}{more}. {needed}."
 
 
 def _sampled(explanation: Explanation, groups: list[SampleGroup], shown: int, settled: bool) -> str:

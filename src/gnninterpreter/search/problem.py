@@ -181,6 +181,8 @@ class Problem:
         found = self.propose(graphs, new)
         good = found.log_score.exp() >= self.aim.enough
         rows = good.nonzero().squeeze(1)
+        if not rows.numel():
+            return good
         return good.index_put((rows,), self.presentable(found.select(rows)))
 
     @torch.no_grad()
