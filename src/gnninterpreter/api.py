@@ -251,9 +251,10 @@ def explain(
                 explanations[explanation.name] = explanation
                 shown.end_class(explanation)
         except KeyboardInterrupt:
-            if kept is None:
+            said = "" if kept is None else kept.said()
+            if not said:
                 raise
-            raise KeyboardInterrupt(f"{kept.said()}; the same call goes on from there") from None
+            raise KeyboardInterrupt(f"{said}; the same call goes on from there") from None
         finally:
             shown.end()
         found = replace(

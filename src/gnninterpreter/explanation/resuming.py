@@ -68,9 +68,13 @@ class Unfinished:
             os.utime(self._place)  # the one that is loaded, where there are several
 
     def said(self) -> str:
-        """What is kept, in a sentence."""
+        """What is kept, in a sentence; nothing where nothing is."""
         count = sum((self._piece(name) / "run.json").exists() for name in self._names)
-        return f"{count} of {len(self._names)} are finished and kept in {self.folder}"
+        return (
+            ""
+            if not count
+            else f"{count} of {len(self._names)} are finished and kept in {self.folder}"
+        )
 
     def _piece(self, name: str) -> Path:
         return self._place / str(self._names.index(name))
