@@ -18,8 +18,8 @@ import gnninterpreter
 ROOT = Path(gnninterpreter.__file__).parent
 # Everybody may import these; they import only each other.
 LEFTMOST = (
-    "_version", "errors", "views", "files", "schema", "equality", "spec", "graphs", "interchange",
-    "isomorphism", "parallel", "progress", "batches",
+    "_version", "errors", "arguments", "views", "files", "schema", "equality", "spec", "graphs",
+    "interchange", "isomorphism", "parallel", "progress", "batches",
 )  # fmt: skip
 FLOW = (
     "chem", "datasets", "typicality", "models", "relax", "distribution", "objective", "search",

@@ -105,7 +105,7 @@ class Kept(Store):
 
 
 def write_store(folder: Path) -> None:
-    from gnninterpreter.experiments.fingerprints import versions
+    from gnninterpreter.fingerprints import versions
 
     content = {"versions": versions(), "value": {"a": [1, 2]}}
     (folder / "value.json").write_text(json.dumps(content))
@@ -235,8 +235,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_whole_files_are_read(name: str, whole: Callable[[str], Path]) -> None:
-    READERS[name].read(whole(name))
+def test_whole_files_are_read(name: str, whole: Callable[[str], Path], tmp_path: Path) -> None:
+    shutil.copytree(whole(name), tmp_path / "files")
+    READERS[name].read(tmp_path / "files")
 
 
 @pytest.mark.parametrize("name", READERS)

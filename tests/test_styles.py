@@ -30,91 +30,24 @@ pytest.importorskip("rdkit", reason="molecules need RDKit")
 
 from rdkit import Chem, RDLogger
 
+from gnninterpreter.chem import PRESETS, is_molecular, problem
 from gnninterpreter.chem.featurising import graph_of
-from gnninterpreter.chem.presets import PRESETS
+from gnninterpreter.chem.molecules import sanitized
+from gnninterpreter.report.page import render_page
 
 RDLogger.DisableLog("rdApp.*")
 
-LISTED = [
-    "CCO",
-    "CCCO",
-    "CCCCO",
-    "CC(C)O",
-    "CC(C)CO",
-    "OCCO",
-    "OCC(O)CO",
-    "CCOCC",
-    "COC",
-    "CCCOC",
-    "CC=O",
-    "CCC=O",
-    "CC(C)=O",
-    "CCC(C)=O",
-    "CC(=O)O",
-    "CCC(=O)O",
-    "CCCC(=O)O",
-    "OC(=O)CC(=O)O",
-    "CC(=O)OC",
-    "CC(=O)OCC",
-    "CCN",
-    "CCCN",
-    "CCNCC",
-    "CN(C)C",
-    "NCCN",
-    "NCCO",
-    "CC(N)=O",
-    "NC(N)=O",
-    "CC#N",
-    "CCC#N",
-    "CCCC",
-    "CCCCC",
-    "CCCCCC",
-    "CC(C)C",
-    "CC(C)CC",
-    "CC(C)(C)C",
-    "C=CC",
-    "C=CCC",
-    "C#CC",
-    "CCCl",
-    "CCCCl",
-    "ClCCl",
-    "CC(Cl)Cl",
-    "CCBr",
-    "CCCBr",
-    "CCF",
-    "c1ccccc1",
-    "Cc1ccccc1",
-    "CCc1ccccc1",
-    "Cc1ccccc1C",
-    "Oc1ccccc1",
-    "Nc1ccccc1",
-    "Clc1ccccc1",
-    "Brc1ccccc1",
-    "Fc1ccccc1",
-    "Clc1ccccc1Cl",
-    "Clc1ccc(Cl)cc1",
-    "c1ccncc1",
-    "Cc1ccncc1",
-    "c1ccc2ccccc2c1",
-    "O=Cc1ccccc1",
-    "CC(=O)c1ccccc1",
-    "OC(=O)c1ccccc1",
-    "COc1ccccc1",
-    "C1CCCCC1",
-    "C1CCCC1",
-    "OC1CCCCC1",
-    "C1CCOC1",
-    "[O-]C(=O)C",
-    "C[N+](C)(C)C",
-    "[O-][N+](=O)c1ccccc1",
-    "C[N+](=O)[O-]",
-    "CC[NH3+]",
+# fmt: off
+SMILES = [
+    "CCO", "CCCO", "CC(C)O", "OCCO", "OCC(O)CO", "CCOCC", "COC", "CC=O", "CC(C)=O", "CC(=O)O",
+    "CCC(=O)O", "CC(=O)OC", "CCN", "CCNCC", "CN(C)C", "NCCN", "CC(N)=O", "CC#N", "CCCC", "CCCCC",
+    "CC(C)C", "C=CC", "CCCl", "ClCCl", "CCBr", "CCF", "c1ccccc1", "Cc1ccccc1", "Cc1ccccc1C",
+    "Oc1ccccc1", "Nc1ccccc1", "Clc1ccccc1", "Brc1ccccc1", "Fc1ccccc1", "Clc1ccccc1Cl", "c1ccncc1",
+    "Cc1ccncc1", "O=Cc1ccccc1", "OC(=O)c1ccccc1", "COc1ccccc1", "C1CCCCC1", "OC1CCCCC1",
+    "[O-]C(=O)C", "C[N+](C)(C)C", "[O-][N+](=O)c1ccccc1", "C[N+](=O)[O-]", "CC[NH3+]",
     "[O-]c1ccccc1",
 ]
-# Each once more with a methyl group, where its first atom has room for one.
-SMILES = tuple(
-    dict.fromkeys(s for s in (*LISTED, *("C" + s for s in LISTED)) if Chem.MolFromSmiles(s))
-)
+# fmt: on
 TASKS = ("aromatic", "halogen", "nitrogen")
 ATOMS, CHARGES = ("C", "N", "O", "F", "Cl", "Br"), ("-1", "0", "+1")
 BONDS = ("single", "double", "triple", "aromatic")
@@ -372,5 +305,88 @@ def style(name: str) -> tuple[nn.Module, list[Data]]:
 @lru_cache(maxsize=10)
 def explained(name: str) -> gi.ExplanationSet:
     model, graphs = style(name)
-    recipe = gi.Recipe.auto(iterations=40).without("anneal", "iterated search")
+    left_out = ("anneal", "gradient", "local search", "iterated search", "calibrate", "shortcuts")
+    recipe = gi.Recipe.auto().without(*left_out)
+    recipe = recipe.with_phase("shrink", steps=20, rounds=1).with_phase("spread", steps=15)
     return gi.explain(model, graphs, restarts=2, recipe=recipe, progress=False)
+
+
+MOLECULE = ["element", "charge"]
+NAMED: dict[str, tuple[list[str], list[str]]] = {
+    "ogb": (MOLECULE, ["class 0", "class 1"]),
+    "from_smiles": (MOLECULE, ["class 0", "class 1"]),
+    "deepchem": (["element"], ["class 0", "class 1"]),
+    "degrees": (["type"], ["class 0", "class 1"]),
+    "gps": (["type"], ["class 0", "class 1"]),
+    "attentive": (MOLECULE, ["class 0", "class 1"]),
+    "tox21": (MOLECULE, ["label 0", "label 1", "label 2"]),
+    "esol": (MOLECULE, ["min", "max"]),
+    "directed": (["type"], ["class 0", "class 1"]),
+    "charges": (["atom", "charge"], ["min", "max"]),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_each_style_is_explained_from_its_data_alone(name: str) -> None:
+    blocks, targets = NAMED[name]
+    result = explained(name)
+    assert list(result) == targets
+    free = [b.name for b in result.spec.nodes if isinstance(b, gi.Categorical)]
+    assert free == blocks
+    assert result.classifier is not None
+    page, notebook = render_page(result), result._repr_html_()
+    for explanation in result.values():
+        assert explanation.target.title in page
+        assert explanation.target.title in notebook
+        if not explanation.num_edges:
+            continue
+        said = result.classifier.score_data([explanation.best]).outputs[0].tolist()
+        assert said == pytest.approx(explanation.class_probabilities, abs=1e-4)
+        assert explanation.said in str(explanation.summary())
+    if "element" in blocks:
+        told = next(line for line in result.inferred if "recognised as" in line)
+        assert "computed from the molecule" in told
+
+
+@pytest.mark.parametrize("name", ["ogb", "from_smiles", "deepchem", "attentive", "tox21", "esol"])
+def test_molecules_are_read_as_such_and_do_not_contradict_themselves(name: str) -> None:
+    result = explained(name)
+    preset = PRESETS[{"ogb": "ogb", "deepchem": "deepchem"}.get(name, "pyg")]
+    for explanation in result.values():
+        best = explanation.best
+        assert is_molecular(result.spec)
+        if not problem(best, result.spec):
+            again = graph_of(sanitized(best, result.spec), preset)
+            assert torch.equal(again.x.float(), best.x.float())
+
+
+def test_degrees_and_walks_are_those_of_the_graph_shown() -> None:
+    for explanation in explained("degrees").values():
+        best = explanation.best
+        degree = torch.bincount(best.edge_index[0], minlength=int(best.num_nodes or 0))
+        assert torch.equal(best.x[:, len(ATOMS) :].argmax(1), degree)
+    for explanation in explained("gps").values():
+        best = explanation.best
+        bare = Data(edge_index=best.edge_index, num_nodes=best.num_nodes)
+        again = transforms.AddRandomWalkPE(4, attr_name="pe")(bare)
+        assert torch.allclose(again.pe, best.pe, atol=1e-5)
+
+
+def test_labels_that_were_not_measured_are_neither_yes_nor_no() -> None:
+    _, graphs = style("tox21")
+    rows = torch.cat([graph.y for graph in graphs])
+    assert 0.3 < float(rows.isnan().double().mean()) < 0.7
+    result = explained("tox21")
+    assert "some missing" in result.inferred[2]
+    assert result.statistics is not None
+    assert result.statistics.count.tolist() == (rows == 1).sum(0).tolist()
+
+
+def test_values_are_told_in_their_own_scale() -> None:
+    result = explained("charges")
+    for name, explanation in result.items():
+        assert explanation.target.title == f"{'Highest' if name == 'max' else 'Lowest'} log S"
+        assert explanation.given.startswith("log S ")
+        check = explanation.evidence["value among real graphs"]
+        assert check.sentence.startswith(f"{explanation.said}, ")
+        assert "certain" not in [one.name for one in explanation.evidence]

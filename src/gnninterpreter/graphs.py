@@ -184,7 +184,7 @@ class DenseGraphs(ByValue):
             if key in whole:
                 parts[key] = whole[key].split(counts.tolist())
         found = []
-        for b, edges in enumerate(ends.split(counts.tolist(), dim=1)):
+        for b, edges in enumerate(torch.split(ends, counts.tolist(), dim=1)):
             fields = {key: values[b] for key, values in parts.items()}
             size = int(fields["x"].size(0))
             found.append(Data(**fields, edge_index=edges - whole.ptr[b], num_nodes=size))

@@ -87,3 +87,9 @@ def test_the_page_shows_both_sides(runs: tuple[gi.ExplanationSet, ...], tmp_path
     assert "Both give the same class to 0.0% of 12 real graphs." in page
     assert page.count("<svg") >= 4
     assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_patterns_account_for_a_model_that_has_its_classes_in_turn() -> None:
+    mixed = [graph for pair in zip(graphs[:6], graphs[6:], strict=True) for graph in pair] * 10
+    run = gi.explain(Degrees(), mixed, targets=[1], recipe=TINY, restarts=1, progress=False)
+    assert gi.compare(run, run, fidelity=True).fidelity == (1.0, 1.0)

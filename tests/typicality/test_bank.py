@@ -115,3 +115,14 @@ def test_distances_and_their_mean():
     # Beyond 1 lie 0, 1 and 3; a node that is absent does not count.
     apart, presence = torch.tensor([[0.5, 2.0, 4.0, 9.0]]), torch.tensor([[1.0, 1.0, 1.0, 0.0]])
     assert float(combined(apart, presence)) == pytest.approx(4 / 3 + 1.5)
+
+
+@pytest.mark.parametrize("bar", [5.0, 40.0, 80.0])
+def test_the_quick_answer_is_the_answer(rings, bar):
+    asked = to_dense([ring(6), ring(7), star(6), path(7), ring(3), path(3)], PLAIN)
+    assert torch.equal(rings.reaches(asked, bar), rings.penalty(asked, bar) <= 0)
+    assert not rings.reaches(asked[2:4], bar).any()
+
+
+def test_a_bank_elsewhere_is_the_same_bank(rings):
+    assert rings.to("cpu") == rings

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -90,14 +91,11 @@ def _rows(
 
 @lru_cache(maxsize=1)
 def _feature_factory() -> Any:
-    import os
-
     from rdkit import RDConfig
     from rdkit.Chem import ChemicalFeatures
 
-    return ChemicalFeatures.BuildFeatureFactory(
-        os.path.join(RDConfig.RDDataDir, "BaseFeatures.fdef")
-    )
+    features: Any = ChemicalFeatures
+    return features.BuildFeatureFactory(str(Path(RDConfig.RDDataDir) / "BaseFeatures.fdef"))
 
 
 def _mark_hydrogen_bonding(molecule: Any) -> None:

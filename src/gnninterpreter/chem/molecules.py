@@ -268,7 +268,7 @@ def _mend_aromatic(molecule: Any, guess: bool) -> None:
 
     One with two bonds gets a hydrogen, one with three a charge where charges are unknown.
     """
-    if not _unkekulized(molecule):
+    if _problems(molecule) != {"KekulizeException"}:
         return
     free = [
         atom
@@ -287,15 +287,14 @@ def _mend_aromatic(molecule: Any, guess: bool) -> None:
         for chosen in combinations(free, count):
             for atom in chosen:
                 mend(atom, 1)
-            if not _unkekulized(molecule):
+            if not _problems(molecule):
                 return
             for atom in chosen:
                 mend(atom, 0)
 
 
-def _unkekulized(molecule: Any) -> bool:
+def _problems(molecule: Any) -> set[str]:
     from rdkit import Chem, rdBase
 
     with rdBase.BlockLogs():
-        found = Chem.DetectChemistryProblems(molecule)
-    return any(one.GetType() == "KekulizeException" for one in found)
+        return {one.GetType() for one in Chem.DetectChemistryProblems(molecule)}

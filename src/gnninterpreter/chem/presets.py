@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from gnninterpreter.chem.elements import SYMBOLS
@@ -70,9 +71,11 @@ class Feature:
 
     def code(self, value: Any) -> int | None:
         """Place of a value in the vocabulary; None where it has none."""
-        if value in self.values:
-            return self.values.index(value)
-        return len(self.values) if self.other else None
+        return self._places.get(value, len(self.values) if self.other else None)
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {value: place for place, value in enumerate(self.values)}
 
 
 @dataclass(frozen=True)

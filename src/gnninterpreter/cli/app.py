@@ -32,7 +32,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
-    add_completion=False,
+    add_completion=True,
 )
 
 for command in (explain, demo, report, audit, compare, sweep, tune, serve, models, train, paper):

@@ -197,7 +197,7 @@ def whole_folder(folder: Path, work: Path, last: tuple[str, ...]) -> Iterator[Pa
             work.rmdir()  # unless there are finished classes in it
         raise
     if not folder.exists() or not any(folder.iterdir()):
-        made.replace(folder)
+        os.replace(made, folder)
     else:
         for name in last:
             (folder / name).unlink(missing_ok=True)

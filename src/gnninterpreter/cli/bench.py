@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from gnninterpreter.cli.failing import plainly
-from gnninterpreter.cli.options import Address
+from gnninterpreter.cli.options import Address, Json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +51,7 @@ def robustness(
             "--larger", help="Runs of a search 20 times as large, to show what a model allows."
         ),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Explain every class of every model from many seeds, and say from which it did not work.
 
@@ -71,7 +74,7 @@ def robustness(
     else:
         configs = configs_of(models, seeds, restarts, recipe)
         runs = robustness(configs, out, _workers(jobs, address), _tell)
-    _echo_table(summarize(runs, searched))
+    _show(summarize(runs, searched), _echo_table, as_json)
     if plot is not None:
         from gnninterpreter.experiments.charts import save, seed_chart
 
@@ -79,7 +82,7 @@ def robustness(
         for run in runs:
             values.setdefault((run.config.model, run.config.target), []).append(run.mean)
         save(seed_chart(values), plot)
-        typer.echo(f"plot: {plot}")
+        typer.echo(f"plot: {plot}", err=as_json)
 
 
 @bench.command(name="realism")
@@ -110,6 +113,7 @@ def realism(
     table: Annotated[
         bool, typer.Option("--table", help="Only sum up and draw the rows that the file holds.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Hold explanations of every class against real graphs and other methods.
 
@@ -132,13 +136,23 @@ def realism(
         workers = _workers(jobs, address)
         rows = measure(configs, out, workers, lambda row: typer.echo(line(row), err=True))
     summary = summarize(rows, read_discrepancies(out))
-    echo_realism(summary)
+    _show(summary, echo_realism, as_json)
     if plot is not None and len(summary):
         from gnninterpreter.experiments.charts import save
 
         first = "ours" if "ours" in set(summary.method) else str(summary.method[0])
         save(chart(summary, first), plot)
-        typer.echo(f"plot: {plot}")
+        typer.echo(f"plot: {plot}", err=as_json)
+
+
+def _show(summary: pd.DataFrame, echo: Callable[[pd.DataFrame], None], as_json: bool) -> None:
+    """Print a summary as a table, or as one JSON document."""
+    if as_json:
+        from gnninterpreter.cli.output import echo_json
+
+        echo_json(json.loads(summary.to_json(orient="records", double_precision=15)))
+    else:
+        echo(summary)
 
 
 def _workers(jobs: int, address: str | None) -> int | Workers:

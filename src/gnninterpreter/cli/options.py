@@ -47,6 +47,9 @@ Address = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 
 
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+
+
 def explained_model(what_for: str = "") -> object:
     """The option that names the model of a run; ``what_for`` says what it adds."""
     return typer.Option(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gnninterpreter.cli.options import Address
+from gnninterpreter.cli.options import Address, Json
 
 __all__ = ["Study", "paper"]
 
@@ -57,6 +57,7 @@ def paper(
         bool, typer.Option("--list", help="List what there is to compute, and stop.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Repeat the evaluation of the paper, with its figures beside ours.
 
@@ -70,6 +71,7 @@ def paper(
     - `gnninterpreter paper all --list`
     - `gnninterpreter paper verification --out results`
     """
+    from gnninterpreter.cli.output import echo_json
     from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.experiments.paper import STUDIES, Settings, run
     from gnninterpreter.experiments.paper.compute import CACHE, list_computations
@@ -97,6 +99,9 @@ def paper(
         any_version=any_version,
         say=say,
     )
+    if as_json:
+        echo_json({"results": str(out.resolve()), "tables": [table.to_json() for table in tables]})
+        return
     for table in tables:
         typer.echo(table.to_markdown())
     typer.echo(f"results: {out.resolve()}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnninterpreter.cli.models import PER_CLASS
+from gnninterpreter.cli.options import Json
 
 if TYPE_CHECKING:
     from gnninterpreter.models.scores import ModelScores
@@ -54,6 +55,7 @@ def train(
             help="Do not train: compute the class statistics of the checkpoint in --out anew.",
         ),
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Train a classifier on its data set, as those that ship with the package were.
 
@@ -63,7 +65,7 @@ def train(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from gnninterpreter.cli.output import check_output
+    from gnninterpreter.cli.output import check_output, echo_json, only_results
     from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.training.figures import measure_recipe
     from gnninterpreter.training.recipes import train_bundle, training_recipe
@@ -103,9 +105,16 @@ def train(
             callback=show,
         )
     if seeds:
-        figures = measure_recipe(name, range(seeds), root=root, device=device, callback=_echo_split)
+        with only_results(as_json):
+            figures = measure_recipe(
+                name, range(seeds), root=root, device=device, callback=_echo_split
+            )
         bundle = replace(bundle, training={**bundle.training, "figures": figures})
     path = bundle.save(out)
+    if as_json:
+        given = {part: one.to_json() for part, one in result.scores.items()}
+        echo_json({"checkpoint": str(path), "scores": given})
+        return
     for part in ("test", "all"):
         scores = result.scores[part]
         typer.echo(f"{part}: {_listed(scores.figures)}")

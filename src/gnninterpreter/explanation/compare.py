@@ -226,7 +226,9 @@ def _same_answers(asked: Sequence[GraphClassifier | None], graphs: Sequence[Data
 def _fidelity(classifier: GraphClassifier | None, graphs: Sequence[Data]) -> float | None:
     if classifier is None or not classifier.task.exclusive:
         return None
-    halves = [RealGraphs(classifier, list(graphs[start::2])) for start in (0, 1)]
+    # Data sets often have their classes in turn, so that every other graph is of one class.
+    order = torch.randperm(len(graphs), generator=torch.Generator().manual_seed(0)).tolist()
+    halves = [RealGraphs(classifier, [graphs[i] for i in order[start::2]]) for start in (0, 1)]
     return fidelity_of(halves[0], halves[1]).value
 
 

@@ -19,7 +19,8 @@ from gnninterpreter.evidence.thresholds import OUTLYING_PERCENTILE, SHORTCUT_PER
 from gnninterpreter.explanation.sampler import LatentSampler, Sampler
 from gnninterpreter.explanation.variation import Variation, variations
 from gnninterpreter.graphs import DenseGraphs, to_networkx
-from gnninterpreter.isomorphism import distinct, same_graph
+from gnninterpreter.isomorphism import GraphNumbers
+from gnninterpreter.objective.memory import graph_keys
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.views import view
@@ -312,32 +313,37 @@ class Explanation(ByValue):
         Args:
             least_probability: Graphs that the model gives less than this are left out.
         """
-        graphs = self.sampler.modes().to_data_list()
-        kept = [
-            r
-            for r, data in enumerate(graphs)
-            if self.restarts[r].probability >= least_probability and data.num_edges
-        ]
-        groups = [
-            tuple(kept[i] for i in group)
-            for group in distinct((graphs[r] for r in kept), self.spec)
-        ]
-        groups.sort(key=lambda members: (-len(members), self.restarts[members[0]].edges))
-        return [
+        found = self.sampler.modes()
+        empty = found.empty.tolist()
+        # Graphs that are the same to the letter are put together first, all at once.
+        alike: dict[int, list[int]] = {}
+        for r, key in enumerate(graph_keys(found, ordered=False).tolist()):
+            if self.restarts[r].probability >= least_probability and not empty[r]:
+                alike.setdefault(key, []).append(r)
+        numbers = GraphNumbers()
+        cores = {numbers.of(core.graph, self.spec) for core in self.cores}
+        graphs: dict[int, Data] = {}
+        groups: dict[int, list[int]] = {}
+        for members in alike.values():
+            data = found[members[0]].to_data_list()[0]
+            number = numbers.of(data, self.spec)
+            graphs.setdefault(number, data)
+            groups.setdefault(number, []).extend(members)
+        modes = [
             Mode(
-                graphs[members[0]],
+                graphs[number],
                 self.restarts[members[0]].probability,
-                members,
+                tuple(sorted(members)),
                 len(members) / len(self.restarts),
-                self._kind(graphs[members[0]], self.restarts[members[0]]),
+                "core" if number in cores else self._kind(self.restarts[members[0]]),
             )
-            for members in groups
+            for number, members in groups.items()
         ]
+        modes.sort(key=lambda mode: (-len(mode.restarts), self.restarts[mode.restarts[0]].edges))
+        return modes
 
-    def _kind(self, graph: Data, restart: Restart) -> str:
-        """Which of the answers a mode is."""
-        if any(same_graph(core.graph, graph, self.spec) for core in self.cores):
-            return "core"
+    def _kind(self, restart: Restart) -> str:
+        """Which of the answers a mode is that is no core."""
         if not restart.certain:
             return "uncertain"
         if restart.percentile is None:

@@ -319,7 +319,9 @@ def rebuild(config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> nn.Modu
     for name, value in config.items():
         large = isinstance(value, (int, float)) and not -most <= value <= most
         if large or (isinstance(value, str) and len(value) > 100):
-            raise ModelError(f"its weights are smaller than its {name} says (got {value!r:.40})")
+            raise ModelError(
+                f"its weights and its {name} do not belong together (got {value!r:.40})"
+            )
     with torch.device("meta"):
         shapes = {name: value.shape for name, value in build(config).state_dict().items()}
     if shapes != {name: value.shape for name, value in weights.items()}:

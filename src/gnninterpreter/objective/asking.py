@@ -107,7 +107,8 @@ def _target(asked: Any, spec: GraphSpec, task: Task, statistics: ClassStatistics
 def _value(asked: Any, spec: GraphSpec, statistics: ClassStatistics | None) -> ValueTarget:
     index, aim = _output_and_aim(asked, spec)
     prefix = "" if spec.num_classes == 1 else f"{spec.class_names[index]} "
-    low, high, spread, scale = 0.0, 0.0, ASSUMED_SPREAD, ()
+    low, high, spread = 0.0, 0.0, ASSUMED_SPREAD
+    scale: tuple[float, ...] = ()
     if statistics is not None and statistics.value_quantiles.numel():
         quantiles = statistics.value_quantiles[index].double()
         low, high = float(quantiles[FAR]), float(quantiles[-1 - FAR])

@@ -148,7 +148,7 @@ def _impossible(graphs: DenseGraphs, reading: Reading, rows: Tensor) -> Tensor:
     for b in rows.nonzero().flatten().tolist():
         ends = bonds[b].nonzero()
         listed = torch.cat([ends, bonds[b][ends[:, 0], ends[:, 1], None] - 1], 1).tolist()
-        number = {i: k for k, i in enumerate(ends.unique().tolist())}
+        number = {i: k for k, i in enumerate(sorted({end for i, j, _ in listed for end in (i, j)}))}
         named = zip(elements[b].argmax(-1).tolist(), charges[b].tolist(), strict=True)
         atoms = [reading.charged_atom(e, q) for e, q in named]
         found[b] = not possible(

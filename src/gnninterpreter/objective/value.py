@@ -146,7 +146,9 @@ class ValueTarget(Target):
         beside = f" ± {self.figure(spreads[self.index])}" if spreads else ""
         return f"{self.output} {self.figure(means[self.index])}{beside}"
 
-    said = written
+    def said(self, outputs: Sequence[float]) -> str:
+        """The value by its name."""
+        return self.written(outputs)
 
     def percentile(self, value: float) -> float | None:
         """Share of real graphs that the model gives less, in percent; None where not known."""

@@ -42,6 +42,8 @@ class Ascent:
         keep: ``"best"`` keeps the best distribution that a check has seen, by the mean score over
             its samples first, then by its most probable graph; ``"last"`` the last one, as the
             paper does.
+        spares: Whether restarts that already have a graph which leaves nothing to be desired are
+            left as they are.
     """
 
     iterations: int = 120
@@ -52,6 +54,7 @@ class Ascent:
     check_every: int = 20
     patience: int | None = None
     keep: str = "best"
+    spares: bool = False
     name: str = "gradient"
 
     searches: ClassVar[bool] = True

@@ -64,12 +64,13 @@ class Plan:
         return f"memory: about {_said(self.bytes)} of {_said(self.limit)} for {how}"
 
 
-class _Peak(TorchDispatchMode):
+class _Peak(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Counts the bytes of tensors that are made and still there; ``most`` is their peak."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.now = self.most = 0
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.now: int = 0
+        self.most: int = 0
         self._alive: dict[int, weakref.ref[torch.UntypedStorage]] = {}
 
     def __torch_dispatch__(
@@ -97,7 +98,8 @@ class _Peak(TorchDispatchMode):
 
 def peak_bytes(call: Any) -> int:
     """Most bytes of tensors that a call had at any time, beyond those that were there before."""
-    with _Peak() as peak:
+    peak = _Peak()
+    with peak:
         call()
     return peak.most
 

@@ -207,7 +207,7 @@ class Recipe:
             phases=(
                 Shrink(),
                 Anneal(),
-                Ascent(),
+                Ascent(spares=True),
                 LocalSearch(),
                 IteratedSearch(),
                 Calibrate(),

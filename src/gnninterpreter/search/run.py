@@ -214,9 +214,11 @@ def _aim(
 def _run(phase: Phase, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
     """Run a phase; one that looks for graphs, only for restarts that have none yet.
 
-    That is known where real graphs are: without them nothing says when to look no further.
+    That is known where real graphs are: without them nothing says when to look no further, but a
+    phase that takes long and adds nothing to a graph that is certain and whole may spare it, too.
     """
-    if problem.aim.typicality is None or not getattr(phase, "searches", False):
+    spares = problem.aim.typicality is not None or getattr(phase, "spares", False)
+    if not spares or not getattr(phase, "searches", False):
         return phase(problem, state, streams, monitor)
     rows = (~state.evaluation.met).nonzero().squeeze(1)
     if rows.numel() == len(state.reasons):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 from typing import Any, Protocol
 
 import torch
@@ -68,7 +69,7 @@ class History:
                 for check in checks
             ]
 
-        terms = {name: rows(lambda one, i, name=name: one.terms[i].get(name)) for name in names}
+        terms = {name: rows(partial(_term, name)) for name in names}
         return (
             History(
                 checks,
@@ -120,6 +121,10 @@ class History:
             parts("similarity"),
             terms,
         )
+
+
+def _term(name: str, history: History, place: int) -> Tensor | None:
+    return history.terms[place].get(name)
 
 
 @dataclass(frozen=True)

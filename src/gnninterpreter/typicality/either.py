@@ -51,6 +51,15 @@ class EitherBank(ByValue):
         """Share of real graphs that are at least as strange, where it is highest; [B]."""
         return torch.stack([bank.percentile(graphs) for bank in self.banks]).amax(0)
 
+    def to(self, device: torch.device | str) -> EitherBank:
+        """The same on another device."""
+        return EitherBank(tuple(bank.to(device) for bank in self.banks))
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The banks as named tensors; for looking, none are read back."""
+        each = enumerate(self.banks)
+        return {f"{i}.{name}": part for i, bank in each for name, part in bank.tensors().items()}
+
     def reaches(self, graphs: DenseGraphs, bar: float = BAR) -> Tensor:
         """Whether graphs are as typical as asked for, of one of them; [B]."""
         return torch.stack([bank.reaches(graphs, bar) for bank in self.banks]).any(0)
@@ -72,6 +81,6 @@ def either(known: Sequence[Typicality]) -> Typicality:
     percentile = torch.cat([one.exemplars.percentile for one in known])
     banks = tuple(bank for one in known if isinstance(bank := one.bank, TypicalityBank))
     # In turn, so that the first of them are of every class.
-    order = torch.cat([torch.arange(len(one.exemplars)) * len(known) + i
-                       for i, one in enumerate(known)]).argsort()  # fmt: skip
+    turns = [torch.arange(len(one.exemplars)) * len(known) + i for i, one in enumerate(known)]
+    order = torch.cat(turns).argsort()
     return Typicality(EitherBank(banks), Exemplars(graphs[order], percentile[order]))

@@ -1,0 +1,248 @@
+"""How fast it is: beside an older version, beside the paper's algorithm, beside bare products.
+
+Usage:
+    python benchmarks/speed.py ratios --old PATH   # a checkout of the version to compare with
+    python benchmarks/speed.py iterations [--device cuda]
+    python benchmarks/speed.py restarts --device cuda --restarts 1000
+
+Everything runs on one thread and is timed in CPU seconds (on a GPU by the clock); the versions take
+turns, class by class. Results go to benchmarks/results/speed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from subjects import CUSTOM, subject
+
+HERE = Path(__file__).parent
+BUNDLED = ("color_consistency", "cyclicity", "is_acyclic", "motif", "mutag", "shape")
+SAMPLES = 10
+
+
+def explain_all(names: list[str], restarts: int, device: str | None) -> list[dict[str, Any]]:
+    """Explain every class of some models, and time each."""
+    import gnninterpreter as gi
+
+    clock = time.perf_counter if device else time.process_time
+    rows = []
+    for name in names:
+        model, options, classes = subject(name)
+        for target, label in enumerate(classes):
+            began = clock()
+            found = gi.explain(
+                model, targets=[target], restarts=restarts, progress=False,
+                **({"device": device} if device else {}), **options,
+            )  # fmt: skip
+            took = clock() - began
+            best = next(iter(found.values()))
+            rows.append(
+                {"model": name, "class": label, "explain": took, "search": best.seconds,
+                 "mean": best.probability.mean, "nodes": best.num_nodes, "edges": best.num_edges,
+                 "good": sum(r.mean_probability >= 0.99 for r in best.restarts)}
+            )  # fmt: skip
+            print(json.dumps(rows[-1]), flush=True)
+    return rows
+
+
+def ratios(old: Path, names: list[str]) -> dict[str, Any]:
+    """Time both versions, one model at a time, in processes of their own."""
+    found: dict[str, list[dict[str, Any]]] = {"old": [], "new": []}
+    for name in names:
+        for version, root in (("old", old), ("new", HERE.parent)):
+            environment = {**os.environ, "PYTHONPATH": str(root / "src"), "OMP_NUM_THREADS": "1"}
+            told = subprocess.run(
+                [sys.executable, str(HERE / "speed.py"), "one", "--models", name],
+                env=environment, check=True, capture_output=True, text=True,
+            ).stdout  # fmt: skip
+            found[version] += [json.loads(line) for line in told.splitlines()]
+            print(version, told, end="", flush=True)
+    pairs = list(zip(found["old"], found["new"], strict=True))
+    table = [
+        {"model": a["model"], "class": a["class"], "search": a["search"] / b["search"],
+         "explain": a["explain"] / b["explain"]}
+        for a, b in pairs
+    ]  # fmt: skip
+    medians = {
+        kind: {
+            part: statistics.median(row[part] for row in table if (row["model"] in CUSTOM) == own)
+            for part in ("search", "explain")
+        }
+        for kind, own in (("bundled", False), ("custom", True))
+        if any((row["model"] in CUSTOM) == own for row in table)
+    }
+    return {"ratios": table, "medians": medians, "runs": found}
+
+
+def milliseconds(run: Callable[[], Any], device: torch.device, seconds: float = 1.0) -> float:
+    """Median time of one call."""
+    times: list[float] = []
+    clock = time.process_time if device.type == "cpu" else time.perf_counter
+    while sum(times) < seconds or len(times) < 5:
+        began = clock()
+        run()
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        times.append(clock() - began)
+    return 1000 * statistics.median(times[1:])
+
+
+def step_of(problem: Any, nodes: int, restarts: int) -> Callable[[], None]:
+    """One iteration of the gradient search: samples, losses, gradients, a step of the optimiser."""
+    from gnninterpreter.distribution import Streams, uniform_start
+    from gnninterpreter.search.gradient import Moment, RelaxedGradient
+
+    device = problem.classifier.device
+    distribution = uniform_start(
+        problem.classifier.spec, nodes, Streams(0, restarts, device=device), torch.float32
+    )
+    streams, gradient = Streams(0, restarts, 1, device), RelaxedGradient(problem)
+    parameters = distribution.latents()
+    optimizer = torch.optim.Adam(parameters, lr=1e-6)
+
+    def step() -> None:
+        found = gradient(distribution, Moment(50, 100, SAMPLES, 0.2), streams)
+        for parameter, slope in zip(parameters, found.gradients, strict=True):
+            parameter.grad = slope
+        optimizer.step()
+
+    return step
+
+
+def products_of(model: Any, nodes: int, graphs: int, device: torch.device) -> Callable[[], None]:
+    """The bare products of the layers, there and back; the weights are frozen."""
+    layers = []
+    for layer in model.convs:
+        kinds = getattr(layer, "nn", None)
+        network = [m for m in kinds.modules() if hasattr(m, "weight")][0] if kinds else None
+        parts = network.weight.size(1) + 1 if network is not None else 1
+        width = (layer.in_channels, layer.out_channels)
+        layers.append((parts, torch.randn(parts * width[0], width[1], device=device)))
+    matrices = {
+        parts: torch.randn(graphs, nodes * parts, nodes, device=device) for parts, _ in layers
+    }
+
+    def run() -> None:
+        for parts, weight in layers:
+            width_in, width = weight.size(0) // parts, weight.size(1)
+            x = torch.randn(1, device=device).expand(graphs, nodes, width_in).contiguous()
+            received = torch.bmm(matrices[parts], x)
+            out = received.view(graphs * nodes, parts * width_in) @ weight
+            back = (out @ weight.t()).view(graphs, nodes * parts, width_in)
+            torch.bmm(back, x.transpose(1, 2))
+            torch.bmm(matrices[parts].transpose(1, 2), back)
+
+    return run
+
+
+def as_written(classifier: Any, nodes: int) -> Callable[[], None]:
+    """The paper's algorithm for one restart: K passes over the complete graph, then a step."""
+    from torch_geometric.data import Batch
+    from torch_geometric.explain.algorithm.utils import clear_masks, set_masks
+
+    spec, device = classifier.spec, classifier.device
+    pairs = torch.triu_indices(nodes, nodes, 1, device=device)
+    edge_index = torch.cat([pairs, pairs.flip(0)], dim=1)
+    logits = torch.randn(pairs.size(1), device=device, requires_grad=True)
+    kinds = [
+        torch.randn(count, block.width, device=device, requires_grad=True)
+        for count, blocks in ((nodes, spec.nodes), (pairs.size(1), spec.edges))
+        for block in blocks
+    ]
+    optimizer = torch.optim.SGD([logits, *kinds], lr=1e-6)
+
+    def loss() -> torch.Tensor:
+        u = torch.rand_like(logits).clamp(1e-6, 1 - 1e-6)
+        weight = ((logits + torch.logit(u)) / 0.2).sigmoid()
+        rows = [torch.nn.functional.gumbel_softmax(kind, 0.2) for kind in kinds]
+        data = Batch(x=rows[0], edge_index=edge_index, batch=edge_index.new_zeros(nodes))
+        if spec.edges:
+            data.edge_attr = torch.cat([rows[1], rows[1]])
+        data._num_graphs = 1
+        set_masks(classifier.model, torch.cat([weight, weight]), edge_index, apply_sigmoid=False)
+        scores = classifier.call(data)
+        clear_masks(classifier.model)
+        return -scores.logits[0, 0] - torch.cosine_similarity(scores.embedding, scores.embedding)[0]
+
+    def step() -> None:
+        optimizer.zero_grad()
+        torch.stack([loss() for _ in range(SAMPLES)]).mean().backward()
+        optimizer.step()
+
+    return step
+
+
+def iterations(device: torch.device, sizes: list[int], counts: list[int]) -> list[dict[str, Any]]:
+    """Time of an iteration, of its products, and of the paper's algorithm, for bundled models."""
+    from gnninterpreter import models
+    from gnninterpreter.models.classifier import GraphClassifier
+    from gnninterpreter.objective import Aim, ClassTarget
+    from gnninterpreter.relax import RelaxedModel
+    from gnninterpreter.search import Problem, Recipe
+
+    rows = []
+    for name in BUNDLED:
+        bundle = models.load(name)
+        model = bundle.model.to(device)
+        classifier = GraphClassifier(model, bundle.spec)
+        relaxed = RelaxedModel(classifier)
+        target = ClassTarget(0, bundle.spec.class_names)
+        for nodes in sizes:
+            aim = Aim(target, nodes, 2.0 * nodes, target.profile(bundle.statistics))
+            problem = Problem(classifier, relaxed, Recipe.certain().objective, aim)
+            paper = milliseconds(as_written(classifier, nodes), device)
+            for restarts in counts:
+                with relaxed.session():
+                    ours = milliseconds(step_of(problem, nodes, restarts), device)
+                floor = milliseconds(products_of(model, nodes, restarts * SAMPLES, device), device)
+                rows.append(
+                    {"model": name, "nodes": nodes, "restarts": restarts, "samples": SAMPLES,
+                     "ms": ours, "floor_ms": floor, "over_floor": ours / floor,
+                     "as_written_ms": paper, "faster": paper * restarts / ours}
+                )  # fmt: skip
+                print(json.dumps(rows[-1]), flush=True)
+    return rows
+
+
+def main() -> None:
+    """Do what is asked, and write it down."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("what", choices=("ratios", "one", "iterations", "restarts"))
+    parser.add_argument("--old", type=Path, help="checkout of the version to compare with")
+    parser.add_argument("--models", nargs="+", default=[*BUNDLED, *CUSTOM])
+    parser.add_argument("--device", default=None)
+    parser.add_argument("--nodes", type=int, nargs="+", default=[10, 25, 50])
+    parser.add_argument("--restarts", type=int, nargs="+", default=[64])
+    parser.add_argument("--out", type=Path, default=HERE / "results" / "speed")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    if given.what == "one":
+        explain_all(given.models, 8, given.device)
+        return
+    if given.what == "ratios":
+        found: Any = ratios(given.old, given.models)
+    elif given.what == "iterations":
+        device = torch.device(given.device or "cpu")
+        found = iterations(device, given.nodes, given.restarts)
+    else:
+        found = {r: explain_all(list(BUNDLED), r, given.device) for r in given.restarts}
+    given.out.mkdir(parents=True, exist_ok=True)
+    name = given.what + (f"-{given.device}" if given.device else "")
+    content = {"torch": torch.__version__, "found": found}
+    (given.out / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
