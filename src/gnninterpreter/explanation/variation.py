@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from torch import Tensor
+
 from gnninterpreter.batches import present_nodes
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.distribution.pairs import pair_ends
-from gnninterpreter.spec import Categorical
+from gnninterpreter.spec import Block, Categorical
 
 __all__ = ["Variation", "variations"]
 
 LEAST = 0.01
+Places = list[tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Variation:
     probability: float
 
     def __str__(self) -> str:
-        where = "–".join(str(node) for node in self.nodes)
+        where = "-".join(str(node) for node in self.nodes)
         said = {
             "edge gone": f"edge {where} may be missing",
             "edge added": f"edge {where} may be added",
@@ -73,8 +76,11 @@ def variations(distribution: GraphDistribution, least: float = LEAST) -> list[Va
         found.append(
             Variation("edge gone" if there else added, nodes, "", 1 - theta if there else theta)
         )
-    parts = [("node", spec.nodes, distribution.node_logits, [(w,) for w in range(len(here))], here)]
-    parts.append(("edge", spec.edges, distribution.edge_feature_logits, ends, is_edge))
+    alone: Places = [(w,) for w in range(len(here))]
+    parts: list[tuple[str, tuple[Block, ...], tuple[Tensor, ...], Places, list[bool]]] = [
+        ("node", spec.nodes, distribution.node_logits, alone, here),
+        ("edge", spec.edges, distribution.edge_feature_logits, list(ends), is_edge),
+    ]
     for kind, blocks, logits, places, there_is in parts:
         for block, latent in zip(blocks, logits, strict=True):
             if not isinstance(block, Categorical):
