@@ -24,9 +24,7 @@ class EdgeMatrices(MessagePassing):
         """One matrix for each of two categories, through a small network."""
         super().__init__(aggr="add")
         self.width_in, self.width = width_in, width
-        self.network = nn.Sequential(
-            nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, width_in * width)
-        )
+        self.network = nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, width_in * width))
         self.own = nn.Linear(width_in, width)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor) -> Tensor:

@@ -53,7 +53,9 @@ class FindShortcuts:
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_settings(self, restarts=1, enough=1, walkers=1, walk_steps=1, walk_nodes=3, local_steps=1)
+        check_settings(
+            self, restarts=1, enough=1, walkers=1, walk_steps=1, walk_nodes=3, local_steps=1
+        )
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Look for shortcuts."""

@@ -113,7 +113,10 @@ class TypicalityBank(ByValue):
         rows = passed.nonzero().squeeze(1)
         if rows.numel():
             some = Described(
-                {name: part[rows] for name, part in found.nodes.items()}, {}, found.presence[rows], {}
+                {name: part[rows] for name, part in found.nodes.items()},
+                {},
+                found.presence[rows],
+                {},
             )
             nodes = self._nodes(some)
             nothing = torch.zeros_like(nodes)
