@@ -13,12 +13,13 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit format docs test-matrix clean
+.PHONY: help demo test lint types unit fuzz format docs test-matrix clean
 
 help:
 	@echo "make demo    explain the bundled Shape classifier and write $(OUT)/report.html"
 	@echo "make test    check style and types, run every test"
 	@echo "make test-matrix   run the tests on every Python from 3.10 on, and on the lowest versions"
+	@echo "make fuzz    damage files, make odd calls and kill commands by the thousand: about an hour"
 	@echo "make format  mend the style where that can be done automatically"
 	@echo "make docs    build the documentation in docs/_build"
 	@echo "make clean   remove everything these made, $(VENV) too"
@@ -38,6 +39,11 @@ types: $(VENV)/.dev
 # One thread for each process: the tensors of the tests are tiny, and cores are few.
 unit: $(VENV)/.dev
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(PYTEST)
+
+# The same tests as in `make unit`, with twenty times as many cases.
+fuzz: $(VENV)/.dev
+	FUZZ=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --timeout 3600 $(PYTEST) \
+		tests/test_readers.py tests/test_odd_calls.py tests/test_killing.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

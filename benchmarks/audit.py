@@ -84,10 +84,10 @@ def main() -> None:
     given = parser.parse_args()
     if not given.table:
         import gnninterpreter as gi
-        from gnninterpreter.parallel import map_processes
+        from gnninterpreter.parallel import map_jobs
 
         names = given.names or list(gi.models.bundled_names())
-        for name, values in map_processes(one, names, given.jobs):
+        for name, values in map_jobs(one, names, given.jobs):
             print(f"{name}: {values['counts']}, {values['numbers']['seconds']} s")
             for finding in values["findings"]:
                 print(f"  {finding['severity']}: {finding['title']}. {finding['sentence']}")

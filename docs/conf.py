@@ -10,7 +10,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
-    "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["_build"]
 
@@ -23,6 +22,7 @@ myst_heading_anchors = 3
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
+nb_execution_in_temp = True
 nb_merge_streams = True
 
 autodoc_member_order = "bysource"

@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from gnninterpreter.errors import OutputError
-from gnninterpreter.files import MOST_DEPTH, atomic_path, read_file, read_json, write_atomically
+from gnninterpreter.files import (
+    MOST_DEPTH,
+    atomic_path,
+    finite,
+    read_file,
+    read_json,
+    write_atomically,
+)
 
 
 def test_a_file_is_written_and_read(tmp_path: Path) -> None:
@@ -101,3 +108,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     for place in (tmp_path, tmp_path / "pipe"):
         with pytest.raises(ValueError, match="is no regular file"):
             read_json(place)
+
+
+def test_numbers_that_are_not_finite_become_null() -> None:
+    assert finite({"a": (float("nan"), 1.5)}) == {"a": [None, 1.5]}

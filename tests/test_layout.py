@@ -18,12 +18,12 @@ import gnninterpreter
 ROOT = Path(gnninterpreter.__file__).parent
 # Everybody may import these; they import only each other.
 LEFTMOST = (
-    "_version", "errors", "views", "files", "schema", "equality", "spec", "graphs", "interchange",
-    "isomorphism", "parallel", "progress", "batches",
+    "_version", "errors", "arguments", "views", "files", "schema", "equality", "spec", "graphs",
+    "interchange", "isomorphism", "parallel", "progress", "batches",
 )  # fmt: skip
 FLOW = (
     "chem", "datasets", "typicality", "models", "relax", "distribution", "objective", "search",
-    "evidence", "explanation", "audit", "report", "web", "cli",
+    "evidence", "explanation", "audit", "report", "sweep", "web", "cli",
 )  # fmt: skip
 # Beside the flow: the last package of it that each may import, and what else it may.
 BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -33,11 +33,14 @@ BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
     "baselines": ("explanation", ()),
     "pyg": ("explanation", ("api",)),
     "tracking": ("typicality", ()),
-    "experiments": ("report", ("api", "baselines", "training")),
+    "fingerprints": ("models", ()),
+    "references": ("report", ()),
+    "experiments": ("report", ("api", "baselines", "fingerprints", "references", "training")),
 }
 # From which package of the flow on those beside it may be used.
 KNOWN = {
-    "training": "audit", "api": "audit", "experiments": "cli",
+    "training": "audit", "api": "audit", "fingerprints": "sweep", "references": "sweep",
+    "experiments": "cli",
 }  # fmt: skip
 # The package itself provides views of values by packages on their right, and starts the program.
 COMPOSE = ("__init__", "__main__")
@@ -143,7 +146,8 @@ def test_the_reader_of_imports_sees_what_runs_and_nothing_else(tmp_path: Path) -
         ("explanation", {"evidence"}, {"audit", "report", "api"}),
         ("baselines", {"evidence", "explanation"}, {"report", "api", "audit"}),
         ("report", {"explanation", "audit"}, {"cli", "experiments"}),
-        ("cli", {"report", "api", "experiments"}, {"testing"}),
+        ("sweep", {"report", "audit", "api", "references"}, {"web", "cli", "experiments"}),
+        ("cli", {"report", "sweep", "api", "experiments"}, {"testing"}),
     ],
 )
 def test_what_is_left_of_what(part: str, may: set[str], may_not: set[str]) -> None:

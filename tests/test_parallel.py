@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gnninterpreter.errors import SpecError
-from gnninterpreter.parallel import map_processes
+from gnninterpreter.parallel import map_jobs, run_jobs
 
 
 def square(number: int) -> int:
@@ -38,27 +38,64 @@ def hang(folder: Path, number: int) -> int:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_every_item_comes_once_with_its_result(jobs: int) -> None:
-    assert sorted(map_processes(square, [3, 1, 2], jobs)) == [(1, 1), (2, 4), (3, 9)]
-    assert list(map_processes(square, [], jobs)) == []
+    assert sorted(map_jobs(square, [3, 1, 2], jobs)) == [(1, 1), (2, 4), (3, 9)]
+    assert list(map_jobs(square, [], jobs)) == []
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_item_that_fails_does_not_stop_the_others(jobs: int) -> None:
-    results = map_processes(square, [-1, 1, 2], jobs)
+    results = map_jobs(square, [-1, 1, 2], jobs)
     assert sorted([next(results), next(results)]) == [(1, 1), (2, 4)]
     with pytest.raises(ArithmeticError, match="-1 is negative"):
         next(results)
 
 
 def test_each_process_has_one_thread_and_is_not_this_one() -> None:
-    found = [result for _, result in map_processes(threads_and_process, range(2), 2)]
+    found = [result for _, result in map_jobs(threads_and_process, range(2), 2)]
     assert [threads for threads, _ in found] == [1, 1]
     assert os.getpid() not in {process for _, process in found}
 
 
 def test_fewer_than_one_process_is_refused_at_once() -> None:
     with pytest.raises(SpecError, match=r"jobs must be at least 1 \(got 0\)"):
-        map_processes(square, [1], jobs=0)
+        map_jobs(square, [1], 0)
+
+
+def flaky(folder: Path, number: int) -> int:
+    """Fail at the first try, or die at every one."""
+    if number < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    mark = folder / f"tried-{number}"
+    if not mark.exists():
+        mark.touch()
+        raise OSError("not yet")
+    return number
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_job_that_fails_is_tried_again_and_then_told_with_its_error(
+    tmp_path: Path, jobs: int
+) -> None:
+    one, other = (tmp_path / str(i) for i in range(2))
+    one.mkdir()
+    other.mkdir()
+    (found,) = next(run_jobs(partial(flaky, one), [3], jobs, retries=1))
+    assert (found.result, found.error, found.tries) == (3, None, 2)
+    (found,) = next(run_jobs(partial(flaky, other), [3], jobs))
+    assert (found.result, str(found.error), found.tries) == (None, "not yet", 1)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_a_job_that_kills_its_process_takes_no_other_with_it(tmp_path: Path) -> None:
+    for number in range(4):
+        (tmp_path / f"tried-{number}").touch()
+    batches = run_jobs(partial(flaky, tmp_path), [0, 1, -1, 2, 3], 2, retries=1)
+    outcomes = {outcome.item: outcome for batch in batches for outcome in batch}
+    assert {item: found.result for item, found in outcomes.items()} == {
+        0: 0, 1: 1, -1: None, 2: 2, 3: 3
+    }  # fmt: skip
+    assert outcomes[-1].tries == 2
+    assert all(outcomes[number].tries == 1 for number in range(4))
 
 
 def _alive(process: int) -> bool:
@@ -70,7 +107,7 @@ def _alive(process: int) -> bool:
 
 
 def test_whoever_stops_reading_ends_the_processes(tmp_path: Path) -> None:
-    results = map_processes(partial(hang, tmp_path), [0, 1, 2], 2)
+    results = map_jobs(partial(hang, tmp_path), [0, 1, 2], 2)
     assert next(results) == (0, 0)
     results.close()
     begun = [int(path.name) for path in tmp_path.iterdir()]
@@ -82,11 +119,11 @@ SCRIPT = """
 import sys
 from functools import partial
 from pathlib import Path
-from gnninterpreter.parallel import map_processes
+from gnninterpreter.parallel import map_jobs
 from tests.test_parallel import hang
 
 if __name__ == "__main__":
-    for item, _ in map_processes(partial(hang, Path(sys.argv[1])), [0, 1, 2], 2):
+    for item, _ in map_jobs(partial(hang, Path(sys.argv[1])), [0, 1, 2], 2):
         print(item, flush=True)
 """
 

@@ -17,15 +17,18 @@ PUBLIC = [
     "Categorical",
     "ClassStatistics",
     "Continuous",
+    "Derived",
     "Explanation",
     "ExplanationSet",
     "GraphSpec",
     "Recipe",
     "__version__",
+    "compare",
     "datasets",
     "explain",
     "load",
     "models",
+    "register_derived",
     "training",
 ]
 # Not pandas: torch_geometric imports it wherever it is installed.

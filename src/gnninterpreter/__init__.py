@@ -22,23 +22,28 @@ if TYPE_CHECKING:
     from gnninterpreter import datasets, models, training
     from gnninterpreter.api import explain, load
     from gnninterpreter.explanation import Explanation, ExplanationSet
+    from gnninterpreter.explanation.compare import compare
     from gnninterpreter.models.statistics import ClassStatistics
     from gnninterpreter.search import Recipe
-    from gnninterpreter.spec import Categorical, Continuous, GraphSpec
+    from gnninterpreter.spec import Categorical, Continuous, Derived, GraphSpec
+    from gnninterpreter.spec.derived import register_derived
 
 __all__ = [
     "Categorical",
     "ClassStatistics",
     "Continuous",
+    "Derived",
     "Explanation",
     "ExplanationSet",
     "GraphSpec",
     "Recipe",
     "__version__",
+    "compare",
     "datasets",
     "explain",
     "load",
     "models",
+    "register_derived",
     "training",
 ]
 
@@ -47,12 +52,15 @@ _PLACES = {
     "Categorical": "spec",
     "ClassStatistics": "models.statistics",
     "Continuous": "spec",
+    "Derived": "spec",
     "Explanation": "explanation",
     "ExplanationSet": "explanation",
     "GraphSpec": "spec",
     "Recipe": "search",
+    "compare": "explanation.compare",
     "explain": "api",
     "load": "api",
+    "register_derived": "spec.derived",
 }
 
 
@@ -61,6 +69,7 @@ _VIEWS = {
     "draw": ("report", "draw"),
     "picture": ("report.drawing", "picture"),
     "svg": ("report.drawing", "graph_svg"),
+    "comparison": ("report.comparison", "write_comparison"),
     "card": ("report", "card_html"),
     "cards": ("report", "cards_html"),
     "page": ("report", "report_run"),

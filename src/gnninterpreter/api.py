@@ -7,10 +7,10 @@ works alone.
 from __future__ import annotations
 
 import math
-import operator
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,20 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from gnninterpreter._version import __version__
+from gnninterpreter.arguments import device_of, path_of, several, whole_number
 from gnninterpreter.datasets import cached
-from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError, TargetError
+from gnninterpreter.errors import (
+    CheckpointError,
+    GNNInterpreterError,
+    ModelError,
+    SpecError,
+    TargetError,
+)
 from gnninterpreter.evidence import rule_of
 from gnninterpreter.evidence.patterns import RealAnswers
 from gnninterpreter.explanation import ExplanationSet, load_run
 from gnninterpreter.explanation.assembly import explanation_of
+from gnninterpreter.explanation.resuming import Unfinished, content_key
 from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models import Bundle
 from gnninterpreter.models import load as load_model
@@ -36,13 +44,17 @@ from gnninterpreter.objective import Target
 from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.progress import Several, Silent
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
-from gnninterpreter.search import Callback, Recipe, search
+from gnninterpreter.search import Callback, Recipe, plan, search
+from gnninterpreter.search.memory import Plan, read_bytes
 from gnninterpreter.spec import GraphSpec, graph_list
+from gnninterpreter.spec.inference import infer_blocks
+from gnninterpreter.spec.recognition import split_derived
 from gnninterpreter.views import view
 
 __all__ = ["explain", "load"]
 
 GRADIENTS = ("auto", "relaxed", "score-function")
+MOST_NAMED = 6
 
 
 def explain(
@@ -58,13 +70,16 @@ def explain(
     forward: Callable[[nn.Module, Batch], Any] | None = None,
     embedding: str | Callable[[nn.Module, Batch], Tensor] | None = None,
     class_names: Sequence[str] | None = None,
-    feature_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    features: Any = None,
     peers: Sequence[nn.Module | Bundle | str] = (),
     class_statistics: ClassStatistics | None = None,
     gradient: str = "auto",
     device: str | torch.device | None = None,
     progress: Any = True,
     callbacks: Sequence[Callback] = (),
+    resume: str | Path | None = None,
+    max_memory: int | str | None = None,
 ) -> ExplanationSet:
     """Learn, for each target, a distribution over graphs that the model gives it to.
 
@@ -85,7 +100,11 @@ def explain(
         forward: How to call the model, ``forward(model, data)``, where its signature does not say.
         embedding: Where the graph embedding is: a module name or a callable.
         class_names: One name for each class, label or value of the model.
-        feature_names: One name for each category of the first categorical block of the nodes.
+        feature_names: One name for each category of the first categorical block of the nodes, or a
+            mapping from the names of blocks, of nodes or edges, to such names.
+        features: The PyG transform that appended columns which follow from the graph, as it is
+            (``T.OneHotDegree(10)``), or several in their order; the columns of explanations are
+            then always computed anew. Common ones are recognised without it.
         peers: Other models of the same task; asked whether they believe in the explanations too.
         class_statistics: Stands in for the data set where the data is not at hand.
         gradient: ``"auto"`` relaxes the model where the probe passes and uses the score-function
@@ -96,6 +115,10 @@ def explain(
             `gnninterpreter.progress.Progress`.
         callbacks: Called with a `Snapshot` as the search goes; one that returns True stops it. A
             `gnninterpreter.tracking.Tracker` writes the run to TensorBoard, MLflow or W&B.
+        resume: A run folder. Each target is kept there as it is finished, the same call goes on
+            where one was stopped, and ``result.save`` to that folder makes the run whole.
+        max_memory: Most memory that searches may take, in bytes or as ``"4GB"``; most of what is
+            free when omitted. Restarts that do not fit at once are searched for in parts.
 
     Returns:
         A mapping from target, by name or index, to its `Explanation`.
@@ -103,11 +126,14 @@ def explain(
     Raises:
         GNNInterpreterError: One of its kinds, for anything in the arguments that has to be mended.
     """
-    restarts = _whole("restarts", restarts, least=1)
-    seed = _whole("seed", seed, least=-(2**63))
-    if gradient not in GRADIENTS:
+    restarts = whole_number("restarts", restarts, least=1)
+    seed = whole_number("seed", seed, least=-(2**63))
+    if not isinstance(gradient, str) or gradient not in GRADIENTS:
         raise SpecError(f"gradient must be one of {', '.join(GRADIENTS)} (got {gradient!r})")
     listeners = _callbacks(callbacks)
+    limit = read_bytes(max_memory)
+    display = _display(progress)
+    folder = None if resume is None else path_of("resume", resume)
     if isinstance(model, str):
         model = load_model(model)
     rule = rule_of(model, dataset)
@@ -131,7 +157,14 @@ def explain(
                 "neither dataset nor spec was given, so the features of nodes and edges are "
                 "unknown; pass the training data, or spec=GraphSpec(nodes=..., class_names=...)"
             )
-        spec = GraphSpec.from_dataset(graphs)
+        spec = GraphSpec.from_dataset(graphs, features=features)
+    elif features is not None:
+        if graphs is None:
+            raise SpecError(
+                "features= is read off the dataset, which was not given; pass it, or put Derived "
+                "blocks into the spec"
+            )
+        spec = split_derived(graphs, spec, features, infer_blocks)
     if feature_names is not None:
         spec = spec.with_feature_names(feature_names)
     with _on_device(model, device):
@@ -152,56 +185,83 @@ def explain(
         wanted, skipped = _with_recipes(asked, recipe, dataset_name, targets is None)
         others = _peers(peers, classifier)
         relaxed, report = _relax(classifier, gradient)
+        with (relaxed or RelaxedModel(classifier)).session():
+            memory = plan(classifier, relaxed, class_statistics, wanted, restarts, limit)
         real = RealAnswers(classifier, seen, class_statistics, seed)
-        lines = [*classifier.describe(), *_describe(classifier.spec, report, relaxed), *skipped]
+        lines = [
+            *classifier.describe(),
+            *_describe(classifier, report, relaxed),
+            *skipped,
+        ]
         lines += real.lines
-        # A callback that also has the methods of Progress is told where the run stands.
-        trackers: list[Any] = [one for one in listeners if hasattr(one, "begin_class")]
-        listeners = tuple(one for one in listeners if one not in trackers)
-        display = Several([_display(progress), *trackers])
-        display.begin(name, lines, [target.name for target, _ in wanted])
-        explanations = {}
-        try:
-            for target, chosen in wanted:
-                display.begin_class(target.name)
-                with (relaxed or RelaxedModel(classifier)).session():
-                    result = search(
-                        classifier,
-                        relaxed,
-                        class_statistics,
-                        target,
-                        chosen,
-                        restarts,
-                        seed,
-                        (display.look, *listeners),
-                    )
-                explanation = explanation_of(
-                    result,
-                    classifier,
-                    class_statistics,
-                    chosen.name,
-                    seed,
-                    rule,
-                    real=real,
-                    graphs=seen,
-                    peers=others,
-                )
-                explanations[explanation.name] = explanation
-                display.end_class(explanation)
-        finally:
-            display.end()
+        if targets is None and (unseen := _unseen(classifier.spec, asked)):
+            lines.append(f"left out, since no graph of the data has it: {', '.join(unseen)}")
         recipes = [chosen for _, chosen in wanted]
         metadata = _metadata(recipes, seed, restarts, report, classifier)
         metadata["recipe_call"] = repr(recipe) if isinstance(recipe, str) else recipe.call()
-        found = ExplanationSet(
-            classifier.spec,
-            explanations,
-            name,
-            lines,
-            metadata,
-            class_statistics,
-            classifier,
-            seen,
+        found = ExplanationSet(classifier.spec, {}, name, lines, metadata)
+        names = [target.name for target, _ in wanted]
+        kept = None
+        if folder is not None:
+            settings = {
+                "run": found.summary(),
+                "spec": classifier.spec.to_json(),
+                "targets": [[target.to_json(), chosen.to_json()] for target, chosen in wanted],
+                "rule": repr(getattr(rule, "name", rule is not None)),
+            }
+            known = {} if class_statistics is None else class_statistics.tensors()
+            key = content_key((classifier, *others), seen or (), known, settings)
+            kept = Unfinished(folder, key, found, names)
+        # A callback that also has the methods of Progress is told where the run stands.
+        trackers: list[Any] = [one for one in listeners if hasattr(one, "begin_class")]
+        listeners = tuple(one for one in listeners if one not in trackers)
+        shown = Several([display, *trackers])
+        shown.begin(name, [*lines, str(memory)], names)
+        explanations = {}
+        try:
+            for target, chosen in wanted:
+                explanation = None if kept is None else kept.read(target.name)
+                if explanation is None:
+                    shown.begin_class(target.name)
+                    with (relaxed or RelaxedModel(classifier)).session(), _enough_memory(memory):
+                        result = search(
+                            classifier,
+                            relaxed,
+                            class_statistics,
+                            target,
+                            chosen,
+                            restarts,
+                            seed,
+                            (shown.look, *listeners),
+                            memory.at_once,
+                        )
+                    explanation = explanation_of(
+                        result,
+                        classifier,
+                        class_statistics,
+                        chosen.name,
+                        seed,
+                        rule,
+                        real=real,
+                        graphs=seen,
+                        peers=others,
+                    )
+                    if kept is not None:
+                        kept.keep(explanation)
+                explanations[explanation.name] = explanation
+                shown.end_class(explanation)
+        except KeyboardInterrupt:
+            if kept is None:
+                raise
+            raise KeyboardInterrupt(f"{kept.said()}; the same call goes on from there") from None
+        finally:
+            shown.end()
+        found = replace(
+            found,
+            explanations=explanations,
+            statistics=class_statistics,
+            classifier=classifier,
+            graphs=seen,
         )
     # Graphs go where the model is at home, so that it takes them as they are.
     classifier.device = next((p.device for p in model.parameters()), torch.device("cpu"))
@@ -214,23 +274,12 @@ def load(folder: str | Path) -> ExplanationSet:
     Raises:
         CheckpointError: If it is not one, or is damaged.
     """
-    return load_run(Path(folder))
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    """Check a whole number."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise SpecError(f"{name} must be a whole number (got {value!r})") from None
-    if not least <= number < 2**63:
-        bound = f"at least {least}" if number < least else "below 2**63"
-        raise SpecError(f"{name} must be {bound} (got {number})")
-    return number
+    return load_run(path_of("folder", folder, CheckpointError))
 
 
 def _callbacks(callbacks: Any) -> tuple[Callback, ...]:
-    listed = (callbacks,) if callable(callbacks) else tuple(callbacks or ())
+    single = callable(callbacks)
+    listed = (callbacks,) if single else several("callbacks", callbacks, "functions of a Snapshot")
     for callback in listed:
         if not callable(callback):
             raise SpecError(
@@ -252,7 +301,7 @@ def _peers(peers: Any, classifier: GraphClassifier) -> tuple[GraphClassifier, ..
     """Other models, each of which must say the same kind of thing about the same graphs."""
     single = isinstance(peers, (str, nn.Module, Bundle))
     found = []
-    for place, given in enumerate((peers,) if single else tuple(peers or ())):
+    for place, given in enumerate((peers,) if single else several("peers", peers, "models")):
         peer = load_model(given) if isinstance(given, str) else given
         module = peer.model if isinstance(peer, Bundle) else peer
         if not isinstance(module, nn.Module):
@@ -307,9 +356,16 @@ def _with_recipes(
     return found, [f"left out, since the paper gives no weights for it: {names}"] if names else []
 
 
+def _unseen(spec: GraphSpec, asked: Sequence[Target]) -> list[str]:
+    explained = {target.index for target in asked}
+    return [name for index, name in enumerate(spec.class_names) if index not in explained]
+
+
 def _recipe(recipe: str | Recipe, dataset_name: str | None, target: str) -> Recipe:
     if isinstance(recipe, Recipe):
         return recipe
+    if not isinstance(recipe, str):
+        recipe = repr(recipe)
     if recipe == "auto":
         return Recipe.auto()
     if recipe == "certain":
@@ -351,16 +407,7 @@ def _on_device(model: nn.Module, device: str | torch.device | None) -> Iterator[
     if device is None:
         yield
         return
-    try:
-        wanted = torch.device(device)
-    except (RuntimeError, TypeError) as error:
-        raise SpecError(f"device {device!r} is not known; use 'cpu' or 'cuda'") from error
-    if wanted.type not in ("cpu", "cuda", "meta"):
-        raise SpecError(f"device {device!r} is not supported; use 'cpu' or 'cuda'")
-    if wanted.type == "meta":
-        raise SpecError("device 'meta' computes nothing; use 'cpu' or 'cuda'")
-    if wanted.type == "cuda" and not torch.cuda.is_available():
-        raise SpecError(f"device {device!r} was asked for, but there is no CUDA here; use 'cpu'")
+    wanted = device_of(device)
     home = next((p.device for p in (*model.parameters(), *model.buffers())), torch.device("cpu"))
     try:
         try:
@@ -374,11 +421,31 @@ def _on_device(model: nn.Module, device: str | torch.device | None) -> Iterator[
         model.to(home)
 
 
-def _describe(spec: GraphSpec, report: ProbeReport, relaxed: RelaxedModel | None) -> list[str]:
+@contextmanager
+def _enough_memory(memory: Plan) -> Iterator[None]:
+    """Say what to do where an allocator gives up: others may have taken what was free."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        out = isinstance(error, (MemoryError, torch.OutOfMemoryError))
+        if not out and "can't allocate memory" not in str(error):
+            raise
+        raise SpecError(
+            f"memory ran out while {memory.at_once} restarts were searched for at once; ask for "
+            "fewer restarts or nodes, or set max_memory to less than is free"
+        ) from error
+
+
+def _describe(
+    classifier: GraphClassifier, report: ProbeReport, relaxed: RelaxedModel | None
+) -> list[str]:
+    spec = classifier.spec
     nodes = " + ".join(_block(block) for block in spec.nodes)
     nodes += "".join(f" + '{block.name}': {_block(block)}" for block in spec.attributes)
     edges = " + ".join(_block(block) for block in spec.edges) or "none"
-    lines = [f"{spec.num_classes} classes; node features: {nodes}; edge features: {edges}"]
+    names = ", ".join(spec.class_names[:MOST_NAMED]) + ", ..." * (spec.num_classes > MOST_NAMED)
+    outputs = f"{spec.num_classes} {classifier.task.noun} ({names})"
+    lines = [f"{outputs}; node features: {nodes}; edge features: {edges}"]
     if relaxed is not None:
         lines.append(
             f"relaxation exact on discrete graphs (largest error {report.logits_error:.0e})"
@@ -396,7 +463,8 @@ def _describe(spec: GraphSpec, report: ProbeReport, relaxed: RelaxedModel | None
 def _block(block: Any) -> str:
     kind = type(block).__name__.lower()
     if kind == "derived":
-        return f"{block.name} ({block.width} columns, computed from the graph)"
+        columns = "1 column" if block.width == 1 else f"{block.width} columns"
+        return f"{block.name} ({columns}, computed from the graph)"
     if kind == "categorical":
         return f"{block.name} ({block.size} categories)"
     return "constant" if block.constant else f"{block.dim} numbers"
@@ -407,6 +475,12 @@ def _display(progress: Any) -> Any:
         return Silent()
     if progress is True:
         return view("progress")()
+    needed = ("begin", "begin_class", "look", "end_class", "end")
+    if isinstance(progress, type) or not all(callable(getattr(progress, n, None)) for n in needed):
+        raise SpecError(
+            "progress must be True, False or an object with the methods of "
+            f"gnninterpreter.progress.Progress (got {progress!r:.60})"
+        )
     return progress
 
 

@@ -19,8 +19,17 @@ __all__ = [
 ]
 
 
+LONGEST = 1_000
+
+
 class GNNInterpreterError(ValueError):
     """Base of every error that a user can cause and mend."""
+
+    def __init__(self, message: str = "") -> None:
+        """Keep the beginning and the end of a message that nobody would read to its end."""
+        if len(message) > LONGEST:
+            message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 4 :]}"
+        super().__init__(message)
 
 
 class SpecError(GNNInterpreterError):

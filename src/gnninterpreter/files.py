@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import stat
 import tempfile
@@ -16,7 +17,7 @@ from typing import Any
 
 from gnninterpreter.errors import OutputError
 
-__all__ = ["atomic_path", "read_file", "read_json", "write_atomically"]
+__all__ = ["atomic_path", "finite", "read_file", "read_json", "write_atomically"]
 
 MOST_BYTES = 256 * 2**20
 MOST_TENSOR_BYTES = 16 * 2**30
@@ -104,6 +105,15 @@ def read_json(path: Path, most: int = MOST_BYTES) -> Any:
         if not level:
             return values
     raise ValueError(f"{path.name} is nested too deeply")
+
+
+def finite(values: Any) -> Any:
+    """JSON values; JSON knows no NaN and no infinity, and both become None."""
+    if isinstance(values, dict):
+        return {str(key): finite(value) for key, value in values.items()}
+    if isinstance(values, (list, tuple)):
+        return [finite(value) for value in values]
+    return None if isinstance(values, float) and not math.isfinite(values) else values
 
 
 def _sync(path: Path) -> None:

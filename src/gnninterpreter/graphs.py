@@ -79,6 +79,11 @@ class DenseGraphs(ByValue):
         edges = None if self.edges is None else self.edges.to(device)
         return DenseGraphs(self.spec, self.weight.to(device), self.nodes.to(device), edges)
 
+    def detach(self) -> DenseGraphs:
+        """The same graphs without their slopes."""
+        edges = None if self.edges is None else self.edges.detach()
+        return DenseGraphs(self.spec, self.weight.detach(), self.nodes.detach(), edges)
+
     @staticmethod
     def cat(parts: Sequence[DenseGraphs]) -> DenseGraphs:
         """Put batches on as many candidate nodes one after the other."""
@@ -138,6 +143,14 @@ class DenseGraphs(ByValue):
         reached, present = self.main_component()
         return (reached == present).all(dim=1) & present.any(dim=1)
 
+    @property
+    def possible(self) -> Tensor:
+        """Which graphs there can be, [B]: not those whose derived features do not exist."""
+        if not self.spec.derived:
+            return torch.ones(len(self), dtype=torch.bool, device=self.weight.device)
+        lost: Tensor = self.to_batch().impossible
+        return ~lost
+
     def to_batch(self, known_only: bool = False) -> Batch:
         """Return the graphs as one PyG batch of present nodes and edges only.
 
@@ -162,14 +175,20 @@ class DenseGraphs(ByValue):
 
         Derived columns are NaN where what computes them is not known here, as in a stored run.
         """
-        return [self._single(b) for b in range(len(self))]
-
-    def _single(self, b: int) -> Data:
-        whole = self[b].to_batch(known_only=True)
-        own = (block.name for block in self.spec.attributes)
-        keys = ("x", "edge_index", "edge_attr", "edge_type", *own)
-        fields = {key: whole[key] for key in keys if key in whole}
-        return Data(**fields, num_nodes=int(whole.x.size(0)))
+        whole = self.to_batch(known_only=True)
+        ends: Tensor = whole.edge_index
+        counts = whole.batch[ends[0]].bincount(minlength=len(self))
+        keys = ("x", *(block.name for block in self.spec.attributes))
+        parts = {key: whole[key].split(whole.ptr.diff().tolist()) for key in keys}
+        for key in ("edge_attr", "edge_type"):
+            if key in whole:
+                parts[key] = whole[key].split(counts.tolist())
+        found = []
+        for b, edges in enumerate(torch.split(ends, counts.tolist(), dim=1)):
+            fields = {key: values[b] for key, values in parts.items()}
+            size = int(fields["x"].size(0))
+            found.append(Data(**fields, edge_index=edges - whole.ptr[b], num_nodes=size))
+        return found
 
 
 def dense_width(blocks: Sequence[Block]) -> int:

@@ -7,8 +7,10 @@ one sentence.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
-from typing import Any
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, get_args, get_type_hints
 
 __all__ = [
     "Check",
@@ -20,11 +22,13 @@ __all__ = [
     "record",
     "text",
     "truth",
+    "typed",
     "whole",
 ]
 
 Check = Callable[[Any, str], Any]
 LARGEST = 2**63 - 1
+LARGEST_FLOAT = sys.float_info.max
 # What was rounded once may lie just outside its bounds.
 SLACK = 1e-5
 
@@ -34,7 +38,9 @@ def number(low: float = -math.inf, high: float = math.inf) -> Check:
 
     def check(value: Any, where: str) -> Any:
         real = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not real or not math.isfinite(value) or not low - SLACK <= value <= high + SLACK:
+        # Whole numbers may be too large for a float.
+        finite = real and -LARGEST_FLOAT <= value <= LARGEST_FLOAT
+        if not finite or not low - SLACK <= value <= high + SLACK:
             raise _wrong(where, f"be a number{_between(low, high)}", value)
         return value
 
@@ -113,6 +119,37 @@ def record(made: Callable[..., Any], **parts: Check) -> Check:
         return made(**{name: part(value[name], f"{where}.{name}") for name, part in parts.items()})
 
     return check
+
+
+def typed(made: Any) -> Check:
+    """An object that is a dataclass of plain values: every field is checked by its type.
+
+    Fields with a default may be missing; a dataclass in a field is checked likewise.
+    """
+    hints = get_type_hints(made)
+    parts = {field.name: _of_type(hints[field.name]) for field in fields(made)}
+    later = {f.name for f in fields(made) if f.default is not MISSING}
+
+    def check(value: Any, where: str) -> Any:
+        there = parts if not isinstance(value, dict) else {
+            name: part for name, part in parts.items() if name in value or name not in later
+        }  # fmt: skip
+        return record(made, **there)(value, where)
+
+    return check
+
+
+def _of_type(hint: Any) -> Check:
+    kinds = get_args(hint)
+    if type(None) in kinds:
+        kind = next(one for one in kinds if one is not type(None))
+        return optional(_of_type(kind))
+    if is_dataclass(hint):
+        return typed(hint)
+    simple: dict[Any, Check] = {
+        bool: truth, int: whole(-LARGEST - 1), float: number(), str: text,
+    }  # fmt: skip
+    return simple.get(hint, anything)
 
 
 def _between(low: float, high: float) -> str:

@@ -44,7 +44,7 @@ def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     folder, last = tmp_path / "run", ("audit.json", "run.json")
 
     def write(text: str, names: tuple[str, ...] = ("a.html", *last)) -> None:
-        with whole_folder(folder, last) as made:
+        with whole_folder(folder, tmp_path / ".work", last) as made:
             for name in names:
                 (made / name).write_text(text)
                 if text == "killed":
@@ -78,8 +78,11 @@ def test_killed_while_replacing_it_is_no_audit(
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shutil.move", killed)
-    with pytest.raises(KeyboardInterrupt), whole_folder(folder, ("run.json",)) as made:
+    monkeypatch.setattr("os.replace", killed)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        whole_folder(folder, tmp_path / ".work", ("run.json",)) as made,
+    ):
         (made / "run.json").write_text("new")
     assert list(folder.iterdir()) == []
 

@@ -12,7 +12,7 @@ from gnninterpreter.errors import SpecError, TargetError
 from gnninterpreter.experiments.metrics import class_probability, summarize_seeds, validity
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models import GraphClassifier, load
-from gnninterpreter.objective.target import BoundaryTarget
+from gnninterpreter.objective import BoundaryTarget
 
 
 @pytest.fixture(scope="module")

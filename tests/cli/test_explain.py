@@ -88,7 +88,7 @@ def test_own_forward(cli):
 def test_not_converging_is_a_result(cli):
     code, out, _ = cli("explain", "lab:NeverDense", "--data", "lab:graphs", *QUICK, "-t", "1", "-q")
     assert code == 0
-    assert "class not reached" in out
+    assert "not reached" in out
     assert "class 1: The model gives samples only" in out
 
 
@@ -135,3 +135,34 @@ def test_saved_bundle(cli, tmp_path):
     code, out, _ = cli("explain", path, "-t", "cyclic", *QUICK, "-q")
     assert code == 0
     assert "cyclic" in out
+
+
+def test_molecules_from_a_table_of_smiles(cli, tmp_path):
+    pytest.importorskip("rdkit")
+    table = tmp_path / "some.csv"
+    rows = [
+        "CCO,yes",
+        "CCC,no",
+        "C1CC,no",
+        "CC=O,yes",
+        "CCN,no",
+        "CCCO,yes",
+        "CC(C)C,no",
+        "COC,yes",
+    ]
+    table.write_text("\n".join(["smiles,oxygen", *rows]) + "\n")
+    run = ("explain", "lab:Oxygens", "--smiles", table)
+    code, out, err = cli(*run, "--label", "oxygen", *QUICK, "-t", "yes", "--json")
+    assert code == 0
+    assert "row 4: 'C1CC' is not written as SMILES are" in err
+    assert "features recognised as PyG's from_smiles" in err
+    (entry,) = json.loads(out)["classes"]
+    assert entry["class"] == "yes"
+    for arguments, said in (
+        (run, "--smiles needs --label COLUMN"),
+        ((*run, "--label", "oxygen", "--data", "lab:graphs"), "give --data or --smiles, not both"),
+        ((*run, "--label", "oxygen", "--preset", "rdkit"), "preset must be one of pyg, ogb"),
+    ):
+        code, _, err = cli(*arguments)
+        assert code == 2
+        assert said in err

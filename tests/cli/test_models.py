@@ -10,7 +10,8 @@ def test_table_lists_every_model(cli):
     assert (code, err) == (0, "")
     for name in bundled_names():
         assert name in out
-        assert f"{load(name).scores['test'].accuracy:.3f}" in out
+        for figure, value in load(name).scores["test"].figures.items():
+            assert f"{figure} {value:.3f}" in out
 
 
 def test_json(cli):

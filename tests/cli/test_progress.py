@@ -27,7 +27,8 @@ def explanation():
 
 def look(phase: str, iteration: int, probability: list[float]) -> Snapshot:
     edges = torch.arange(1.0, len(probability) + 1)
-    return Snapshot(phase, iteration, 100, torch.tensor(probability), edges, None)  # type: ignore[arg-type]
+    done = iteration / 100
+    return Snapshot(phase, iteration, 100, torch.tensor(probability), edges, None, done)  # type: ignore[arg-type]
 
 
 def console(terminal: bool, **options: object) -> Console:
@@ -102,7 +103,7 @@ class TestLive:
         progress.look(look("gradient", 40, [0.25, 0.75]))
         row = rendered(progress).splitlines()[2]
         assert row.split()[-1] == "searching"
-        assert "40/100" in row
+        assert "40%" in row
         assert "0.750" in row
         assert " 2 " in row
         progress.look(look("local search", 100, [0.8, float("nan")]))
@@ -130,7 +131,7 @@ class TestLive:
         assert "class 57" in shown
         assert len(shown.splitlines()) <= 25
         progress.end()
-        assert len(rendered(progress).splitlines()) == 101
+        assert len(rendered(progress).splitlines()) == 102
 
     def test_end_without_begin(self):
         target = console(terminal=True)
@@ -174,3 +175,34 @@ def test_the_table_is_closed_after_a_failure():
             progress=progress, callbacks=[fails],
         )  # fmt: skip
     assert "\x1b[?25h" in text(target)  # the cursor is visible again
+
+
+def test_one_bar_never_falls_and_says_what_is_left(explanation, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("gnninterpreter.cli.progress.time.monotonic", lambda: now[0])
+    progress = LiveProgress(console(terminal=True))
+    progress.begin("mine", [], ["kept", "class 1", "class 2", "class 3"])
+    # One class of four was there already, which took no time.
+    progress._rows["kept"].done = True
+    progress.begin_class("class 1")
+    assert "left" not in rendered(progress)
+    shares = []
+    for iteration in (10, 50, 20, 100, 5):  # another part of the restarts begins anew
+        now[0] += 5.0
+        progress.look(look("gradient", iteration, [0.5]))
+        shares.append(progress.share())
+    assert shares == sorted(shares) == [0.275, 0.375, 0.375, 0.5, 0.5]
+    # A quarter in 25 seconds: two more quarters are left.
+    assert rendered(progress).splitlines()[-1].split()[-5:] == ["50%", "about", "50", "s", "left"]
+    progress.end_class(explanation)
+    progress.end()
+
+
+def test_parts_of_restarts_count_as_one_search():
+    done = []
+    gi.explain(
+        lab.model, lab.graphs(), targets=1, restarts=3, recipe=gi.Recipe.auto(iterations=20),
+        progress=False, callbacks=[lambda seen: done.append(seen.done)],
+    )  # fmt: skip
+    assert done == sorted(done)
+    assert 0 <= done[0] < done[-1] <= 1

@@ -147,7 +147,7 @@ def test_the_graph_itself_is_no_control() -> None:
     """A triangle has every edge, so that all random graphs as dense are triangles."""
     found = check("random graphs", made(), classifier=always(0.95))
     assert found.passed is None
-    assert found.sentence == "every graph of this size and density is this one"
+    assert found.sentence == "no other graph of this size and density can be drawn"
 
 
 def says(label: int, of_thumb: bool = False) -> Rule:

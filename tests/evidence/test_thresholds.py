@@ -7,7 +7,7 @@ from pathlib import Path
 
 import gnninterpreter
 from gnninterpreter.evidence import thresholds
-from gnninterpreter.objective import target
+from gnninterpreter.objective import value
 
 ROOT = Path(gnninterpreter.__file__).parent
 JUDGES = ("explanation", "audit", "report", "web", "cli", "baselines")
@@ -15,7 +15,7 @@ NAMES = {"REACHED", "PROBABLE", "WANTED", "CERTAIN", "OUTLYING", "TENTH", *thres
 
 
 def test_certain_is_what_targets_call_certain() -> None:
-    assert thresholds.CERTAIN is target.CERTAIN
+    assert thresholds.CERTAIN is value.CERTAIN
 
 
 def test_nobody_else_defines_one() -> None:

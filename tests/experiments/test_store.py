@@ -45,7 +45,7 @@ def test_a_change_of_code_is_computed_again(
 
 
 def test_the_key_has_the_model_and_the_recipe() -> None:
-    from gnninterpreter.experiments.fingerprints import model_fingerprint
+    from gnninterpreter.fingerprints import model_fingerprint
 
     arguments = {
         "dataset": "mutag", "target": "mutagen", "recipe": "auto", "seed": 0, "restarts": 1,
@@ -98,7 +98,3 @@ def test_several_may_store_at_once(tmp_path: Path) -> None:
 def test_the_dearest_comes_first_and_each_once(tmp_path: Path) -> None:
     dear = computation("nitro", 9.0, atoms="uniform", count=1, seed=0)
     assert Store(tmp_path).missing([CHEAP, dear, CHEAP]) == [dear, CHEAP]
-
-
-def test_numbers_that_are_not_finite_become_null() -> None:
-    assert module._plain({"a": (float("nan"), 1.5)}) == {"a": [None, 1.5]}

@@ -133,14 +133,14 @@ def test_a_graph_unlike_its_class_is_out_of_distribution(classifier: GraphClassi
     assert one.similarity == pytest.approx(-1.0)
     assert one.similarity_percentile == 0.0
     sentence = one.evidence["likeness"].sentence
-    assert sentence.startswith("out of distribution: less like the class than 100%")
+    assert sentence.startswith("out of distribution: less like graphs of the class than 100%")
 
 
 def test_an_improbable_explanation_warns(classifier: GraphClassifier) -> None:
     graphs = stack([graph(6, CYCLE), graph(6, PAIRS)])
     one = explained(classifier, result(classifier, graphs))
     assert one.probability.mean < 0.9
-    assert one.verdict.word == "class not reached"
+    assert one.verdict.word == "not reached"
     reasons = " / ".join(one.verdict.reasons)
     assert "The model gives samples only 0." in reasons
     assert "do not read this as what the class looks like" in reasons

@@ -9,7 +9,7 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.explanation import DrawnSampler, LatentSampler
 from gnninterpreter.explanation.sampler import REPORTING, read_sampler
 from gnninterpreter.graphs import random_graphs
-from tests.explanation.made import explanation, explanation_set
+from tests.explanation.made import explanation
 from tests.tiny import COLOURED, PLAIN, RICH, distribution, edges_only
 
 SURE = 30.0
@@ -106,7 +106,7 @@ def test_bad_weights() -> None:
 def test_graphs_are_moved_with_the_explanation() -> None:
     """The device that holds nothing stands for one that is not there."""
     one = explanation(distribution(PLAIN, 4))
-    moved = explanation_set(one).to("meta")[0]
+    moved = one.to("meta")
     assert moved.distribution is not None
     assert {latent.device.type for latent in moved.distribution.latents()} == {"meta"}
     assert one.best.x.device.type == "cpu"

@@ -13,6 +13,7 @@ from gnninterpreter.models.architectures import (
     ARCHITECTURES,
     GATClassifier,
     GCNClassifier,
+    GINEClassifier,
     NNConvClassifier,
     build,
 )
@@ -91,13 +92,16 @@ def test_the_papers_sizes_are_the_defaults():
     assert [len(MODELS[name].convs) for name in ("gcn", "nnconv", "gat")] == [3, 5, 3]
     assert [MODELS[name].config["width"] for name in ("gcn", "nnconv", "gat")] == [64, 32, 16]
     assert [MODELS[name].config["pooling"] for name in MODELS] == ["mean", "mean", "sum"]
-    assert set(MODELS) == set(ARCHITECTURES)
+    assert {*MODELS, "gine"} == set(ARCHITECTURES)
 
 
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"architecture": "mlp"}, r"architecture must be one of gcn, nnconv, gat \(got 'mlp'\)"),
+        (
+            {"architecture": "mlp"},
+            r"architecture must be one of gcn, nnconv, gat, gine \(got 'mlp'\)",
+        ),
         ({}, "got None"),
         ({"architecture": "gcn", "in_channels": 1}, "missing a required argument: 'num_classes'"),
         (
@@ -121,3 +125,16 @@ def test_the_papers_sizes_are_the_defaults():
 def test_bad_configs_are_refused(config, message):
     with pytest.raises(ModelError, match=message):
         build(config)
+
+
+def test_gine_outputs_do_not_depend_on_company_or_numbering():
+    model = build(GINEClassifier(3, 5, edge_dim=2).config, torch.Generator().manual_seed(0)).eval()
+    x, _, attr = inputs(model)
+    together = model(x, EDGES, attr, BATCH)
+    alone = model(x[:3], EDGES[:, :6], attr[:6])
+    torch.testing.assert_close(together[:1], alone, rtol=1e-4, atol=1e-3)
+    order = torch.tensor([2, 0, 1])  # node i becomes order[i]
+    moved = torch.empty(3, 3).index_copy(0, order, x[:3])
+    again = model(moved, order[EDGES[:, :6]], attr[:6])
+    torch.testing.assert_close(again, alone, rtol=1e-4, atol=1e-3)
+    assert not torch.allclose(model.train()(x, EDGES, attr, BATCH), together)  # dropout, batch norm

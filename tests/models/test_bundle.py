@@ -10,6 +10,12 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from gnninterpreter import models
+from gnninterpreter.datasets._storage import (
+    pack_tensors,
+    read_tensors,
+    unpack_tensors,
+    write_tensors,
+)
 from gnninterpreter.errors import CheckpointError, OutputError
 from gnninterpreter.models.architectures import build
 from gnninterpreter.models.bundle import Bundle, load, load_bundle
@@ -75,7 +81,7 @@ def edit(path: Path, **changes):
         ({"schema": 99}, "has schema 99, but this version reads schema 1"),
         ({"spec": None}, "has no field 'spec'"),
         ({"model": {"architecture": "mlp"}}, "architecture must be one of"),
-        ({"model": {**MODEL, "width": 9}}, "do not belong together"),
+        ({"model": {**MODEL, "width": 9}}, "weights are smaller than its width"),
         ({"scores": {"test": {"accuracy": 1}}}, "has no field 'f1'"),
         ({"spec": {"nodes": []}}, "has no field 'edges'"),
     ],
@@ -119,9 +125,10 @@ def test_foreign_safetensors_are_refused(saved):
 
 def test_statistics_that_lack_a_part_are_refused(saved):
     path = saved.with_suffix(".safetensors")
-    tensors = load_file(path)
-    del tensors["statistics.mean_nodes"]
-    save_file(tensors, path, metadata={"header": '{"format": "gnninterpreter-model"}'})
+    tensors, header = read_tensors(path)
+    parts = unpack_tensors(tensors["statistics"])
+    del parts["mean_nodes"]
+    write_tensors(path, {**tensors, "statistics": pack_tensors(parts)}, header)
     with pytest.raises(CheckpointError, match="class statistics lack mean_nodes"):
         load_bundle(saved)
 
@@ -159,3 +166,22 @@ def test_a_folder_that_cannot_be_written_is_named(bundle, tmp_path):
 
 def test_public_names():
     assert set(models.__all__) >= {"Bundle", "ClassStatistics", "bundled_names", "load"}
+
+
+@pytest.mark.parametrize("damage", ["cut short", "changed"])
+def test_damaged_statistics_are_refused(saved, damage):
+    path = saved.with_suffix(".safetensors")
+    tensors, header = read_tensors(path)
+    packed = tensors["statistics"]
+    tensors["statistics"] = packed[:-9].clone() if damage == "cut short" else packed.flip(0)
+    write_tensors(path, tensors, header)
+    with pytest.raises(CheckpointError, match="packed tensors are"):
+        load_bundle(saved)
+
+
+def test_statistics_written_before_they_were_compressed_are_read(bundle, saved):
+    path = saved.with_suffix(".safetensors")
+    tensors, header = read_tensors(path)
+    parts = unpack_tensors(tensors.pop("statistics"))
+    write_tensors(path, tensors | {f"statistics.{k}": v for k, v in parts.items()}, header)
+    assert torch.equal(load_bundle(saved).statistics.count, bundle.statistics.count)

@@ -27,8 +27,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         edges=(Categorical(2, ("single", "double"), name="bond"),),
         class_names=("<b>chain</b> & co", "ring"),
     )
-    near = Neighbour(nx.cycle_graph(4), "ring", 0.93, 0.88)
-    stops = (Stop(0.05, 5, 6, 0.31), Stop(0.5, 5, 5, 0.99), Stop(0.7, 4, 4, 0.42))
+    near = Neighbour(nx.cycle_graph(4), "ring", 0.93, "p = 0.880")
+    stops = (Stop(0.05, 5, 6, "0.310"), Stop(0.5, 5, 5, "0.990"), Stop(0.7, 4, 4, "0.420"))
     extras = {name: ClassExtras(stops=stops, neighbours=(near,)) for name in spec.class_names}
     return write_report(make_result(spec), tmp_path_factory.mktemp("report") / "audit.html", extras)
 

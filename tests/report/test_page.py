@@ -80,11 +80,11 @@ class Page(HTMLParser):
 
 @pytest.fixture
 def extras() -> dict[str, ClassExtras]:
-    near = Neighbour(nx.cycle_graph(4), "ring", 0.93, 0.88)
+    near = Neighbour(nx.cycle_graph(4), "ring", 0.93, "p = 0.880")
     return {
         "chain": ClassExtras(
-            stops=(Stop(0.05, 5, 6, 0.31), Stop(0.5, 5, 5, 0.99), Stop(0.7, 4, 4, 0.42)),
-            sample_probabilities=(0.987, 0.654),
+            stops=(Stop(0.05, 5, 6, "0.310"), Stop(0.5, 5, 5, "0.990"), Stop(0.7, 4, 4, "0.420")),
+            sample_outputs=((0.987, 0.013), (0.654, 0.346)),
             neighbours=(near,),
         )
     }
@@ -104,7 +104,7 @@ def test_each_class_has_its_numbers(
         "of at most 6",
         "of at most 12",
         "0.910",
-        "Likeness passed more like the class than 40% of its real graphs, in the embedding",
+        "Likeness passed more like graphs of the class than 40% of them, in the embedding",
         "Something gave way.",
         "Certain, but not compared with data.",
         "Restarts reach it passed 3 of 3 restarts reached the class",
@@ -204,7 +204,7 @@ def test_what_is_missing_is_said(
 ) -> None:
     result = result_of(plain_spec)
     assert "Written without the model" in render_page(result)
-    known = {name: ClassExtras(sample_probabilities=(0.9,)) for name in result}
+    known = {name: ClassExtras(sample_outputs=((0.9, 0.1),)) for name in result}
     assert "Written without the data" in render_page(result, known)
     assert "Written without the model" not in render_page(result, known)
 

@@ -41,7 +41,7 @@ def test_without_data_nothing_is_claimed(plain: Explanation) -> None:
     plain = replace(plain, evidence=Evidence())
     assert typical_words(plain) == NOT_TYPICAL
     assert typical_percentile(plain) is None
-    assert core_words(core_of(plain), plain) == NO_CORE
+    assert core_words(core_of(plain), plain) == NO_CORE.format(members="of the class")
     assert exemplars_of(plain, 3) == []
 
 
@@ -94,12 +94,12 @@ def test_a_core_that_does_no_more_than_a_random_piece_is_said_to_be_company(
 
 def test_a_shortcut_says_how_many_real_graphs_look_like_that(plain: Explanation) -> None:
     unseen = make_core(plain.best, probability=0.99996, coverage=0.0, matched=0, total=2401)
-    assert shortcut_words(unseen) == (
+    assert shortcut_words(unseen, plain.target) == (
         "0 of 2,401 real graphs that the model gives to the class contain this; "
         "the model gives it 1.000."
     )
     # Without a total it follows from the share.
-    part = shortcut_words(make_core(plain.best, total=None))
+    part = shortcut_words(make_core(plain.best, total=None), plain.target)
     assert part.startswith("39 of 50 real graphs that the model gives to the class contain this as")
     unknown = make_core(plain.best, matched=None, total=None, probability=None)
-    assert shortcut_words(unknown) == "Not checked how many real graphs contain this."
+    assert shortcut_words(unknown, plain.target) == "Not checked how many real graphs contain this."

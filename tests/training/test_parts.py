@@ -8,10 +8,10 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.datasets.base import undirected_graph
 from gnninterpreter.datasets.is_acyclic import IsAcyclic
+from gnninterpreter.datasets.splits import folds, stratified_split
 from gnninterpreter.errors import DataError
 from gnninterpreter.models.scores import ClassificationScores
 from gnninterpreter.training.batching import GraphStore
-from gnninterpreter.training.splits import folds, stratified_split
 from tests.models.toy import toy_graphs
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from gnninterpreter.datasets.splits import Split
 from gnninterpreter.errors import DataError, ModelError, OutputError
 from gnninterpreter.models.scores import ClassificationScores
 from gnninterpreter.training import _progress_file, trainer
 from gnninterpreter.training.crossval import cross_validate
-from gnninterpreter.training.splits import Split
 from gnninterpreter.training.trainer import TrainingConfig, train
 from tests.models.toy import MODEL, toy_config, toy_graphs
 
@@ -254,6 +254,7 @@ def test_cross_validation_scores_every_graph_once():
         ({"keep": "first"}, "keep must be 'best' or 'last'"),
         ({"learning_rate": 0.0}, r"learning_rate must be positive \(got 0.0\)"),
         ({"patience": -1}, "patience must be positive"),
+        ({"task": "ranking"}, r"task must be one of .*got 'ranking'"),
     ],
 )
 def test_bad_settings_are_refused(changes, message):
@@ -285,3 +286,65 @@ def test_cuda_where_there_is_none():
 def test_settings_are_json():
     config = toy_config()
     assert TrainingConfig(**config.to_json()) == replace(config, model=dict(MODEL))
+
+
+def labelled(rows):
+    """Stars and paths with rows of labels or values instead of classes."""
+    graphs = toy_graphs()
+    for graph, row in zip(graphs, rows, strict=True):
+        graph.y = torch.tensor([row])
+    return graphs
+
+
+def test_labels_are_learned_where_they_are_known():
+    nan = float("nan")
+    # Star or not, and bright or not; every third of the second is missing.
+    rows = [[1.0 - i % 2, nan if i % 3 == 0 else 1.0 - i % 2] for i in range(40)]
+    config = toy_config(max_epochs=12, task="multilabel")
+    assert config.figure == "ROC-AUC"
+    result = train(labelled(rows), config, split=Split(*torch.arange(40).split([24, 8, 8])))
+    scores = result.scores["all"]
+    assert scores.mean_roc_auc == 1.0
+    assert scores.roc_auc == (1.0, 1.0)
+    assert scores.count == 40
+
+
+def test_values_are_learned_in_their_own_unit():
+    # The mean is far from 0 and the spread far from 1: outputs have both from the beginning.
+    rows = [[100.0 - 40.0 * (i % 2)] for i in range(40)]
+    split = Split(*torch.arange(40).split([24, 8, 8]))
+    model = {**MODEL, "num_classes": 1}
+    first = train(
+        labelled(rows), toy_config(model=model, max_epochs=1, task="regression"), split=split
+    )
+    assert first.scores["all"].rmse < 30
+    config = toy_config(model=model, max_epochs=40, task="regression")
+    result = train(labelled(rows), config, split=split)
+    assert result.scores["test"].rmse < 4
+    assert result.scores["test"].r2 > 0.95
+    assert result.scores["test"].figures["RMSE"] == result.scores["test"].rmse
+
+
+@pytest.mark.parametrize(
+    ("rows", "task", "message"),
+    [
+        ([[0.5]] * 40, "multiclass", "needs one class as its label y"),
+        ([[0.5]] * 40, "multilabel", r"row of 2 labels as its label y.*got shape \[40, 1\]"),
+        ([[1.0, float("nan")]] * 40, "multilabel", "NaN in every graph"),
+    ],
+)
+def test_labels_that_do_not_fit_the_task(rows, task, message):
+    with pytest.raises(DataError, match=message):
+        train(labelled(rows), toy_config(task=task))
+
+
+def test_dropout_repeats_itself_whatever_the_global_seed():
+    model = {**MODEL, "architecture": "gine", "edge_dim": 1, "pooling": "mean", "dropout": 0.5}
+    graphs = toy_graphs()
+    for graph in graphs:
+        graph.edge_attr = torch.ones(graph.edge_index.size(1), 1)
+    config = toy_config(model=model, max_epochs=2)
+    torch.manual_seed(1)
+    first = train(graphs, config)
+    torch.manual_seed(2)
+    assert torch.equal(weights(first), weights(train(graphs, config)))

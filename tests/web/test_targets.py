@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gnninterpreter.objective.target import BoundaryTarget, ClassTarget, ValueTarget
+from gnninterpreter.objective import BoundaryTarget, ClassTarget, ValueTarget
 from gnninterpreter.web.targets import askable
 from tests.web.conftest import SPEC
 

@@ -11,6 +11,7 @@ from torch import nn
 from torch_geometric.data import Data
 
 from gnninterpreter.api import explain
+from gnninterpreter.arguments import whole_number
 from gnninterpreter.audit.changes import small_change_findings
 from gnninterpreter.audit.colored import ColoredGraph
 from gnninterpreter.audit.context import Context
@@ -22,15 +23,17 @@ from gnninterpreter.audit.hosts import host_graphs
 from gnninterpreter.audit.missed import contrasts, missed_findings
 from gnninterpreter.audit.patterns import Pattern, true_patterns
 from gnninterpreter.audit.rule import Oracle, is_rule_of_thumb, oracle_of, rule_agreement
-from gnninterpreter.errors import SpecError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.objective import BoundaryTarget, ClassTarget
+from gnninterpreter.objective.question import YES, as_question
 
 __all__ = ["audit"]
 
 # Graphs to choose from for each that things are joined to: classes may be rare.
 POOL = 6
+MOST_HOSTS = 100_000
 
 
 def audit(
@@ -76,8 +79,7 @@ def audit(
         >>> found.findings[0].title  # doctest: +SKIP
         'Look-alikes of the true house-x pass for “house-x”'
     """
-    if hosts < 1:
-        raise SpecError(f"hosts must be at least 1 (got {hosts})")
+    hosts = whole_number("hosts", hosts, 1, MOST_HOSTS)
     started = time.perf_counter()
     if explanations is None:
         explanations = explain(model, dataset, seed=seed, forward=forward, **settings)
@@ -92,19 +94,24 @@ def audit(
         checked.append(answer[1])
 
     rates: dict[str, dict[str, float]] = {}
-    for explanation in explanations.values():
-        keep(disagreements(explanation, context))
-        for graph, what in _sources(explanation, context):
+    for one in explanations.values():
+        explanation, about = _asked(one, context)
+        if about is None:
+            checked.append(f"{one.name}: a boundary is where models change their mind; not audited")
+            continue
+        keep(disagreements(explanation, about))
+        for graph, what in _sources(explanation, about):
             findings, asked, measured = lookalike_findings(
-                graph, what, explanation.target.index, context
+                graph, what, explanation.target.index, about
             )
             keep((findings, asked))
             if measured:
                 rates[what] = measured
-        keep(small_change_findings(explanation, context))
+        keep(small_change_findings(explanation, about))
     for pattern in context.patterns:
         keep(missed_findings(pattern, context))
-    keep(default_class(context))
+    if context.classifier.task.exclusive:
+        keep(default_class(context))
     numbers: dict[str, Any] = {
         "seed": seed,
         "hosts": len(context.hosts),
@@ -151,6 +158,24 @@ def _context(
         agreed = rule_agreement(context.class_by_rule, pool)
         context = replace(context, rule_agreement=agreed, rule_of_thumb=thumb)
     return context, source
+
+
+def _asked(explanation: Explanation, context: Context) -> tuple[Explanation, Context | None]:
+    """An explanation of a label or value as one of two classes; no context for a boundary."""
+    target = explanation.target
+    if isinstance(target, (ClassTarget, BoundaryTarget)):
+        return explanation, context if isinstance(target, ClassTarget) else None
+    view = as_question(context.classifier, target, (f"not {target.name}", target.name))
+    hosts = [_unlabelled(graph) for graph in context.hosts]
+    # Labels and rules are about the outputs as they were.
+    about = replace(context, classifier=view, hosts=hosts, oracle=None, patterns=(), pool=())
+    return replace(explanation, spec=view.spec, target=ClassTarget(YES, target.name)), about
+
+
+def _unlabelled(graph: Data) -> Data:
+    bare = graph.clone()
+    bare.y = None
+    return bare
 
 
 def _sources(explanation: Explanation, context: Context) -> Iterator[tuple[Data, str]]:

@@ -72,8 +72,8 @@ def smallest_change(
         every: list[Step] = []
         for start, told in frontier:
             found = single_changes(start)
-            usable = found.graphs.connected() | (not whole)
-            scores = context.classifier.score(found.graphs).probabilities
+            usable = (found.graphs.connected() | (not whole)) & found.graphs.possible
+            scores = context.classifier.score(found.graphs).probabilities.nan_to_num(nan=0.0)
             label = scores.argmax(dim=1)
             sure = scores.gather(1, label.unsqueeze(1)).squeeze(1)
             flipped = torch.where(usable & (label != target), sure, -1.0)

@@ -83,9 +83,11 @@ class Context:
         return torch.Generator().manual_seed(1_000_003 * (self.seed % 2**31) + purpose)
 
     def predict(self, graphs: list[Data]) -> tuple[Tensor, Tensor]:
-        """Predicted class and probabilities of the classes for each graph, on the CPU."""
+        """Predicted class (-1 for none) and probabilities of the classes for each, on the CPU."""
         probabilities = self.classifier.score_data(graphs).probabilities.double().cpu()
-        return probabilities.argmax(dim=1), probabilities
+        # A graph whose derived features do not exist has no class.
+        missing = probabilities.isnan().any(dim=1)
+        return probabilities.argmax(dim=1).masked_fill(missing, -1), probabilities
 
     def class_by_rule(self, graph: Data) -> int | None:
         """The class by rule, or None where there is no rule.

@@ -30,6 +30,8 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
         At most one finding, and what was asked in a short sentence.
     """
     graphs = random_questions(context)
+    if not graphs:
+        return [], "random graphs: none of them can have the derived features"
     said, probabilities = context.predict(graphs)
     counts = torch.bincount(said, minlength=len(context.names)).double() / len(graphs)
     favorite = int(counts.argmax())
@@ -97,10 +99,6 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
 def random_questions(context: Context) -> list[Data]:
     """The random graphs to ask about: as many of each size, each with a density of its own."""
     generator = context.generator(31)
-    return [
-        graph
-        for size in SIZES
-        for graph in random_graphs(
-            context.classifier.spec, EACH, size, generator, dtype=context.classifier.dtype
-        ).to_data_list()
-    ]
+    spec, dtype = context.classifier.spec, context.classifier.dtype
+    drawn = [random_graphs(spec, EACH, size, generator, dtype=dtype) for size in SIZES]
+    return [graph for batch in drawn for graph in batch[batch.possible].to_data_list()]

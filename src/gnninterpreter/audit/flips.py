@@ -16,6 +16,7 @@ from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
 from gnninterpreter.audit.lookalikes import lookalikes
 from gnninterpreter.evidence.joining import join_each
 from gnninterpreter.graphs import random_graphs
+from gnninterpreter.spec.derived import cleared, completed
 
 __all__ = ["count_flips", "families", "lookalike_findings"]
 
@@ -55,7 +56,8 @@ def families(source: Data, context: Context) -> dict[str, list[Data]]:
         context: The model, whose depth matters, and the seed.
     """
     layers = sum(isinstance(m, MessagePassing) for m in context.classifier.model.modules()) or DEPTH
-    directed = context.classifier.spec.directed
+    spec = context.classifier.spec
+    directed, source = spec.directed, cleared(source, spec)
 
     def made(kind: str, depth: int = 1) -> list[Data]:
         return lookalikes(
@@ -72,7 +74,11 @@ def families(source: Data, context: Context) -> dict[str, list[Data]]:
         for graph in made("switch")
         if not any(ColoredGraph.from_data(graph, directed).isomorphic(one) for one in deep)
     ]
-    return {name: graphs for name, graphs in found.items() if graphs}
+    return {
+        name: [completed(graph, spec) for graph in graphs]
+        for name, graphs in found.items()
+        if graphs
+    }
 
 
 def lookalike_findings(
@@ -189,5 +195,5 @@ def _random_parts(parts: Sequence[Data], context: Context) -> list[list[Data]]:
             # Nodes without an edge are left out, so that it may have fewer.
             if one.num_nodes == part.num_nodes:
                 one.x = part.x[torch.randperm(n, generator=generator)]
-        found.append(drawn)
+        found.append([completed(one, spec) for one in drawn])
     return found

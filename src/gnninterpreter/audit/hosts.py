@@ -50,7 +50,7 @@ def host_graphs(
         drawn = random_graphs(
             classifier.spec, count, RANDOM_NODES, generator, density=0.2, dtype=classifier.dtype
         )
-        graphs = drawn.to_data_list()
+        graphs = drawn[drawn.possible].to_data_list()
     order = torch.randperm(len(graphs), generator=generator)[:count].tolist()
     return [graphs[i].clone() for i in order], source
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import path_of
 from gnninterpreter.audit.findings import Severity
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.files import read_json
@@ -49,7 +50,7 @@ def load_graphs(
         >>> extra = load_graphs("audit", labeled=True, contrasts=True)  # doctest: +SKIP
         >>> loader = DataLoader([*dataset, *extra])  # doctest: +SKIP
     """
-    file = Path(path)
+    file = path_of("path", path, DataError)
     file = file / FILE if file.is_dir() else file
     try:
         limit = Severity(severity)

@@ -11,9 +11,10 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.findings import Audit
+from gnninterpreter.datasets import ExplainableDataset
+from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.errors import DataError
 from gnninterpreter.models import Bundle
-from gnninterpreter.training.splits import Split, stratified_split
 from gnninterpreter.training.statistics import training_statistics
 from gnninterpreter.training.trainer import EpochReport, TrainingConfig, train
 
@@ -67,7 +68,8 @@ def retrain(
         config = replace(config, max_epochs=epochs, patience=max(epochs, 1))
     graphs = [_plain(graph) for graph in dataset]
     labels = torch.cat([graph.y.reshape(1) for graph in graphs])
-    split = stratified_split(labels, config.seed)
+    own = isinstance(dataset, ExplainableDataset)
+    split = dataset.split(seed=config.seed) if own else stratified_split(labels, config.seed)
     added = torch.arange(len(graphs), len(graphs) + len(extra))
     whole = Split(torch.cat([split.train, added]), split.validation, split.test)
     name = f"{bundle.name or bundle.dataset_name}-retrained"

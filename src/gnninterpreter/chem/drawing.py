@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass
+from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from gnninterpreter.spec import GraphSpec
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
-__all__ = ["Molecule", "places", "read_molecule"]
+__all__ = ["Molecule", "formula_svg", "places", "read_molecule"]
 
 SIZE = (300, 210)
 HIGHLIGHT = (0.96, 0.62, 0.38)
@@ -40,7 +41,8 @@ class Molecule:
     Args:
         valid: Whether RDKit accepts it: connected, with possible valencies.
         smiles: Its SMILES; empty where it is not valid.
-        drawing: Its skeletal formula as an SVG element; empty where it is not valid.
+        drawing: Its skeletal formula as an SVG element; empty where it is not valid, unless it is
+            a piece of one.
         reason: Why it is not valid.
     """
 
@@ -92,6 +94,22 @@ def read_molecule(
     return Molecule(
         not wrong, "" if wrong else str(Chem.MolToSmiles(molecule)), _drawn(molecule, size), wrong
     )
+
+
+def formula_svg(graph: Data, spec: GraphSpec, title: str, **options: Any) -> str | None:
+    """The skeletal formula of a graph with a title; None where it is drawn as a graph.
+
+    Args:
+        graph: The graph.
+        spec: What its features mean.
+        title: What it shows, for people who cannot see it.
+        **options: As for `read_molecule`.
+    """
+    molecule = read_molecule(graph, spec, **options)
+    if molecule is None or not molecule.drawing:
+        return None
+    said = f'<svg role="img" aria-label="{escape(title)}"'
+    return molecule.drawing.replace("<svg", said, 1)
 
 
 def places(graph: nx.Graph, spec: GraphSpec) -> dict[Hashable, tuple[float, float]] | None:

@@ -88,6 +88,8 @@ def most_bonds(symbol: str, charge: int = 0) -> float:
     """
     if symbol not in _MOST:
         return math.inf
+    if charge < 0 and symbol in ("S", "Se", "Te"):
+        return _MOST[symbol] + charge
     place = SYMBOLS.index(symbol) - charge
     return _MOST.get(SYMBOLS[place], math.inf) if 0 <= place < len(SYMBOLS) else math.inf
 

@@ -26,7 +26,9 @@ __all__ = [
     "is_valid",
     "possible",
     "problem",
+    "problem_of",
     "rdkit_chem",
+    "rdkit_installed",
     "sanitized",
     "to_rdkit",
     "to_smiles",
@@ -121,7 +123,7 @@ def sanitized(graph: Data, spec: GraphSpec) -> Any:
         DataError: If it does not, with the reason.
     """
     molecule = to_rdkit(graph, spec)
-    wrong = _problem(molecule)
+    wrong = problem_of(molecule)
     if wrong:
         raise DataError(f"this graph is no molecule: {wrong}")
     rdkit_chem().SanitizeMol(molecule)
@@ -145,7 +147,7 @@ def problem(graph: Data, spec: GraphSpec, whole: bool = True) -> str:
         return "it has no atoms"
     if parts > 1 and whole:
         return f"it is in {parts} pieces"
-    return _problem(molecule)
+    return problem_of(molecule)
 
 
 def is_valid(graph: Data, spec: GraphSpec) -> bool:
@@ -159,16 +161,37 @@ def is_valid(graph: Data, spec: GraphSpec) -> bool:
 
 @lru_cache(maxsize=100_000)
 def possible(
-    atoms: tuple[Atom, ...], bonds: tuple[tuple[int, int, str | None], ...], guess: bool
+    atoms: tuple[Atom, ...],
+    bonds: tuple[tuple[int, int, str | None], ...],
+    guess: bool,
+    exact: bool = False,
 ) -> bool:
-    """Whether RDKit accepts atoms and bonds as a molecule; yes where it is not installed."""
-    if find_spec("rdkit") is None:
+    """Whether RDKit accepts atoms and bonds as a molecule; yes where it is not installed.
+
+    Args:
+        atoms: The atoms.
+        bonds: The bonds.
+        guess: Whether charges are unknown and to be guessed.
+        exact: Whether RDKit has to find the same bonds aromatic.
+    """
+    if not rdkit_installed():
         return True
+    from rdkit import Chem, rdBase
+
     try:
         molecule = build(list(atoms), {(i, j): kind for i, j, kind in bonds}, guess=guess)
     except DataError:
         return False
-    return not _problem(molecule)
+    said = [kind == "aromatic" for _, _, kind in bonds]
+    with rdBase.BlockLogs():
+        if Chem.SanitizeMol(molecule, catchErrors=True) != Chem.SanitizeFlags.SANITIZE_NONE:
+            return False
+    return not exact or said == [bond.GetIsAromatic() for bond in molecule.GetBonds()]
+
+
+def rdkit_installed() -> bool:
+    """Whether molecules can be judged here."""
+    return find_spec("rdkit") is not None
 
 
 def to_smiles(graph: Data, spec: GraphSpec) -> str:
@@ -182,8 +205,8 @@ def to_smiles(graph: Data, spec: GraphSpec) -> str:
     return str(Chem.MolToSmiles(Chem.RemoveHs(sanitized(graph, spec))))
 
 
-def _problem(molecule: Any) -> str:
-    """Why RDKit refuses a molecule, in a few words."""
+def problem_of(molecule: Any) -> str:
+    """Why RDKit refuses a molecule of its own, in a few words; empty where it accepts it."""
     from rdkit import Chem, rdBase
 
     with rdBase.BlockLogs():  # it would print why it refuses a molecule
@@ -245,7 +268,7 @@ def _mend_aromatic(molecule: Any, guess: bool) -> None:
 
     One with two bonds gets a hydrogen, one with three a charge where charges are unknown.
     """
-    if not _unkekulized(molecule):
+    if _problems(molecule) != {"KekulizeException"}:
         return
     free = [
         atom
@@ -264,15 +287,14 @@ def _mend_aromatic(molecule: Any, guess: bool) -> None:
         for chosen in combinations(free, count):
             for atom in chosen:
                 mend(atom, 1)
-            if not _unkekulized(molecule):
+            if not _problems(molecule):
                 return
             for atom in chosen:
                 mend(atom, 0)
 
 
-def _unkekulized(molecule: Any) -> bool:
+def _problems(molecule: Any) -> set[str]:
     from rdkit import Chem, rdBase
 
     with rdBase.BlockLogs():
-        found = Chem.DetectChemistryProblems(molecule)
-    return any(one.GetType() == "KekulizeException" for one in found)
+        return {one.GetType() for one in Chem.DetectChemistryProblems(molecule)}

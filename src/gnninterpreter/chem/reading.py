@@ -19,6 +19,7 @@ from gnninterpreter.graphs import node_rows, table
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
 __all__ = [
+    "FUNCTION",
     "ORDERS",
     "Column",
     "Reading",
@@ -30,6 +31,9 @@ __all__ = [
 
 ORDERS = {"single": 1.0, "double": 2.0, "triple": 3.0, "aromatic": 1.5}
 """Bonds that are understood, and what each takes of an atom's valence."""
+
+FUNCTION = "molecule"
+"""Name of what computes molecular columns, as stored specs keep it."""
 
 _KINDS = {
     "1": "single", "-": "single", "2": "double", "=": "double", "3": "triple", "#": "triple",
@@ -65,6 +69,8 @@ class Reading:
         kinds: Kind of bond of each of its categories; None for those that are not understood.
         charge: Where charges are written besides the names of atoms.
         aromatic: Where atoms are said to be aromatic.
+        seen: Atoms that occur in the data, by name; empty where all of them may.
+        exact: Whether columns are computed by RDKit, so that it has to read the same bonds.
     """
 
     atom: int
@@ -73,6 +79,8 @@ class Reading:
     kinds: tuple[str | None, ...] = ()
     charge: Column | None = None
     aromatic: Column | None = None
+    seen: frozenset[str] = frozenset()
+    exact: bool = False
 
     @property
     def charged(self) -> bool:
@@ -154,6 +162,8 @@ def reading_of(spec: GraphSpec) -> Reading | None:
         kinds=kinds,
         charge=_column(spec.nodes, "charge", _number),
         aromatic=_column(spec.nodes, "aromatic", lambda name: int(name.lower() in _TRUE)),
+        seen=frozenset(spec.metadata.get("atoms", "").split()),
+        exact=any(derived.function == FUNCTION for derived in spec.derived),
     )
 
 

@@ -24,10 +24,26 @@ if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
     from gnninterpreter.spec import GraphSpec
 
-__all__ = ["answers_json", "core_cell", "prototype_cell", "shortcut_lines", "typical_cell"]
+__all__ = [
+    "answers_json",
+    "core_cell",
+    "given_cell",
+    "prototype_cell",
+    "shortcut_lines",
+    "typical_cell",
+]
 
 EXEMPLARS = 5
 UNCHECKED = "not checked"
+
+
+def given_cell(explanation: Explanation) -> str:
+    """What the model says of samples: the mean probability, the value, or both probabilities."""
+    target, sampled = explanation.target, explanation.sampled_outputs
+    if target.probable:
+        return f"{explanation.probability.mean:.3f}"
+    means = [mean for mean, _ in sampled] or explanation.class_probabilities
+    return target.written(means).removeprefix(f"{target.measure} ")
 
 
 def prototype_cell(explanation: Explanation) -> str:
@@ -55,7 +71,7 @@ def shortcut_lines(explanation: Explanation) -> Iterator[str]:
     per_edge = 1 if explanation.spec.directed else 2
     for shortcut in shortcuts_of(explanation):
         size = f"{shortcut.graph.num_nodes} nodes, {shortcut.graph.num_edges // per_edge} edges"
-        words = shortcut_words(shortcut)
+        words = shortcut_words(shortcut, explanation.target)
         yield f"{explanation.name}: {size}: {words[:1].lower()}{words[1:]}"
 
 
@@ -77,6 +93,7 @@ def _core_json(core: Any, spec: GraphSpec) -> dict[str, Any]:
     return {
         "graph": graph_to_json(core.graph, spec),
         "probability": figure(core, "probability"),
+        "said": core.said,
         "coverage": figure(core, "coverage"),
         "lift": figure(core, "lift"),
         "matched": matched,
@@ -94,4 +111,9 @@ def _effect_json(core: Any, name: str) -> dict[str, float | None] | None:
 
 
 def _exemplar_json(graph: Data, spec: GraphSpec) -> dict[str, Any]:
-    return {"graph": graph_to_json(graph, spec), "core_nodes": sorted(marked_nodes(graph))}
+    return {
+        "graph": graph_to_json(graph, spec),
+        "core_nodes": sorted(marked_nodes(graph)),
+        "said": graph.get("said") or "",
+        "truth": graph.get("truth") or "",
+    }

@@ -10,6 +10,7 @@ import typer
 from gnninterpreter._version import __version__
 from gnninterpreter.cli.audit import audit
 from gnninterpreter.cli.bench import bench
+from gnninterpreter.cli.compare import compare
 from gnninterpreter.cli.data import data
 from gnninterpreter.cli.demo import demo
 from gnninterpreter.cli.explain import explain
@@ -18,7 +19,9 @@ from gnninterpreter.cli.models import models
 from gnninterpreter.cli.paper import paper
 from gnninterpreter.cli.report import report
 from gnninterpreter.cli.serve import serve
+from gnninterpreter.cli.sweep import sweep
 from gnninterpreter.cli.train import train
+from gnninterpreter.cli.tune import tune
 
 __all__ = ["app", "run"]
 
@@ -29,10 +32,10 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
-    add_completion=False,
+    add_completion=True,
 )
 
-for command in (explain, demo, report, audit, serve, models, train, paper):
+for command in (explain, demo, report, audit, compare, sweep, tune, serve, models, train, paper):
     app.command(name=command.__name__)(plainly(command))
 for group in (data, bench):
     app.add_typer(group)

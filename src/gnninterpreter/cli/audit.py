@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import shutil
 import sys
 from collections.abc import Iterator
 from enum import Enum
@@ -91,7 +93,7 @@ def audit(
     Explains every class, asks the rule of the data set about it where there is one, joins the
     patterns that define classes and look-alikes of them to graphs of other classes, looks for a
     default class and for the smallest change that leads to another class. With `--fail-on` it can
-    gate a pipeline.
+    gate a pipeline. With `--out`, the same command goes on where it was stopped.
 
     For example:
 
@@ -109,13 +111,15 @@ def audit(
 
     if out is not None:
         check_output(out, overwrite)
+        out = out.resolve()
     use_threads(1)
     with only_results(as_json):
         from gnninterpreter.audit import audit as run_audit
         from gnninterpreter.cli.progress import LiveProgress
-        from gnninterpreter.cli.references import load_forward, load_subject
         from gnninterpreter.explanation.storage import INDEX
+        from gnninterpreter.files import write_atomically
         from gnninterpreter.models import Bundle
+        from gnninterpreter.references import load_forward, load_subject
         from gnninterpreter.search import Recipe
 
         found, dataset = load_subject(model, data)
@@ -126,7 +130,10 @@ def audit(
                 f"--retrain needs a bundled model, which knows how it was trained (got {model!r}); "
                 "train your own with the graphs of gnninterpreter.audit.load_graphs(DIR)"
             )
+        # Beside the folder, which is whole or absent.
+        unfinished = None if out is None else out.parent / f".{out.name}.unfinished"
         settings: dict[str, Any] = {
+            "resume": unfinished,
             "hosts": hosts,
             "seed": seed,
             "restarts": restarts,
@@ -143,8 +150,8 @@ def audit(
                 "nothing to train on: the model got no graph wrong whose true class is known",
                 err=True,
             )
-        if out is not None:
-            with whole_folder(out, last=(AUDIT, INDEX)) as made:
+        if out is not None and unfinished is not None:
+            with whole_folder(out, unfinished, last=(AUDIT, INDEX)) as made:
                 write_output(
                     result.explanations,
                     made,
@@ -154,8 +161,7 @@ def audit(
                     forward=settings["forward"],
                     audit=result,
                 )
-                text = json.dumps(result.to_json())
-                (made / AUDIT).write_text(text, encoding="utf-8")
+                write_atomically(made / AUDIT, json.dumps(result.to_json()).encode())
                 if again and isinstance(found, Bundle):
                     found.save(made)
     if as_json:
@@ -163,37 +169,41 @@ def audit(
     else:
         _echo(result)
     if out is not None:
-        typer.echo(f"report: {(out / REPORT).resolve()}", err=as_json)
+        typer.echo(f"report: {out / REPORT}", err=as_json)
     if fail_on is not None and result.at_least(fail_on.value):
         raise typer.Exit(FOUND)
 
 
 @contextlib.contextmanager
-def whole_folder(folder: Path, last: tuple[str, ...]) -> Iterator[Path]:
-    """Give a folder beside ``folder`` whose files go there together when the block succeeds.
+def whole_folder(folder: Path, work: Path, last: tuple[str, ...]) -> Iterator[Path]:
+    """Give a folder in ``work`` whose files go to ``folder`` together when the block succeeds.
 
     Where ``folder`` is new or empty that is one rename. Otherwise what makes it an audit is taken
     away first and comes last, so that a run killed in between leaves no mixture of two.
 
     Args:
         folder: The final place; other files in it stay.
+        work: A folder beside it; it is gone in the end.
         last: Names of the files that make it an audit.
     """
-    import shutil
-    import tempfile
-
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as temporary:
-        made = Path(temporary) / "made"
-        made.mkdir()
+    made = work / "made"
+    shutil.rmtree(made, ignore_errors=True)  # of one that was killed
+    made.mkdir(parents=True)
+    try:
         yield made
-        if not folder.exists() or not any(folder.iterdir()):
-            made.replace(folder)
-            return
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            work.rmdir()  # unless there are finished classes in it
+        raise
+    if not folder.exists() or not any(folder.iterdir()):
+        os.replace(made, folder)
+    else:
         for name in last:
             (folder / name).unlink(missing_ok=True)
         for path in sorted(made.iterdir(), key=lambda path: path.name in last):
-            shutil.move(path, folder / path.name)
+            os.replace(path, folder / path.name)
+    shutil.rmtree(work, ignore_errors=True)
 
 
 def _again(
@@ -217,7 +227,7 @@ def _again(
         if not quiet and report.epoch % 10 == 0:
             typer.echo(
                 f"training again: epoch {report.epoch} of {report.max_epochs}, "
-                f"accuracy {report.validation_accuracy:.3f}",
+                f"validation {report.validation:.3f}",
                 err=True,
             )
 
@@ -234,8 +244,8 @@ def _again(
     # Other hosts than those that the new model was trained on.
     after = run_audit(trained, dataset, **{**settings, "seed": settings["seed"] + 1})
     scored = [
-        {**one.numbers, "test accuracy": round(which.scores["test"].accuracy, 4)}
-        if "test" in which.scores
+        {**one.numbers, **{f"test {name}": round(v, 4) for name, v in tested.figures.items()}}
+        if (tested := which.scores.get("test"))
         else one.numbers
         for which, one in ((bundle, before), (trained, after))
     ]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from gnninterpreter.cli.failing import plainly
+from gnninterpreter.cli.options import Address, Json
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gnninterpreter.experiments.robustness import Run
+    from gnninterpreter.parallel import Workers
 
 __all__ = ["bench"]
 
@@ -34,6 +38,7 @@ def robustness(
     ] = "bundled",
     recipe: Annotated[str, typer.Option("--recipe", help="`auto` or `paper`.")] = "auto",
     jobs: Annotated[int, typer.Option("--jobs", help="Runs at a time, one process each.")] = 1,
+    address: Address = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="SVG or PNG file with a mark for every run.")
     ] = None,
@@ -46,6 +51,7 @@ def robustness(
             "--larger", help="Runs of a search 20 times as large, to show what a model allows."
         ),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Explain every class of every model from many seeds, and say from which it did not work.
 
@@ -66,8 +72,9 @@ def robustness(
     if table:
         runs = read_runs(out)
     else:
-        runs = robustness(configs_of(models, seeds, restarts, recipe), out, jobs, _tell)
-    _echo_table(summarize(runs, searched))
+        configs = configs_of(models, seeds, restarts, recipe)
+        runs = robustness(configs, out, _workers(jobs, address), _tell)
+    _show(summarize(runs, searched), _echo_table, as_json)
     if plot is not None:
         from gnninterpreter.experiments.charts import save, seed_chart
 
@@ -75,7 +82,7 @@ def robustness(
         for run in runs:
             values.setdefault((run.config.model, run.config.target), []).append(run.mean)
         save(seed_chart(values), plot)
-        typer.echo(f"plot: {plot}")
+        typer.echo(f"plot: {plot}", err=as_json)
 
 
 @bench.command(name="realism")
@@ -99,12 +106,14 @@ def realism(
         ),
     ] = "ours",
     jobs: Annotated[int, typer.Option("--jobs", help="Runs at a time, one process each.")] = 1,
+    address: Address = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="SVG or PNG file with shares by class.")
     ] = None,
     table: Annotated[
         bool, typer.Option("--table", help="Only sum up and draw the rows that the file holds.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Hold explanations of every class against real graphs and other methods.
 
@@ -124,15 +133,32 @@ def realism(
         rows = read_rows(out)
     else:
         configs = configs_of(models, seeds, restarts, method)
-        rows = measure(configs, out, jobs, lambda row: typer.echo(line(row), err=True))
+        workers = _workers(jobs, address)
+        rows = measure(configs, out, workers, lambda row: typer.echo(line(row), err=True))
     summary = summarize(rows, read_discrepancies(out))
-    echo_realism(summary)
+    _show(summary, echo_realism, as_json)
     if plot is not None and len(summary):
         from gnninterpreter.experiments.charts import save
 
         first = "ours" if "ours" in set(summary.method) else str(summary.method[0])
         save(chart(summary, first), plot)
-        typer.echo(f"plot: {plot}")
+        typer.echo(f"plot: {plot}", err=as_json)
+
+
+def _show(summary: pd.DataFrame, echo: Callable[[pd.DataFrame], None], as_json: bool) -> None:
+    """Print a summary as a table, or as one JSON document."""
+    if as_json:
+        from gnninterpreter.cli.output import echo_json
+
+        echo_json(json.loads(summary.to_json(orient="records", double_precision=15)))
+    else:
+        echo(summary)
+
+
+def _workers(jobs: int, address: str | None) -> int | Workers:
+    from gnninterpreter.sweep import make_workers
+
+    return jobs if address is None else make_workers("ray", address)
 
 
 def _tell(run: Run) -> None:

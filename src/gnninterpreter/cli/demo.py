@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gnninterpreter.cli.options import Iterations, Overwrite, Quiet, Restarts
+from gnninterpreter.cli.options import Iterations, Json, Overwrite, Quiet, Restarts
 
 __all__ = ["demo"]
 
@@ -23,6 +23,7 @@ def demo(
     seed: Annotated[int, typer.Option(help="The same seed gives the same explanations.")] = 0,
     iterations: Iterations = None,
     quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Explain the bundled Shape classifier and write a report.
 
@@ -36,7 +37,13 @@ def demo(
     - `gnninterpreter demo`
     - `gnninterpreter demo --out elsewhere --seed 1`
     """
-    from gnninterpreter.cli.output import check_output, echo_table, write_output
+    from gnninterpreter.cli.output import (
+        check_output,
+        echo_json,
+        echo_table,
+        with_graphs,
+        write_output,
+    )
 
     check_output(out, overwrite)
     from gnninterpreter import api, datasets
@@ -54,7 +61,11 @@ def demo(
         seed=seed,
         recipe="auto" if iterations is None else Recipe.auto(iterations=iterations),
         progress=False if quiet else LiveProgress(transient=True),
+        resume=out,
     )
     report = write_output(result, out, overwrite, model, graphs)
-    echo_table(result)
-    typer.echo(f"report: {report.resolve()}")
+    if as_json:
+        echo_json(with_graphs(result))
+    else:
+        echo_table(result)
+    typer.echo(f"report: {report.resolve()}", err=as_json)

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnninterpreter.cli.options import Forward, Iterations, Overwrite, Quiet, Restarts
+from gnninterpreter.cli.options import (
+    Forward,
+    Iterations,
+    Overwrite,
+    Quiet,
+    Restarts,
+    names_of,
+)
 from gnninterpreter.errors import SpecError
 
 if TYPE_CHECKING:
     from gnninterpreter.search import Recipe
 
-__all__ = ["RecipeName", "explain"]
-
-
-class RecipeName(str, Enum):
-    """The recipes that go by name."""
-
-    AUTO = "auto"
-    CERTAIN = "certain"
-    PAPER = "paper"
+__all__ = ["explain"]
 
 
 def explain(
@@ -45,13 +44,39 @@ def explain(
             show_default=False,
         ),
     ] = None,
+    smiles: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Instead of DATA: a table (CSV) of SMILES, for a model of molecules.",
+            show_default=False,
+        ),
+    ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of FILE with the labels; give it again for a model of several labels.",
+            show_default=False,
+        ),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The featuriser of the molecules in FILE: pyg, ogb, deepchem or dgl-lifesci.",
+            show_default="the features of the saved model, or pyg",
+        ),
+    ] = None,
     target: Annotated[
         list[str] | None,
         typer.Option(
             "--target",
             "-t",
-            metavar="CLASS",
-            help="A class to explain, by name or index; give it again for more. All by default.",
+            metavar="TARGET",
+            help="A class or label to explain, by name or index; 'a | b' for the boundary between "
+            "two classes; max, min or a number for a regression. Give it again for more. All by "
+            "default.",
             show_default=False,
         ),
     ] = None,
@@ -62,17 +87,40 @@ def explain(
         int, typer.Option(help="CPU threads; more than one pays only for large models.")
     ] = 1,
     recipe: Annotated[
-        RecipeName,
+        str,
         typer.Option(
+            metavar="NAME|FILE",
             help="auto needs no tuning; certain looks for certainty alone; paper repeats the paper "
-            "on its own data sets."
+            "on its own data sets; or a file that `tune` wrote.",
+            autocompletion=lambda: ["auto", "certain", "paper"],
         ),
-    ] = RecipeName.AUTO,
+    ] = "auto",
     max_nodes: Annotated[
         int | None,
         typer.Option(help="Most nodes of an explanation.", show_default="from the class"),
     ] = None,
     iterations: Iterations = None,
+    task: Annotated[
+        str,
+        typer.Option(help="What the model says: multiclass, binary, multilabel or regression."),
+    ] = "auto",
+    class_names: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Names of the classes, labels or values, with commas between them.",
+            show_default="from the data",
+        ),
+    ] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Most memory that searches may take, as 4GB; restarts that do not fit at once "
+            "are searched for in parts.",
+            show_default="what is free",
+        ),
+    ] = None,
     forward: Forward = None,
     out: Annotated[
         Path | None,
@@ -86,16 +134,19 @@ def explain(
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Explain the classes of a graph classifier.
+    """Explain the classes, labels or values of a graph-level model.
 
-    For each class, find graphs that the model assigns to it with near certainty. All figures come
-    from the model itself on discrete graphs. A class that cannot be reached is a result: the table
-    says so, and the exit code is 0. It is 2 when an argument has to be mended.
+    For each, find graphs that the model assigns to it with near certainty. All figures come from
+    the model itself on discrete graphs. A target that cannot be reached is a result: the table
+    says so, and the exit code is 0. It is 2 when an argument has to be mended. With `--out`,
+    finished ones are kept as they come: the same command goes on where it was stopped.
 
     For example:
 
     - `gnninterpreter explain shape --target wheel`
     - `gnninterpreter explain mylab.models:trained --data mylab.data:graphs --out run`
+    - `gnninterpreter explain mylab.models:trained --smiles bbbp.csv --label p_np`
+    - `gnninterpreter explain mylab.models:solubility --data mylab.data:esol --class-names "log S"`
     - `gnninterpreter explain is_acyclic --json --quiet > result.json`
     """
     from gnninterpreter.cli.output import (
@@ -115,20 +166,25 @@ def explain(
     with only_results(as_json):
         from gnninterpreter import api
         from gnninterpreter.cli.progress import LiveProgress
-        from gnninterpreter.cli.references import load_forward, load_subject
+        from gnninterpreter.references import load_forward, load_subject
 
-        found, dataset = load_subject(model, data)
+        molecules = None if smiles is None else (smiles, label or [], preset)
+        found, dataset = load_subject(model, data, molecules, partial(typer.echo, err=True))
         call = None if forward is None else load_forward(forward)
         result = api.explain(
             found,
             dataset,
             targets=target or None,
+            task=task,
+            class_names=None if class_names is None else names_of(class_names),
             restarts=restarts,
             seed=seed,
             recipe=chosen,
             forward=call,
             device=device,
             progress=False if quiet else LiveProgress(transient=True),
+            resume=out,
+            max_memory=max_memory,
         )
         report = None
         if out is not None:
@@ -141,17 +197,18 @@ def explain(
         typer.echo(f"report: {report.resolve()}", err=as_json)
 
 
-def _recipe(name: RecipeName, max_nodes: int | None, iterations: int | None) -> str | Recipe:
+def _recipe(name: str, max_nodes: int | None, iterations: int | None) -> str | Recipe:
     given = {"max_nodes": max_nodes, "iterations": iterations}
     overrides = {key: value for key, value in given.items() if value is not None}
-    if not overrides:
-        return name.value
-    if name is RecipeName.PAPER:
+    if not overrides and name in ("auto", "certain", "paper"):
+        return name
+    if name == "paper":
         options = " and ".join("--" + key.replace("_", "-") for key in overrides)
         raise SpecError(
             f"--recipe paper has settings of its own, so {options} cannot be given with it; "
             "leave it out, or use --recipe auto"
         )
-    from gnninterpreter.search import Recipe
+    from gnninterpreter.sweep import load_recipe
 
-    return getattr(Recipe, name.value)(**overrides)  # type: ignore[no-any-return]
+    found = load_recipe(name, what="--recipe")
+    return found if isinstance(found, str) else found.with_(**overrides)

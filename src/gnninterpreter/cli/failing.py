@@ -42,7 +42,7 @@ def plainly(command: Callable[P, T]) -> Callable[P, T]:
             typer.echo(f"error: {_one_line(error)}", err=True)
             raise typer.Exit(USER_ERROR) from error
         except KeyboardInterrupt as interrupt:
-            typer.echo("interrupted", err=True)
+            typer.echo(": ".join(["interrupted", *map(str, interrupt.args)]), err=True)
             raise typer.Exit(INTERRUPTED) from interrupt
 
     return guarded

@@ -9,8 +9,11 @@ import typer
 
 if TYPE_CHECKING:
     from gnninterpreter.models import Bundle
+    from gnninterpreter.models.scores import ModelScores
 
 __all__ = ["models"]
+
+PER_CLASS = ("f1", "roc_auc")
 
 
 def models(
@@ -49,8 +52,8 @@ def _echo_table(bundles: list[Bundle]) -> None:
     table = Table(title="Bundled models", title_justify="left", show_lines=True)
     for name in ("name", "data set", "class"):
         table.add_column(name, no_wrap=True)
-    table.add_column("F1", justify="right", no_wrap=True)
-    table.add_column("accuracy", justify="right", no_wrap=True)
+    for name in ("F1", "ROC-AUC", "figures"):
+        table.add_column(name, justify="right", no_wrap=True)
     for bundle in bundles:
         part = "test" if "test" in bundle.scores else next(iter(bundle.scores), None)
         scores = None if part is None else bundle.scores[part]
@@ -58,10 +61,14 @@ def _echo_table(bundles: list[Bundle]) -> None:
             bundle.name,
             bundle.dataset_name,
             Text("\n".join(bundle.spec.class_names)),
-            "" if scores is None else "\n".join(f"{f1:.2f}" for f1 in scores.f1),
-            "" if scores is None else f"{scores.accuracy:.3f}\n{part}: {scores.count}",
+            *("\n".join(f"{v:.2f}" for v in getattr(scores, name, ())) for name in PER_CLASS),
+            "" if scores is None else "\n".join([*_figures(scores), f"{part}: {scores.count}"]),
         )
     Console(file=sys.stdout).print(table)
+
+
+def _figures(scores: ModelScores) -> list[str]:
+    return [f"{name} {value:.3f}" for name, value in scores.figures.items()]
 
 
 def _parameters(bundle: Bundle) -> int:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "Address",
     "Forward",
     "Iterations",
     "Overwrite",
@@ -16,6 +17,7 @@ __all__ = [
     "Run",
     "explained_model",
     "labelled_graphs",
+    "names_of",
 ]
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.", show_default=False)]
@@ -28,13 +30,24 @@ Forward = Annotated[
         show_default=False,
     ),
 ]
-Restarts = Annotated[int, typer.Option(help="Independent searches for each class.")]
+Restarts = Annotated[int, typer.Option(help="Independent searches for each target.")]
 Iterations = Annotated[
     int | None,
     typer.Option(help="Most gradient steps of a search.", show_default="the recipe's"),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run that DIR holds.")]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="A Ray cluster that runs already.",
+        show_default="one on this machine",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 
 
 def explained_model(what_for: str = "") -> object:
@@ -45,6 +58,11 @@ def explained_model(what_for: str = "") -> object:
         "by itself.",
         show_default=False,
     )
+
+
+def names_of(written: str) -> list[str]:
+    """Names that were written in one option, with commas between them."""
+    return [name.strip() for name in written.split(",")]
 
 
 def labelled_graphs(what_for: str) -> object:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from gnninterpreter.errors import ModelError, OutputError
+from gnninterpreter.files import finite
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -103,7 +103,7 @@ def only_results(wanted: bool) -> Iterator[None]:
 
 def echo_json(values: Any) -> None:
     """Print one JSON document on standard output."""
-    typer.echo(json.dumps(_finite(values), indent=2, ensure_ascii=False, allow_nan=False))
+    typer.echo(json.dumps(finite(values), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def echo_table(result: ExplanationSet) -> None:
@@ -114,27 +114,34 @@ def echo_table(result: ExplanationSet) -> None:
 
     from gnninterpreter.cli.answers import (
         core_cell,
+        given_cell,
         prototype_cell,
         shortcut_lines,
         typical_cell,
     )
 
+    kinds = {explanation.target.kind for explanation in result.values()}
+    noun = kinds.pop() if len(kinds) == 1 else "target"
+    said, what = ("p", "mean probability of samples")
+    if not all(explanation.target.probable for explanation in result.values()):
+        said, what = ("says", "what the model says of samples, on average")
+    graphs = {"class": "the class", "label": "graphs with the label"}.get(noun, "such graphs")
     table = Table(
         title=f"What {result.model_name} has learned",
-        caption="p: mean probability of samples; prototype: nodes / edges\n"
+        caption=f"{said}: {what}; prototype: nodes / edges\n"
         "typical: share of real graphs that are less typical than the prototype\n"
-        "core: share of the class that holds it, times as often as elsewhere",
+        f"core: share of {graphs} that holds it, times as often as elsewhere",
         title_justify="left",
         caption_justify="left",
     )
-    table.add_column("class", overflow="fold")
-    for name in ("p", "prototype", "typical", "core"):
+    table.add_column(noun, overflow="fold", min_width=12)
+    for name in (said, "prototype", "typical", "core"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("verdict", min_width=18)
     for explanation in result.values():
         table.add_row(
             Text(explanation.name),
-            f"{explanation.probability.mean:.3f}",
+            given_cell(explanation),
             prototype_cell(explanation),
             typical_cell(explanation),
             core_cell(explanation),
@@ -147,7 +154,7 @@ def echo_table(result: ExplanationSet) -> None:
             typer.echo(f"{explanation.name}: {reason}")
     fooled = [line for explanation in result.values() for line in shortcut_lines(explanation)]
     if fooled:
-        typer.echo("shortcuts (the model is certain of them, and they are unlike real graphs):")
+        typer.echo("shortcuts (they have what was asked for, and are unlike real graphs):")
     for line in fooled:
         typer.echo(f"  {line}")
 
@@ -177,15 +184,4 @@ def with_graphs(result: ExplanationSet) -> dict[str, Any]:
             for mode in explanation.modes()
         ]
         entry.update(answers_json(explanation))
-    return values
-
-
-def _finite(values: Any) -> Any:
-    """JSON knows no NaN and no infinity; both become null."""
-    if isinstance(values, dict):
-        return {str(key): _finite(value) for key, value in values.items()}
-    if isinstance(values, (list, tuple)):
-        return [_finite(value) for value in values]
-    if isinstance(values, float) and not math.isfinite(values):
-        return None
     return values

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from gnninterpreter.cli.options import Address, Json
+
 __all__ = ["Study", "paper"]
 
 
@@ -44,6 +46,7 @@ def paper(
         bool, typer.Option("--fresh", help="Draw again what is already there.")
     ] = False,
     jobs: Annotated[int, typer.Option(help="Processes that compute, one thread each.")] = 1,
+    address: Address = None,
     any_version: Annotated[
         bool,
         typer.Option(
@@ -54,6 +57,7 @@ def paper(
         bool, typer.Option("--list", help="List what there is to compute, and stop.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Repeat the evaluation of the paper, with its figures beside ours.
 
@@ -67,10 +71,12 @@ def paper(
     - `gnninterpreter paper all --list`
     - `gnninterpreter paper verification --out results`
     """
+    from gnninterpreter.cli.output import echo_json
     from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.experiments.paper import STUDIES, Settings, run
     from gnninterpreter.experiments.paper.compute import CACHE, list_computations
     from gnninterpreter.experiments.store import Store
+    from gnninterpreter.sweep import make_workers
 
     use_threads(1)
     wanted = STUDIES if study is Study.ALL else (study.value,)
@@ -89,10 +95,13 @@ def paper(
         quick=quick,
         seed=seed,
         fresh=fresh,
-        jobs=jobs,
+        jobs=jobs if address is None else make_workers("ray", address),
         any_version=any_version,
         say=say,
     )
+    if as_json:
+        echo_json({"results": str(out.resolve()), "tables": [table.to_json() for table in tables]})
+        return
     for table in tables:
         typer.echo(table.to_markdown())
     typer.echo(f"results: {out.resolve()}")

@@ -7,6 +7,7 @@ display never costs a result.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,7 +43,7 @@ REST_WIDTH = 56
 BAR_WIDTHS = (6, 24)
 NAME_WIDTHS = (8, 30)
 # Lines of a terminal that the lines above and below the rows take.
-FRAME = 4
+FRAME = 5
 
 
 @dataclass
@@ -52,9 +53,8 @@ class Row:
     Args:
         name: Name of the class.
         state: What is going on, or why it ended.
-        iteration: Iterations done.
-        iterations: Iterations at the most.
-        probability: Class probability, of the best restart while the search goes.
+        share: Share of its search that is done; it never falls.
+        score: How far it is what was asked for, of the best restart while the search goes.
         nodes: Nodes of that graph.
         edges: Edges of that graph.
         done: Whether the class is finished.
@@ -63,9 +63,8 @@ class Row:
 
     name: str
     state: str = WAITING
-    iteration: int = 0
-    iterations: int = 1
-    probability: str = ""
+    share: float = 0.0
+    score: str = ""
     nodes: str = ""
     edges: str = ""
     done: bool = False
@@ -80,7 +79,7 @@ class Row:
 
 
 class LiveProgress:
-    """Shows a run; one row a class with iterations, probability, size and state.
+    """Shows a run: one row a target with score, size and state, and what is left of all of them.
 
     Args:
         console: Where to; standard error when omitted (standard output in a notebook, where
@@ -99,6 +98,8 @@ class LiveProgress:
         self._rows: dict[str, Row] = {}
         self._current = ""
         self._live: Live | None = None
+        self._began: float | None = None
+        self._before = 0.0
         self._broken = False
 
     def begin(self, model: str, inferred: list[str], classes: list[str]) -> None:
@@ -123,6 +124,9 @@ class LiveProgress:
     def begin_class(self, name: str) -> None:
         """Mark a class as the one being explained."""
         self._current = name
+        if self._began is None:
+            # What an earlier call has finished took no time of this one.
+            self._began, self._before = time.monotonic(), self.share()
         self._rows.setdefault(name, Row(name)).state = SEARCHING
 
     def look(self, look: Snapshot) -> bool | None:
@@ -131,22 +135,21 @@ class LiveProgress:
         if row is not None and not self._broken:
             best = int(look.score.nan_to_num(nan=-1.0).argmax())
             row.state = PHASES.get(look.phase, look.phase)
-            row.iteration, row.iterations = look.iteration, max(look.iterations, 1)
-            row.probability = f"{float(look.score[best]):.3f}"
+            row.share = max(row.share, look.done)
+            row.score = f"{float(look.score[best]):.3f}"
             row.edges = f"{int(look.edges[best])}"
         return None
 
     def end_class(self, explanation: Explanation) -> None:
         """Show what a class came to."""
         row = self._rows.setdefault(explanation.name, Row(explanation.name))
-        row.iteration = max(restart.iterations for restart in explanation.restarts)
-        row.probability = f"{explanation.probability.mean:.3f}"
+        row.score = f"{explanation.probability.mean:.3f}"
         row.nodes, row.edges = str(explanation.num_nodes), str(explanation.num_edges)
         row.state, row.done, row.converged = explanation.reason, True, explanation.converged
         if self._live is None:
             with self._harmless() as console:
                 console.print(
-                    f"{explanation.name}: probability {explanation.probability}, "
+                    f"{explanation.name}: {explanation.measured}, "
                     f"{row.nodes} nodes, {row.edges} edges, {row.state}, "
                     f"{explanation.seconds:.1f} s: {explanation.verdict}",
                     markup=False,
@@ -171,24 +174,35 @@ class LiveProgress:
         table = Table(box=None, pad_edge=False)
         table.add_column("class", no_wrap=True, max_width=names)
         table.add_column("", no_wrap=True)
-        for name in ("iteration", "probability", "nodes", "edges"):
+        for name in ("done", "score", "nodes", "edges"):
             table.add_column(name, justify="right", no_wrap=True)
         table.add_column("state", no_wrap=True)
         for row in rows:
             table.add_row(
                 Text(row.name),
-                ProgressBar(
-                    total=row.iterations,
-                    completed=row.iterations if row.done else row.iteration,
-                    width=bar,
-                ),
-                "" if row.state == WAITING else f"{row.iteration}/{row.iterations}",
-                row.probability,
+                ProgressBar(total=1.0, completed=1.0 if row.done else row.share, width=bar),
+                "" if row.state == WAITING else _percent(1.0 if row.done else row.share),
+                row.score,
                 row.nodes,
                 row.edges,
                 Text(row.state, style=row.style),
             )
+        share = self.share()
+        bar_of_all = ProgressBar(total=1.0, completed=share, width=bar)
+        table.add_row("all", bar_of_all, _percent(share), "", "", "", self._left(share))
         return table
+
+    def share(self) -> float:
+        """Share of the whole run that is done; it never falls."""
+        done = sum(1.0 if row.done else row.share for row in self._rows.values())
+        return done / max(len(self._rows), 1)
+
+    def _left(self, share: float) -> str:
+        """How long the rest may take, by what was done since the first search began."""
+        if self._began is None or share - self._before <= 0 or share >= 1:
+            return ""
+        seconds = (time.monotonic() - self._began) * (1 - share) / (share - self._before)
+        return f"about {_duration(seconds)} left"
 
     def _visible(self) -> list[Row]:
         rows = list(self._rows.values())
@@ -209,6 +223,17 @@ class LiveProgress:
             yield self._console
         except (OSError, ValueError):
             self._broken = True
+
+
+def _percent(share: float) -> str:
+    return f"{int(100 * share)}%"
+
+
+def _duration(seconds: float) -> str:
+    """A time for people, rounded up."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _between(limits: tuple[int, int], value: int) -> int:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gnninterpreter.cli.options import Forward, Run, explained_model, labelled_graphs
+from gnninterpreter.cli.options import Forward, Json, Run, explained_model, labelled_graphs
 
 __all__ = ["report"]
 
@@ -23,6 +23,7 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="Where to.", show_default="report.html in RUN"),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Write the report of a run: one self-contained HTML file.
 
@@ -31,10 +32,10 @@ def report(
     - `gnninterpreter report run`
     - `gnninterpreter report run --model mylab.models:trained --data mylab.data:graphs`
     """
-    from gnninterpreter.cli.output import REPORT
-    from gnninterpreter.cli.references import load_data, load_forward, load_run_model
+    from gnninterpreter.cli.output import REPORT, echo_json
     from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.explanation import load_run
+    from gnninterpreter.references import load_data, load_forward, load_run_model
 
     use_threads(1)
     result = load_run(run)
@@ -42,4 +43,7 @@ def report(
     call = None if forward is None else load_forward(forward)
     found = load_run_model(result, model, dataset)
     written = result.report(out or run / REPORT, found, dataset, forward=call)
-    typer.echo(f"report: {written.resolve()}")
+    if as_json:
+        echo_json({"report": str(written.resolve()), **result.summary()})
+    else:
+        typer.echo(f"report: {written.resolve()}")

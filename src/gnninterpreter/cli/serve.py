@@ -37,9 +37,9 @@ def serve(
     - `gnninterpreter serve demo`
     - `gnninterpreter serve run --model mylab.models:trained --data mylab.data:graphs`
     """
-    from gnninterpreter.cli.references import load_data, load_forward, load_run_model
     from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.explanation import load_run
+    from gnninterpreter.references import load_data, load_forward, load_run_model
     from gnninterpreter.web import Backend, create_app, make_server
 
     use_threads(1)

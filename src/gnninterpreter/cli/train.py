@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gnninterpreter.cli.models import PER_CLASS
+from gnninterpreter.cli.options import Json
+
 if TYPE_CHECKING:
+    from gnninterpreter.models.scores import ModelScores
     from gnninterpreter.training.trainer import EpochReport
 
 __all__ = ["train"]
@@ -34,6 +40,14 @@ def train(
     threads: Annotated[
         int, typer.Option("--threads", help="CPU threads; with one, runs repeat exactly.")
     ] = 1,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            "--seeds",
+            help="Also train with this many seeds on random and on scaffold splits, and keep the "
+            "mean test scores beside (molecules only).",
+        ),
+    ] = 0,
     statistics_only: Annotated[
         bool,
         typer.Option(
@@ -41,6 +55,7 @@ def train(
             help="Do not train: compute the class statistics of the checkpoint in --out anew.",
         ),
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Train a classifier on its data set, as those that ship with the package were.
 
@@ -50,8 +65,9 @@ def train(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from gnninterpreter.cli.output import check_output
+    from gnninterpreter.cli.output import check_output, echo_json, only_results
     from gnninterpreter.cli.threads import use_threads
+    from gnninterpreter.training.figures import measure_recipe
     from gnninterpreter.training.recipes import train_bundle, training_recipe
 
     use_threads(threads)
@@ -77,7 +93,7 @@ def train(
                 total=epoch.max_epochs,
                 completed=epoch.epoch,
                 loss=epoch.loss,
-                validation=epoch.validation_accuracy,
+                validation=epoch.validation,
             )
 
         bundle, result = train_bundle(
@@ -88,14 +104,34 @@ def train(
             checkpoint=out / f"{name}.training",
             callback=show,
         )
+    if seeds:
+        with only_results(as_json):
+            figures = measure_recipe(
+                name, range(seeds), root=root, device=device, callback=_echo_split
+            )
+        bundle = replace(bundle, training={**bundle.training, "figures": figures})
     path = bundle.save(out)
+    if as_json:
+        given = {part: one.to_json() for part, one in result.scores.items()}
+        echo_json({"checkpoint": str(path), "scores": given})
+        return
     for part in ("test", "all"):
         scores = result.scores[part]
-        f1 = ", ".join(
-            f"{c} {value:.3f}" for c, value in zip(bundle.spec.class_names, scores.f1, strict=True)
-        )
-        typer.echo(f"{part}: accuracy {scores.accuracy:.4f}, F1 {f1}")
+        typer.echo(f"{part}: {_listed(scores.figures)}")
+        for kind in PER_CLASS:
+            values = getattr(scores, kind, ())
+            if len(values) == len(bundle.spec.class_names):
+                told = dict(zip(bundle.spec.class_names, values, strict=True))
+                typer.echo(f"  {kind.replace('_', '-').upper()}: {_listed(told)}")
     typer.echo(f"checkpoint: {path}")
+
+
+def _listed(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.4f}" for name, value in values.items())
+
+
+def _echo_split(kind: str, seed: int, scores: ModelScores) -> None:
+    typer.echo(f"{kind} split, seed {seed}: {_listed(scores.figures)}")
 
 
 def _refresh(folder: Path, name: str, root: Path | None) -> None:

@@ -24,6 +24,10 @@ _CLASSES = {
     "shape": ("shape", "Shape"),
     "is_acyclic": ("is_acyclic", "IsAcyclic"),
     "color_consistency": ("color_consistency", "ColorConsistency"),
+    "mutagenicity": ("mutagenicity", "Mutagenicity"),
+    "bbbp": ("moleculenet", "BBBP"),
+    "esol": ("moleculenet", "ESOL"),
+    "tox21": ("moleculenet", "Tox21"),
 }
 
 NAMES: tuple[str, ...] = tuple(_CLASSES)

@@ -19,6 +19,7 @@ from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
 
 from gnninterpreter.datasets._storage import cache_folder, read_tensors, write_tensors
+from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec
 
@@ -97,6 +98,25 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         """Tell whether its graphs are exactly those stored: no transform, no subset."""
         return self.transform is None and self._indices is None and len(self) > 1
 
+    def split(self, kind: str = "random", seed: int = 0) -> Split:
+        """Split the graphs into 80% training, 10% validation and 10% test, class by class.
+
+        Args:
+            kind: ``"random"``; data sets of molecules have others.
+            seed: The same seed gives the same split.
+
+        Raises:
+            DataError: If there is no such kind.
+        """
+        if kind != "random":
+            raise DataError(f"'{self.name}' has only the split 'random' (got {kind!r})")
+        return stratified_split(self.y, seed)
+
+    @property
+    def task(self) -> str:
+        """``"multilabel"``, ``"regression"``, or nothing where each graph has one class."""
+        return self.spec.metadata.get("task", "").partition(",")[0]
+
     @property
     def class_names(self) -> tuple[str, ...]:
         """Class names, in the order of the labels."""
@@ -143,7 +163,8 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         """Generate the graphs and write the cache file."""
         graphs = []
         for graph in self._tracked(self.generate()):
-            graph.y = torch.as_tensor(graph.y, dtype=torch.long).reshape(1)
+            y = torch.as_tensor(graph.y)
+            graph.y = y.float().reshape(1, -1) if self.task else y.long().reshape(1)
             graphs.append(graph)
         if not graphs:
             raise DataError(f"the data set '{self.name}' came out empty; check its parameters")
@@ -267,7 +288,7 @@ class DrawnDataset(ExplainableDataset):
 def undirected_graph(
     num_nodes: int,
     edges: np.ndarray[Any, Any] | Sequence[tuple[int, int]],
-    label: int,
+    label: int | Tensor,
     *,
     x: Tensor | None = None,
     edge_attr: Tensor | None = None,
@@ -277,7 +298,7 @@ def undirected_graph(
     Args:
         num_nodes: Number of nodes.
         edges: Pairs of nodes, each edge once, shape [m, 2].
-        label: The class.
+        label: The class, or a row of labels or values.
         x: Node features, shape [num_nodes, d]; one column of ones when omitted.
         edge_attr: Edge features in the order of ``edges``, shape [m, d].
 
@@ -289,7 +310,9 @@ def undirected_graph(
     data = Data(
         x=torch.ones(num_nodes, 1) if x is None else x,
         edge_index=torch.cat([forth, forth.flip(0)], dim=1),
-        y=torch.tensor([label]),
+        y=torch.as_tensor(label).reshape(1, -1)
+        if torch.is_tensor(label)
+        else torch.tensor([label]),
     )
     if edge_attr is not None:
         data.edge_attr = torch.cat([edge_attr, edge_attr])

@@ -21,14 +21,15 @@ def summarize(dataset: ExplainableDataset, *, oracle_graphs: int | None = None) 
 
     Returns:
         Plain JSON values: ``name``, ``graphs``, ``mean_nodes``, ``mean_edges`` (an undirected edge
-        counts once), ``classes`` (graphs of each, by name), ``node_features`` and ``edge_features``
+        counts once), ``classes`` (graphs of each, by name; with a
+        label; or with a value), ``node_features`` and ``edge_features``
         (names of the columns), ``oracle_agreement`` (share of graphs whose label the oracle
         confirms, or None) and ``metadata``.
     """
     nodes = dataset.slices["x"].diff().double().mean()
     edges = dataset.slices["edge_index"].diff().double().mean()
-    counts = dataset.y.bincount(minlength=dataset.num_classes).tolist()
     asked = len(dataset) if oracle_graphs is None else min(oracle_graphs, len(dataset))
+    asked = asked if dataset.oracle is not None else 0
     graphs: Iterator[Data] = (dataset[index] for index in range(asked))
     agreeing = sum(dataset.oracle(graph) == int(graph.y) for graph in graphs)
     return {
@@ -36,9 +37,16 @@ def summarize(dataset: ExplainableDataset, *, oracle_graphs: int | None = None) 
         "graphs": len(dataset),
         "mean_nodes": float(nodes),
         "mean_edges": float(edges) / (1 if dataset.spec.directed else 2),
-        "classes": dict(zip(dataset.class_names, counts, strict=True)),
+        "classes": dict(zip(dataset.class_names, _counts(dataset), strict=True)),
         "node_features": [name for block in dataset.spec.nodes for name in block.names],
         "edge_features": [name for block in dataset.spec.edges for name in block.names],
         "oracle_agreement": agreeing / asked if asked else None,
         "metadata": dict(dataset.metadata),
     }
+
+
+def _counts(dataset: ExplainableDataset) -> list[int]:
+    if not dataset.task:
+        return list(dataset.y.bincount(minlength=dataset.num_classes).tolist())
+    known = dataset.y == 1 if dataset.task == "multilabel" else ~dataset.y.isnan()
+    return list(known.sum(0).tolist())

@@ -6,20 +6,25 @@ To add one, write a function, put it into `CHECKS`, and give it a row in `verdic
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, Check, written
 from gnninterpreter.evidence.patterns.causes import Effect
 from gnninterpreter.evidence.patterns.core import storable
+from gnninterpreter.evidence.reaching import (
+    Case,
+    among_real,
+    certain,
+    certain_samples,
+    found,
+    percent,
+    reached,
+)
 from gnninterpreter.evidence.rule import Rule
 from gnninterpreter.evidence.thresholds import (
     AGREEING_SHARE,
-    CERTAIN,
     CLEARLY,
     DISTINCT_SHARE,
     LIFT,
@@ -30,102 +35,9 @@ from gnninterpreter.evidence.thresholds import (
 )
 from gnninterpreter.graphs import node_rows, random_graphs
 from gnninterpreter.isomorphism import same_graph
-from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective.target import Target
 
-if TYPE_CHECKING:
-    from gnninterpreter.explanation import Explanation
-
 __all__ = ["CHECKS", "Case", "audit_check", "rule_check"]
-
-
-@dataclass(frozen=True)
-class Case:
-    """An explanation and what else there is to judge it by.
-
-    Args:
-        explanation: What is judged.
-        classifier: The model; None where it is not at hand.
-        scores: Scores of the samples behind ``explanation.probability``, [n].
-        rule: The rule of the data set, where there is one.
-        profile: What real graphs of the target look like, where that is known.
-        graphs: The data, where it is at hand.
-        peers: Other models of the same task.
-    """
-
-    explanation: Explanation
-    classifier: GraphClassifier | None = None
-    scores: Tensor | None = None
-    rule: Rule | None = None
-    profile: Profile | None = None
-    graphs: Sequence[Data] | None = None
-    peers: tuple[GraphClassifier, ...] = ()
-
-    @property
-    def bar(self) -> float:
-        """What counts as certain: less where the model is rarely that sure of real graphs."""
-        return CERTAIN if self.profile is None else min(CERTAIN, self.profile.certain)
-
-    @property
-    def reached(self) -> set[int]:
-        """The restarts whose samples the model is certain of."""
-        restarts = enumerate(self.explanation.restarts)
-        return {index for index, restart in restarts if restart.mean_probability >= self.bar}
-
-
-def found(case: Case) -> Check:
-    """Is there a graph at all?"""
-    edges = case.explanation.num_edges
-    sentence = f"the graph has {edges} edges"
-    if not edges:
-        sentence = "no graph was found: the most probable one has no edges"
-    return Check("something found", edges > 0, sentence, edges, 1, grave=True)
-
-
-def reached(case: Case) -> Check:
-    """Does the model give samples what was asked for?"""
-    mean = case.explanation.probability.mean
-    sentence = f"the model gives samples {written(mean)} on average"
-    if passed := bool(mean >= min(PROBABLE, case.bar)):
-        return Check("target reached", passed, sentence, mean, PROBABLE, grave=True)
-    sentence = (
-        f"the model gives samples only {mean:.2f} on average: "
-        "do not read this as what the class looks like to it"
-    )
-    return Check("target reached", passed, sentence, mean, PROBABLE, grave=True)
-
-
-def certain(case: Case) -> Check:
-    """Is it certain of them?"""
-    mean = case.explanation.probability.mean
-    passed = bool(mean >= case.bar)
-    sentence = f"the model is{'' if passed else ' not'} certain of this: samples have "
-    sentence += f"{written(mean)} on average"
-    if passed and case.bar < CERTAIN:
-        sentence += f", as the top tenth of real graphs, which get {case.bar:.3f} or more"
-    return Check("certain", passed, sentence, mean, case.bar)
-
-
-def certain_samples(case: Case) -> Check:
-    """Is it certain of nearly every sample, and not only on average?"""
-    name = "samples certain"
-    if case.scores is None:
-        return Check(name, None, "the samples were not scored one by one")
-    share = float((case.scores >= case.bar).double().mean())
-    sentence = f"the model is certain of {_percent(share)} of the samples"
-    return Check(name, share >= PROBABLE, sentence, share, PROBABLE)
-
-
-def certain_as_real(case: Case) -> Check:
-    """Where does its certainty lie among that of real graphs?"""
-    name, score = "certainty among real graphs", case.explanation.mode_probability
-    percentile = None if case.profile is None else case.profile.score_percentile(score)
-    if percentile is None:
-        return Check(name, None, "what the model gives to real graphs of the class is not known")
-    sentence = f"the model is more certain of the graph than of {percentile:.0f}% of real graphs"
-    passed = percentile >= OUTLYING_PERCENTILE or score >= CERTAIN
-    return Check(name, passed, sentence, percentile, OUTLYING_PERCENTILE)
 
 
 def typical(case: Case) -> Check:
@@ -135,7 +47,8 @@ def typical(case: Case) -> Check:
         few = "there were not enough real graphs to compare it with"
         return Check("typical", None, NO_REAL_GRAPHS if case.profile is None else few)
     passed = percentile >= OUTLYING_PERCENTILE
-    sentence = f"{percentile:.0f}% of the real graphs of the class are stranger than the graph"
+    members = case.target.members
+    sentence = f"{percentile:.0f}% of the real graphs {members} are stranger than the graph"
     if not passed:
         sentence = f"untypical: only {sentence}"
     return Check("typical", passed, sentence, percentile, OUTLYING_PERCENTILE)
@@ -167,7 +80,7 @@ def core_covers(case: Case) -> Check:
         return Check("core covers", None, none)
     if core.coverage is None:
         return Check("core covers", None, "there is no data to look for the core in")
-    sentence = f"{core.found_in()}, {_percent(core.coverage)}"
+    sentence = f"{core.found_in(f'graphs {case.target.members}')}, {percent(core.coverage)}"
     if core.lift is None:
         return Check("core covers", None, f"{sentence}, and there are no others", core.coverage)
     sentence += f" and {core.lift:.1f} times as often as others"
@@ -175,27 +88,42 @@ def core_covers(case: Case) -> Check:
 
 
 def necessary(case: Case) -> Check:
-    """Does the model lose the class when the core is taken out of real graphs?"""
+    """Does the model turn away when the core is taken out of real graphs?"""
     effect = None if case.explanation.core is None else case.explanation.core.necessity
-    sentence = "without the core real graphs lose {value:.2f} on average, without other nodes {0}"
-    return _effect("necessary", effect, sentence)
+    target = case.target
+
+    def sentence(value: float, beside: float | None) -> str:
+        control = "not tried" if beside is None else f"{beside:.2f}"
+        if target.probable:
+            lost = f"real graphs lose {value:.2f}"
+            return f"without the core {lost} on average, without other nodes {control}"
+        moved = "not tried" if beside is None else target.changed(beside)
+        return f"without the core {target.changed(value)} on average, without other nodes {moved}"
+
+    return _effect("necessary", effect, sentence, CLEARLY * target.span)
 
 
 def sufficient(case: Case) -> Check:
-    """Do other graphs become the class when the core is joined to them?"""
+    """Do other graphs turn when the core is joined to them?"""
     effect = None if case.explanation.core is None else case.explanation.core.sufficiency
-    sentence = "with the core joined {value:.0%} of other graphs turn, with another piece {0}"
-    return _effect("sufficient", effect, sentence)
+
+    def sentence(value: float, beside: float | None) -> str:
+        control = "not tried" if beside is None else f"{beside:.0%}"
+        return (
+            f"with the core joined {value:.0%} of other graphs turn, with another piece {control}"
+        )
+
+    return _effect("sufficient", effect, sentence, CLEARLY)
 
 
-def _effect(name: str, effect: Effect | None, sentence: str) -> Check:
+def _effect(
+    name: str, effect: Effect | None, sentence: Callable[[float, float | None], str], clearly: float
+) -> Check:
     if effect is None:
         return Check(name, None, "there is no core, or no data to try it on")
-    control = effect.control
-    form = "{:.0%}" if "%" in sentence else "{:.2f}"
-    beside = "not tried" if control is None else form.format(control)
-    passed = effect.value >= (control or 0.0) + CLEARLY
-    return Check(name, passed, sentence.format(beside, value=effect.value), effect.value, control)
+    value, control = effect.value, effect.control
+    passed = value >= (control or 0.0) + clearly
+    return Check(name, passed, sentence(value, control), value, control)
 
 
 def peers_agree(case: Case) -> Check:
@@ -210,7 +138,8 @@ def peers_agree(case: Case) -> Check:
         for peer in case.peers
     ]
     share = sum(said) / len(said)
-    sentence = f"{sum(said)} of {len(said)} other models give the graph to the class as well"
+    verb = "give the graph to" if case.target.probable else "see in the graph"
+    sentence = f"{sum(said)} of {len(said)} other models {verb} {case.target.noun} as well"
     return Check(name, share >= AGREEING_SHARE, sentence, share, AGREEING_SHARE)
 
 
@@ -231,16 +160,15 @@ def likeness(case: Case) -> Check:
     percentile = case.explanation.similarity_percentile
     if percentile is None:
         return Check("likeness", None, "there is no data to compare the graph with")
-    typical = case.explanation.typicality
+    typical, members = case.explanation.typicality, case.target.members
     passed = percentile >= OUTLYING_PERCENTILE
-    sentence = f"more like the class than {percentile:.0f}% of its real graphs, in the embedding"
+    sentence = f"more like graphs {members} than {percentile:.0f}% of them, in the embedding"
     if not passed and typical is not None and typical >= OUTLYING_PERCENTILE:
         # Real graphs lie out there, too: what is typical by itself is not out of distribution.
         passed, sentence = True, f"{sentence}, and typical by itself"
     elif not passed:
         sentence = (
-            f"out of distribution: less like the class than {100 - percentile:.0f}% of its real "
-            "graphs"
+            f"out of distribution: less like graphs {members} than {100 - percentile:.0f}% of them"
         )
     return Check("likeness", passed, sentence, percentile, OUTLYING_PERCENTILE)
 
@@ -250,7 +178,7 @@ def restarts_reach(case: Case) -> Check:
     count, all_of_them = len(case.reached), len(case.explanation.restarts)
     passed = count >= AGREEING_SHARE * all_of_them
     only = "" if passed else "only "
-    sentence = f"{only}{count} of {all_of_them} restarts reached the class"
+    sentence = f"{only}{count} of {all_of_them} restarts reached {case.target.noun}"
     return Check("restarts reach it", passed, sentence, count, all_of_them)
 
 
@@ -258,14 +186,15 @@ def restarts_agree(case: Case) -> Check:
     """Do the restarts that get there find the same graphs?"""
     name, count = "restarts agree", len(case.reached)
     if count < 2:
-        return Check(name, None, "it takes two restarts that reached the class to compare them")
+        few = f"it takes two restarts that reached {case.target.noun} to compare them"
+        return Check(name, None, few)
     found = case.explanation.modes(PROBABLE)
     modes = [mode for mode in found if case.reached.intersection(mode.restarts)]
     distinct = len(modes)
     # A class has many typical members; finding several of them is no disagreement.
     doubtful = sum(mode.kind not in ("prototype", "core") for mode in modes)
     graphs = "the same graph" if distinct == 1 else f"{distinct} different graphs"
-    sentence = f"the {count} restarts that reached the class found {graphs}"
+    sentence = f"the {count} restarts that reached {case.target.noun} found {graphs}"
     if distinct > 1 and doubtful < distinct:
         sentence += f", {distinct - doubtful} of them typical"
     return Check(name, doubtful <= DISTINCT_SHARE * count, sentence, distinct, count)
@@ -288,20 +217,29 @@ def random_control(case: Case) -> Check:
         density=min(1.0, explanation.num_edges / pairs),
         dtype=classifier.dtype,
     )
+    graphs = graphs[graphs.possible]
     own_look = _look(explanation.best)
     others = [i for i, one in enumerate(graphs.to_data_list()) if _look(one) != own_look]
     if not others:
-        return Check(name, None, "every graph of this size and density is this one")
+        return Check(name, None, "no other graph of this size and density can be drawn")
     scores = classifier.score(graphs[torch.tensor(others)])
-    given = explanation.target.score(scores).double().nan_to_num(nan=0.0)
+    given = case.target.score(scores).double().nan_to_num(nan=0.0)
     mean, best, own = float(given.mean()), float(given.max()), explanation.probability.mean
+    words = written(mean), written(best)
+    if not case.target.probable:
+        rows = scores.outputs.double().nan_to_num(nan=0.0)
+        typical, top = rows.mean(0).tolist(), rows[int(given.argmax())].tolist()
+        words = case.target.written(typical), case.target.written(top)
     sentence = (
-        f"random graphs of this size get {written(mean)} on average, "
-        f"the best of {len(others)} {written(best)}"
+        f"random graphs of this size get {words[0]} on average, "
+        f"the best of {len(others)} {words[1]}"
     )
     passed = mean < RANDOM_SHARE * own
-    if not passed:
-        sentence += ": the class is what the model says of most graphs, and this one is not special"
+    if not passed and case.target.probable:
+        sentence += f": {case.target.noun} is what the model says of most graphs, and this one is "
+        sentence += "not special"
+    elif not passed:
+        sentence += f": size and density alone give {case.target.noun}"
     return Check(name, passed, sentence, mean, own)
 
 
@@ -355,7 +293,7 @@ CHECKS: tuple[Callable[[Case], Check], ...] = (
     reached,
     certain,
     certain_samples,
-    certain_as_real,
+    among_real,
     feasible,
     likeness,
     typical,
@@ -382,7 +320,3 @@ def _look(graph: Data) -> list[tuple[float, ...]]:
 
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count:,} times"
-
-
-def _percent(share: float) -> str:
-    return "all" if share == 1 else f"{min(100 * share, 99.9):.3g}%"

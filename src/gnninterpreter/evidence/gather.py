@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.evidence.checks import CHECKS, Case
+from gnninterpreter.evidence.boundaries import boundary_checks
+from gnninterpreter.evidence.checks import CHECKS, likeness
 from gnninterpreter.evidence.evidence import Evidence
+from gnninterpreter.evidence.reaching import Case, among_real
 from gnninterpreter.evidence.rule import Rule
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import Profile
@@ -25,6 +27,7 @@ def evidence_of(
     classifier: GraphClassifier | None = None,
     *,
     scores: Tensor | None = None,
+    assigned: Tensor | None = None,
     rule: Rule | None = None,
     profile: Profile | None = None,
     graphs: Sequence[Data] | None = None,
@@ -36,10 +39,15 @@ def evidence_of(
         explanation: What to judge.
         classifier: The model, for the control with random graphs.
         scores: Scores of the samples behind ``explanation.probability``, [n].
+        assigned: Whether the model gives each of them what was asked for, [n].
         rule: The rule of the data set; see `rule_of`.
         profile: What real graphs of the target look like.
         graphs: The data, to tell whether the graph is one of them.
         peers: Other models of the same task.
     """
-    case = Case(explanation, classifier, scores, rule, profile, graphs, tuple(peers))
-    return Evidence(tuple(check(case) for check in CHECKS))
+    case = Case(explanation, classifier, scores, assigned, rule, profile, graphs, tuple(peers))
+    if explanation.target.kind != "boundary":
+        return Evidence(tuple(check(case) for check in CHECKS))
+    # A boundary lies away from what is usual for either class: its own measures stand instead.
+    made = [check(case) for check in CHECKS if check not in (among_real, likeness)]
+    return Evidence((*made, *boundary_checks(case)))

@@ -44,6 +44,7 @@ def class_counts(classifier: GraphClassifier, graphs: Sequence[Data]) -> ClassCo
         graphs: At least one graph.
     """
     probabilities = classifier.score_data(list(graphs)).probabilities.double().cpu()
+    probabilities = probabilities[~probabilities.isnan().any(1)]
     winners = probabilities.argmax(1).bincount(minlength=classifier.spec.num_classes)
     return ClassCounts(tuple(probabilities.mean(0).tolist()), tuple(winners.tolist()))
 
@@ -134,5 +135,7 @@ def flip_rate(
     ]
     if not others:
         return float("nan")
-    after = classifier.score_data(join_each(classifier.spec, others, part, seed)).logits.argmax(1)
-    return float((after == target).double().mean())
+    joined = classifier.score_data(join_each(classifier.spec, others, part, seed)).logits
+    # What joining has made impossible has no class: NaN is no flip.
+    won = (joined.argmax(1) == target) & ~joined.isnan().any(1)
+    return float(won.double().mean())

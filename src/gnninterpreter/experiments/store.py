@@ -11,17 +11,15 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gnninterpreter.experiments.fingerprints import code_fingerprint, versions
-from gnninterpreter.files import atomic_path
-from gnninterpreter.parallel import map_processes
+from gnninterpreter.files import atomic_path, finite, read_json
+from gnninterpreter.fingerprints import code_fingerprint, versions
+from gnninterpreter.parallel import Workers, map_jobs
 
 __all__ = ["Computation", "Store"]
 
@@ -61,7 +59,7 @@ class Computation:
 
     def compute(self) -> Any:
         """Do the work and return its value."""
-        return _plain(getattr(self._imported(), self.function)(**dict(self.arguments)))
+        return finite(getattr(self._imported(), self.function)(**dict(self.arguments)))
 
     def _imported(self) -> Any:
         return importlib.import_module(f"{PACKAGE}.{self.module}")
@@ -91,7 +89,7 @@ class Store:
     def read(self, work: Computation) -> Any:
         """The stored value; None where there is none."""
         try:
-            record = json.loads(self.path(work).read_text(encoding="utf-8"))
+            record = read_json(self.path(work))
             if not self.any_version and record["versions"] != versions():
                 return None
             return record["value"]
@@ -101,19 +99,13 @@ class Store:
     def fetch(self, work: Computation) -> Any:
         """The stored value, computed and stored first where there is none."""
         value = self.read(work)
-        if value is None:
-            path, started, cpu = self.path(work), time.perf_counter(), time.process_time()
-            value = work.compute()
-            record = {
-                "inputs": work.inputs(),
-                "versions": versions(),
-                "seconds": round(time.perf_counter() - started, 3),
-                "cpu_seconds": round(time.process_time() - cpu, 3),
-                "value": value,
-            }
-            with atomic_path(path) as temporary:
-                temporary.write_text(json.dumps(record, allow_nan=False) + "\n", encoding="utf-8")
-        return value
+        return self.write(work, _record(work)) if value is None else value
+
+    def write(self, work: Computation, record: dict[str, Any]) -> Any:
+        """Store what was computed, and return its value."""
+        with atomic_path(self.path(work)) as temporary:
+            temporary.write_text(json.dumps(record, allow_nan=False) + "\n", encoding="utf-8")
+        return record["value"]
 
     def missing(self, wanted: Iterable[Computation]) -> list[Computation]:
         """Those whose values are not stored, each once, the dearest first."""
@@ -121,20 +113,24 @@ class Store:
         return sorted(absent, key=lambda work: -work.cost)
 
     def compute(
-        self, wanted: Iterable[Computation], jobs: int = 1
+        self, wanted: Iterable[Computation], jobs: int | Workers = 1
     ) -> Iterator[tuple[Computation, Any]]:
-        """Compute and store what is missing, several at a time, and give each when it is there."""
-        return map_processes(partial(_fetch, self), self.missing(wanted), jobs)
+        """Compute and store what is missing, several at a time, and give each when it is there.
+
+        Workers need not see the folder: what they computed is written here.
+        """
+        records = map_jobs(_record, self.missing(wanted), jobs)
+        return ((work, self.write(work, record)) for work, record in records)
 
 
-def _fetch(store: Store, work: Computation) -> Any:
-    return store.fetch(work)
-
-
-def _plain(value: Any) -> Any:
-    """JSON values, with None for what is not finite."""
-    if isinstance(value, dict):
-        return {str(key): _plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _record(work: Computation) -> dict[str, Any]:
+    """Compute a value, with what it depends on and what it took."""
+    started, cpu = time.perf_counter(), time.process_time()
+    value = work.compute()
+    return {
+        "inputs": work.inputs(),
+        "versions": versions(),
+        "seconds": round(time.perf_counter() - started, 3),
+        "cpu_seconds": round(time.process_time() - cpu, 3),
+        "value": value,
+    }

@@ -5,6 +5,7 @@ from gnninterpreter.explanation.explanation import Curve, Explanation, Mode, Pro
 from gnninterpreter.explanation.explanation_set import ExplanationSet
 from gnninterpreter.explanation.sampler import DrawnSampler, LatentSampler, Sampler
 from gnninterpreter.explanation.storage import load_run, save_run
+from gnninterpreter.explanation.variation import Variation
 
 __all__ = [
     "Curve",
@@ -17,6 +18,7 @@ __all__ = [
     "Probability",
     "Restart",
     "Sampler",
+    "Variation",
     "load_run",
     "save_run",
 ]

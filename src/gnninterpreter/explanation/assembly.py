@@ -16,9 +16,8 @@ from gnninterpreter.evidence.thresholds import CERTAIN
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.explanation.sampler import REPORTING, LatentSampler, PopulationSampler
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.models.statistics import ClassStatistics, Profile
-from gnninterpreter.models.task import Task
 from gnninterpreter.objective import Aim, Proposals, violation
 from gnninterpreter.search import History, SearchResult
 from gnninterpreter.typicality.typicality import FEWEST_GRAPHS
@@ -56,14 +55,13 @@ def explanation_of(
     target, choice = result.target, result.ranking()[0]
     profile = target.profile(statistics)
     sampler = _sampler(result, choice)
-    sampled = target.score(classifier.score(sampler.sample(SAMPLES, seed, REPORTING)))
-    sampled = sampled.nan_to_num(nan=0.0).double()
+    drawn = classifier.score(sampler.sample(SAMPLES, seed, REPORTING))
+    sampled = target.score(drawn).nan_to_num(nan=0.0).double()
     probability = Probability(float(sampled.mean()), float(sampled.std()), SAMPLES)
     modes = result.distribution.mode()
     scores = classifier.score(modes)
     given = target.score(scores).nan_to_num(nan=0.0)
-    outputs = scores.logits if classifier.task is Task.REGRESSION else scores.probabilities
-    outputs = outputs.nan_to_num(nan=0.0)
+    outputs = scores.outputs.nan_to_num(nan=0.0)
     alike = similarities(scores.embedding, profile)
     percentile = None
     if profile is not None and (found := alike[choice]) is not None:
@@ -123,18 +121,30 @@ def explanation_of(
         cores=answers.cores,
         shortcuts=answers.shortcuts,
         real_graphs=answers.exemplars,
+        sampled_outputs=_spreads(drawn),
     )
     explanation.notes.extend(_notes(explanation, profile))
     evidence = evidence_of(
         explanation,
         classifier,
         scores=sampled,
+        assigned=target.assigned(drawn),
         rule=rule,
         profile=profile,
         graphs=graphs,
         peers=peers,
     )
     return replace(explanation, evidence=evidence)
+
+
+def _spreads(scores: Scores) -> list[tuple[float, float]]:
+    """Mean and standard deviation of each output; graphs without edges have none."""
+    rows = scores.outputs.double()
+    rows = rows[torch.isfinite(rows).all(1)]
+    if not len(rows):
+        return []
+    spread = rows.std(0, unbiased=False)
+    return list(zip(rows.mean(0).tolist(), spread.tolist(), strict=True))
 
 
 def _sampler(result: SearchResult, choice: int) -> LatentSampler:
@@ -168,18 +178,18 @@ def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
     """Say what could not be judged, and what may help where the target was not reached."""
     if profile is None:
         return []
-    notes = []
+    notes, target = [], explanation.target
     if profile.typicality is None and profile.mean_embedding is not None:
         few = f"there are only {profile.count}" if profile.count < FEWEST_GRAPHS else "none fit"
         notes.append(
-            f"how typical the graph is was not judged: it takes {FEWEST_GRAPHS} real graphs of "
-            f"the class, and {few}"
+            f"how typical the graph is was not judged: it takes {FEWEST_GRAPHS} real graphs "
+            f"{target.members}, and {few}"
         )
     usual, limit = profile.mean_nodes, explanation.max_nodes
     if explanation.probability.mean < CERTAIN and explanation.num_nodes >= limit < usual:
         notes.append(
-            f"it has as many nodes as it may, {limit}, and graphs of the class have {usual:.0f} on "
-            "average: a higher max_nodes may reach the class"
+            f"it has as many nodes as it may, {limit}, and graphs {target.members} have "
+            f"{usual:.0f} on average: a higher max_nodes may reach {target.noun}"
         )
     return notes
 

@@ -10,19 +10,22 @@ import networkx as nx
 import torch
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import whole_number
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.equality import ByValue
-from gnninterpreter.errors import SpecError
 from gnninterpreter.evidence import Evidence, Verdict, verdict_on
 from gnninterpreter.evidence.patterns import Core, Exemplar
 from gnninterpreter.evidence.thresholds import OUTLYING_PERCENTILE, SHORTCUT_PERCENTILE
 from gnninterpreter.explanation.sampler import LatentSampler, Sampler
+from gnninterpreter.explanation.variation import Variation, variations
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.isomorphism import GraphNumbers
 from gnninterpreter.objective.memory import graph_keys
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.views import view
+
+MOST_SAMPLES = 1_000_000
 
 __all__ = ["Curve", "Explanation", "Mode", "Probability", "Restart"]
 
@@ -111,9 +114,10 @@ class Explanation(ByValue):
         target: What was asked of the model.
         sampler: Where its graphs come from.
         choice: The restart that was chosen.
-        probability: Class probability over discrete samples, which `sample` does not draw again.
-        mode_probability: Class probability of its most probable graph.
-        class_probabilities: Probabilities of all classes for that graph.
+        probability: The score of the target over discrete samples, which `sample` does not draw
+            again: the probability of a class or label, or how near a value or boundary is.
+        mode_probability: The same of its most probable graph.
+        class_probabilities: All outputs for that graph: probabilities, or values.
         restarts: What each restart came to.
         similarity: Similarity of the most probable graph to the class; None without statistics.
         similarity_percentile: Share of the class's real graphs less similar than it, in percent.
@@ -130,6 +134,7 @@ class Explanation(ByValue):
             tells most about which graphs are of the class.
         shortcuts: Graphs that the model is certain of and that are like nothing real.
         real_graphs: Real graphs that show the target best, for `exemplars`.
+        sampled_outputs: Mean and standard deviation of each output over the same samples.
     """
 
     spec: GraphSpec
@@ -154,11 +159,34 @@ class Explanation(ByValue):
     cores: list[Core] = field(default_factory=list)
     shortcuts: list[Core] = field(default_factory=list)
     real_graphs: list[Exemplar] = field(default_factory=list)
+    sampled_outputs: list[tuple[float, float]] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         """Name of the class, label or value."""
         return self.target.name
+
+    @property
+    def said(self) -> str:
+        """What the model says of `best`: its probability, its value, or both probabilities."""
+        return self.target.said(self.class_probabilities)
+
+    @property
+    def given(self) -> str:
+        """What the model says of samples, on average, and how far that varies."""
+        if self.target.probable:
+            return f"{self.probability.mean:.3f} ± {self.probability.std:.3f}"
+        if not self.sampled_outputs:
+            return self.target.written(self.class_probabilities)
+        means, spreads = zip(*self.sampled_outputs, strict=True)
+        return self.target.written(means, spreads)
+
+    @property
+    def measured(self) -> str:
+        """The same by its name, with the number of samples."""
+        if self.target.probable:
+            return f"probability {self.probability}"
+        return f"{self.given} (n={self.probability.n})"
 
     @property
     def distribution(self) -> GraphDistribution | None:
@@ -235,9 +263,21 @@ class Explanation(ByValue):
 
     def sample_dense(self, n: int, seed: int = 0) -> DenseGraphs:
         """The same as one batch on the candidate nodes."""
-        if n < 1:
-            raise SpecError(f"n must be at least 1 (got {n})")
-        return self.sampler.sample(n, seed)
+        count = whole_number("n", n, 1, MOST_SAMPLES)
+        return self.sampler.sample(count, whole_number("seed", seed, -(2**63)))
+
+    def variations(self, least: float = 0.01) -> list[Variation]:
+        """What may be otherwise than in `best`, most probable first; empty without latents.
+
+        Where real graphs are known the distribution was learned to be as open as certainty and
+        typicality allow: what is not listed may not change by itself.
+
+        Args:
+            least: Changes less probable than this are left out.
+        """
+        if self.distribution is None:
+            return []
+        return variations(self.distribution.select([self.choice]), least)
 
     def exemplars(self, k: int = 4) -> list[Data]:
         """Real graphs that show the target, those with the core first.
@@ -252,9 +292,8 @@ class Explanation(ByValue):
         Raises:
             SpecError: If ``k`` is below 1.
         """
-        if k < 1:
-            raise SpecError(f"k must be at least 1 (got {k})")
-        return [exemplar.data for exemplar in self.real_graphs[:k]]
+        most = whole_number("k", k, 1)
+        return [exemplar.data for exemplar in self.real_graphs[:most]]
 
     def to(self, device: torch.device | str) -> Explanation:
         """Return the explanation with its graphs on another device."""
@@ -360,6 +399,8 @@ class Explanation(ByValue):
             "probability": vars(self.probability),
             "mode_probability": self.mode_probability,
             "class_probabilities": self.class_probabilities,
+            "said": self.said,
+            "given": self.given,
             "nodes": self.num_nodes,
             "edges": self.num_edges,
             "similarity": self.similarity,
@@ -382,6 +423,6 @@ class Explanation(ByValue):
 
     def __repr__(self) -> str:
         return (
-            f"Explanation({self.name!r}: probability {self.probability}, "
+            f"Explanation({self.name!r}: {self.measured}, "
             f"{self.num_nodes} nodes, {self.num_edges} edges, {self.reason})"
         )

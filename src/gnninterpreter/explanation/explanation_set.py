@@ -11,6 +11,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import device_of, path_of
 from gnninterpreter.errors import MissingExtraError, SpecError, TargetError
 from gnninterpreter.evidence.patterns import (
     Fidelity,
@@ -22,6 +23,9 @@ from gnninterpreter.evidence.patterns import (
 from gnninterpreter.explanation.explanation import Explanation
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.models.task import Task
+from gnninterpreter.objective import LabelTarget, ValueTarget
+from gnninterpreter.objective.question import as_question
 from gnninterpreter.spec import GraphSpec, graph_list
 from gnninterpreter.views import view
 
@@ -95,7 +99,8 @@ class ExplanationSet(Mapping[str, Explanation]):
 
     def to(self, device: torch.device | str) -> ExplanationSet:
         """Return the explanations with their graphs on another device."""
-        moved = {name: one.to(device) for name, one in self.explanations.items()}
+        there = device_of(device)
+        moved = {name: one.to(there) for name, one in self.explanations.items()}
         return replace(self, explanations=moved)
 
     def summary(self) -> dict[str, Any]:
@@ -114,6 +119,7 @@ class ExplanationSet(Mapping[str, Explanation]):
         model: nn.Module | None = None,
         dataset: Any = None,
         forward: Callable[..., Any] | None = None,
+        target: Any = None,
         form: str = "rules",
         most: int = 40,
     ) -> Fidelity:
@@ -127,6 +133,8 @@ class ExplanationSet(Mapping[str, Explanation]):
             model: The model that was explained; needed where the run was loaded.
             dataset: The graphs to find patterns in; those of the run when omitted.
             forward: How to call the model, where its signature does not say.
+            target: Which label, or which of several values, is to be accounted for; a model of
+                classes needs none. Values are told apart by whether they lie below the middle.
             form: ``"rules"`` for a list of if and else, ``"points"`` where evidence adds up.
             most: Most patterns.
 
@@ -142,9 +150,7 @@ class ExplanationSet(Mapping[str, Explanation]):
                 "loaded; pass dataset= to result.fidelity"
             )
         if not classifier.task.exclusive:
-            raise SpecError(
-                f"fidelity is for models that give each graph one class (got {classifier.task})"
-            )
+            classifier = _two_sides(classifier, graphs, target)
         held = RealGraphs(classifier, graph_list(held_out))
         return fidelity_of(RealGraphs(classifier, graphs), held, form=form, most=most)
 
@@ -224,7 +230,7 @@ class ExplanationSet(Mapping[str, Explanation]):
         """
         from gnninterpreter.explanation.storage import save_run
 
-        return save_run(self, Path(folder), overwrite)
+        return save_run(self, path_of("folder", folder), overwrite)
 
     def report(
         self,
@@ -249,7 +255,9 @@ class ExplanationSet(Mapping[str, Explanation]):
             ModelError: If it is not the model that was explained.
             OutputError: If the place cannot be written.
         """
-        written: Path = view("page")(self, Path(path), model, dataset, forward=forward, audit=audit)
+        written: Path = view("page")(
+            self, path_of("path", path), model, dataset, forward=forward, audit=audit
+        )
         return written
 
     def _repr_html_(self) -> str:
@@ -260,3 +268,23 @@ class ExplanationSet(Mapping[str, Explanation]):
     def __repr__(self) -> str:
         rows = "\n".join(f"  {explanation!r}" for explanation in self.values())
         return f"ExplanationSet of {self.model_name}:\n{rows}"
+
+
+def _two_sides(classifier: GraphClassifier, graphs: Sequence[Data], asked: Any) -> GraphClassifier:
+    """A model of labels or values as one of two classes: with the label, above the middle."""
+    spec = classifier.spec
+    if asked is None and spec.num_classes > 1:
+        raise SpecError(
+            f"the model has {spec.num_classes} {classifier.task.noun}; say which one with target= "
+            f"({', '.join(spec.class_names)})"
+        )
+    index = 0 if asked is None else spec.class_index(asked)
+    name = spec.class_names[index]
+    if classifier.task is Task.MULTILABEL:
+        return as_question(classifier, LabelTarget(index, name), (f"not {name}", name))
+    values = classifier.score_data(list(graphs)).logits[:, index].double()
+    middle, spread = float(values.median()), float(values.std(unbiased=False)) or 1.0
+    # As probable as not in the middle, where the score of a target is one half.
+    target = ValueTarget(index, name, "max", middle + spread, spread, name)
+    figure = target.figure(middle)
+    return as_question(classifier, target, (f"{name} below {figure}", f"{name} above {figure}"))

@@ -61,7 +61,8 @@ def _smiles(explanation: Explanation) -> str:
     molecule = read_molecule(explanation.best, explanation.spec)
     if molecule is None or not molecule.valid:
         raise OutputError(
-            f"the graph of class {explanation.name!r} is no valid molecule, so it has no SMILES; "
+            f"the graph of class {explanation.name!r} is no valid molecule, so it has no SMILES"
+            f"{f' ({molecule.reason})' if molecule else ''}; "
             "export to .graphml or .json instead"
         )
     return f"{molecule.smiles} {explanation.name}\n"

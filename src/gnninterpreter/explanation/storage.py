@@ -12,7 +12,9 @@ import hashlib
 import json
 import math
 import os
-from dataclasses import is_dataclass
+import shutil
+from collections.abc import Sequence
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +51,17 @@ over."""
 KIND = "gnninterpreter run"
 INDEX = "run.json"
 STATISTICS = "statistics."
+UNFINISHED = "unfinished-"
+"""Folders of finished classes in the folder of a run that is not whole yet."""
 # Names of versions before this one, and of writers that were killed.
-LEFTOVERS = ("tensors-*.safetensors", "latents.safetensors", ".tensors-*.tmp", f".{INDEX}.*.tmp")
-COLUMNS = whole(1, 100_000)
+LEFTOVERS = (
+    "tensors-*.safetensors", "latents.safetensors", ".tensors-*.tmp", f".{INDEX}.*.tmp",
+    ".report.html.*.tmp",
+)  # fmt: skip
 LOADED = "its samples are drawn from the stored graphs, since the method itself is not stored"
 
 share = number(0.0, 1.0)
+pairs = listed(listed(number(), 2))
 checks = listed(
     record(
         Check,
@@ -105,13 +112,16 @@ FIELDS: dict[str, schema.Check] = {
         )
     ),
     "notes": listed(text),
+    "sampled_outputs": lambda value, where: [tuple(row) for row in pairs(value, where)],
     "evidence": lambda value, where: Evidence(tuple(checks(value, where))),
 }
 
 
 # What runs of earlier versions do not say.
-LATER: dict[str, Any] = {"cores": [], "shortcuts": [], "real_graphs": []}
+PARTS = ("cores", "shortcuts", "real_graphs")
+LATER: dict[str, Any] = {name: [] for name in (*PARTS, "sampled_outputs")}
 LATER_OF_RESTARTS: dict[str, Any] = {"percentile": None, "certain": True}
+LATER_OF_PARTS: dict[str, Any] = {"said": "", "truth": ""}
 
 
 def check_folder(folder: Path, overwrite: bool) -> None:
@@ -178,22 +188,26 @@ def save_run(
         for left in set(folder.glob(pattern)) - {written}:
             with contextlib.suppress(OSError):
                 left.unlink()
+    for place in folder.glob(f"{UNFINISHED}*"):
+        shutil.rmtree(place, ignore_errors=True)
     return folder
 
 
 def load_run(folder: Path) -> ExplanationSet:
-    """Read a run folder.
+    """Read a run folder; of a run that was stopped, the classes that it had finished.
 
     Raises:
         CheckpointError: If it is not one, is damaged, or was written by another version.
     """
+    if not (folder / INDEX).exists() and (finished := _finished(folder)):
+        return _joined([load_run(piece) for piece in finished])
     index, tensors = _read(folder)
     try:
         described = record(
             dict, spec=anything, classes=listed(anything), model=text, inferred=listed(text),
             metadata=record(dict),
         )(index, "the index")  # fmt: skip
-        spec = _spec(described["spec"])
+        spec = GraphSpec.from_json(described["spec"])
         explanations = [
             _explanation(entry, spec, _part(tensors, f"{i}."), f"classes[{i}]")
             for i, entry in enumerate(described["classes"])
@@ -222,9 +236,31 @@ def load_statistics(folder: Path) -> ClassStatistics | None:
         return None
     index, tensors = _read(folder)
     try:
-        return _statistics(_spec(index.get("spec")), tensors)
+        return _statistics(GraphSpec.from_json(index.get("spec", {})), tensors)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise CheckpointError(f"the run in {folder} is damaged: {error}; make it again") from error
+
+
+def _finished(folder: Path) -> list[Path]:
+    """The finished classes of a run that is not whole, of the latest where there are several."""
+    places = [place for place in folder.glob(f"{UNFINISHED}*") if any(place.glob(f"*/{INDEX}"))]
+    if not places:
+        return []
+    latest = max(places, key=lambda place: (place.stat().st_mtime, place.name))
+    return sorted(
+        (index.parent for index in latest.glob(f"*/{INDEX}")), key=lambda p: (len(p.name), p.name)
+    )
+
+
+def _joined(pieces: Sequence[ExplanationSet]) -> ExplanationSet:
+    """One run of the classes of several, which says what is missing."""
+    first = pieces[0]
+    found = {name: one for piece in pieces for name, one in piece.explanations.items()}
+    wanted = first.metadata.get("targets")
+    wanted = [str(name) for name in wanted] if isinstance(wanted, list) else list(found)
+    missing = [name for name in wanted if name not in found]
+    line = f"unfinished: {len(found)} of {len(wanted)}; not explained yet: {', '.join(missing)}"
+    return replace(first, explanations=found, inferred=[*first.inferred, line])
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
@@ -299,21 +335,10 @@ def _statistics(spec: GraphSpec, tensors: dict[str, Tensor]) -> ClassStatistics 
     return found
 
 
-def _spec(values: Any) -> GraphSpec:
-    """A spec, whose sizes are looked at before anything of that size is made."""
-    block = {"categorical": record(dict, size=COLUMNS), "continuous": record(dict, dim=COLUMNS)}
-    blocks = listed(record(dict, kind=text))
-    record(dict, nodes=blocks, edges=blocks, class_names=listed(text))(values, "spec")
-    for kind in ("nodes", "edges"):
-        for i, one in enumerate(values[kind]):
-            block.get(one["kind"], anything)(one, f"spec.{kind}[{i}]")
-    return GraphSpec.from_json(values)
-
-
 def _entry(explanation: Explanation) -> dict[str, Any]:
     """An explanation as values for the index: its summary, and what the reader needs."""
     own = {name: getattr(explanation, name) for name in FIELDS}
-    for name in LATER:
+    for name in PARTS:
         own[name] = [part.to_json() for part in getattr(explanation, name)]
     return {**own, **explanation.summary(), "sampler": explanation.sampler.to_json()}
 
@@ -322,11 +347,11 @@ def _explanation(
     entry: Any, spec: GraphSpec, tensors: dict[str, Tensor], where: str
 ) -> Explanation:
     entry = {**LATER, **(entry if isinstance(entry, dict) else {})}
-    if isinstance(entry.get("restarts"), list):
-        entry["restarts"] = [
-            {**LATER_OF_RESTARTS, **row} if isinstance(row, dict) else row
-            for row in entry["restarts"]
-        ]
+    for name in ("restarts", *PARTS):
+        later = LATER_OF_PARTS if name in PARTS else LATER_OF_RESTARTS
+        if isinstance(entry.get(name), list):
+            rows = entry[name]
+            entry[name] = [{**later, **row} if isinstance(row, dict) else row for row in rows]
     known = record(dict, **FIELDS, target=record(dict), sampler=anything)(entry, where)
     known["target"] = target_from_json(entry["target"])
     known["sampler"] = read_sampler(known["sampler"], tensors, spec)

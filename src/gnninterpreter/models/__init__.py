@@ -6,10 +6,15 @@
 
 from __future__ import annotations
 
-from gnninterpreter.models.architectures import GATClassifier, GCNClassifier, NNConvClassifier
+from gnninterpreter.models.architectures import (
+    GATClassifier,
+    GCNClassifier,
+    GINEClassifier,
+    NNConvClassifier,
+)
 from gnninterpreter.models.bundle import Bundle, bundled_names, load, load_bundle
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.scores import ClassificationScores
+from gnninterpreter.models.scores import ClassificationScores, RegressionScores
 from gnninterpreter.models.statistics import ClassStatistics
 
 __all__ = [
@@ -18,8 +23,10 @@ __all__ = [
     "ClassificationScores",
     "GATClassifier",
     "GCNClassifier",
+    "GINEClassifier",
     "GraphClassifier",
     "NNConvClassifier",
+    "RegressionScores",
     "bundled_names",
     "load",
     "load_bundle",

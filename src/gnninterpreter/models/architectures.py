@@ -16,12 +16,20 @@ from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import GATConv, GCNConv, NNConv
+from torch_geometric.nn import GATConv, GCNConv, GINEConv, NNConv
 from torch_geometric.nn.aggr import MaxAggregation, MeanAggregation, SumAggregation
 
 from gnninterpreter.errors import ModelError
 
-__all__ = ["ARCHITECTURES", "GATClassifier", "GCNClassifier", "NNConvClassifier", "build"]
+__all__ = [
+    "ARCHITECTURES",
+    "GATClassifier",
+    "GCNClassifier",
+    "GINEClassifier",
+    "NNConvClassifier",
+    "build",
+    "rebuild",
+]
 
 SLOPE = 0.01  # of LeakyReLU, PyTorch's default
 
@@ -238,9 +246,89 @@ class GATClassifier(_EdgeClassifier):
         )
 
 
+class GINEClassifier(_EdgeClassifier):
+    """GINE layers with batch norm, dropout and shortcuts around them: the four sets of molecules.
+
+    Args:
+        in_channels: Width of the node features.
+        num_classes: Number of outputs.
+        edge_dim: Width of the edge features.
+        width: Width of every hidden layer.
+        layers: Number of message-passing layers.
+        pooling: As for the others.
+        dropout: Share of values left out in training, after each layer.
+    """
+
+    architecture = "gine"
+
+    def __init__(
+        self,
+        in_channels: int,
+        num_classes: int,
+        edge_dim: int,
+        width: int = 64,
+        layers: int = 4,
+        pooling: str = "mean+sum",
+        dropout: float = 0.1,
+    ) -> None:
+        """Build the layers."""
+        super().__init__(width, num_classes, width, layers, pooling, edge_dim, dropout=dropout)
+        self.config["in_channels"] = in_channels
+        self.embed = nn.Linear(in_channels, width)
+        self.norms = nn.ModuleList(nn.BatchNorm1d(width) for _ in range(layers))
+        self.dropout = nn.Dropout(dropout)
+        self.initialize()
+
+    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> nn.Module:
+        network = nn.Sequential(
+            nn.Linear(in_channels, out_channels), nn.ReLU(), nn.Linear(out_channels, out_channels)
+        )
+        return cast(nn.Module, GINEConv(network, edge_dim=edge_dim))
+
+    def _initialize_layers(self, generator: torch.Generator | None) -> None:
+        for norm in self.norms:
+            cast(nn.BatchNorm1d, norm).reset_parameters()
+
+    def forward(
+        self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, batch: Tensor | None = None
+    ) -> Tensor:
+        """Return outputs of shape [graphs, classes]; see `NNConvClassifier.forward`."""
+        x = self.embed(x)
+        for conv, norm in zip(self.convs, self.norms, strict=True):
+            x = x + self.dropout(self.activation(norm(conv(x, edge_index, edge_attr))))
+        return self._head(x, batch)
+
+
 ARCHITECTURES: dict[str, type[_Classifier]] = {
-    cls.architecture: cls for cls in (GCNClassifier, NNConvClassifier, GATClassifier)
+    cls.architecture: cls
+    for cls in (GCNClassifier, NNConvClassifier, GATClassifier, GINEClassifier)
 }
+
+
+def rebuild(config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> nn.Module:
+    """Build a stored classifier and give it its weights.
+
+    The weights say how large it is. So the configuration is held against them before anything of
+    its size is made.
+
+    Raises:
+        ModelError: If they do not belong together.
+    """
+    full = [weight for weight in weights.values() if weight.numel()]
+    most = max([len(weights), *(size for weight in full for size in weight.shape)])
+    for name, value in config.items():
+        large = isinstance(value, (int, float)) and not -most <= value <= most
+        if large or (isinstance(value, str) and len(value) > 100):
+            raise ModelError(
+                f"its weights and its {name} do not belong together (got {value!r:.40})"
+            )
+    with torch.device("meta"):
+        shapes = {name: value.shape for name, value in build(config).state_dict().items()}
+    if shapes != {name: value.shape for name, value in weights.items()}:
+        raise ModelError("its weights and its description do not belong together")
+    model = build(config)
+    model.load_state_dict(weights)
+    return model
 
 
 def build(config: Mapping[str, Any], generator: torch.Generator | None = None) -> nn.Module:

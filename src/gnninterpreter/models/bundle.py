@@ -16,11 +16,17 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnninterpreter.datasets._storage import read_tensors, write_tensors
+from gnninterpreter.arguments import path_of
+from gnninterpreter.datasets._storage import (
+    pack_tensors,
+    read_tensors,
+    unpack_tensors,
+    write_tensors,
+)
 from gnninterpreter.errors import CheckpointError, GNNInterpreterError, OutputError
 from gnninterpreter.files import atomic_path, read_json
-from gnninterpreter.models.architectures import build
-from gnninterpreter.models.scores import ClassificationScores
+from gnninterpreter.models.architectures import rebuild
+from gnninterpreter.models.scores import ModelScores, scores_from_json
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
 
@@ -28,6 +34,7 @@ __all__ = ["Bundle", "bundled_names", "load", "load_bundle"]
 
 FORMAT = "gnninterpreter-model"
 SCHEMA = 1
+STATISTICS = "statistics"
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ class Bundle:
     model: nn.Module
     spec: GraphSpec
     statistics: ClassStatistics
-    scores: Mapping[str, ClassificationScores]
+    scores: Mapping[str, ModelScores]
     dataset_name: str
     name: str = ""
     training: Mapping[str, Any] = field(default_factory=dict)
@@ -79,7 +86,7 @@ class Bundle:
             )
         name = name or self.name or self.dataset_name
         tensors = {f"model.{key}": value for key, value in self.model.state_dict().items()}
-        tensors |= {f"statistics.{key}": v for key, v in self.statistics.tensors().items()}
+        tensors[STATISTICS] = pack_tensors(self.statistics.tensors())
         description = {
             "format": FORMAT,
             "schema": SCHEMA,
@@ -139,20 +146,21 @@ def load_bundle(path: str | Path) -> Bundle:
     Raises:
         CheckpointError: If a file is missing, damaged, or no bundle of this package.
     """
-    described = Path(path).with_suffix(".json")
+    described = path_of("path", path, CheckpointError)
+    if not described.name:
+        raise CheckpointError(f"path must name a file of the bundle (got {path!r:.60})")
+    described = described.with_suffix(".json")
     description = _read_description(described)
     tensors = _read_weights(described.with_suffix(".safetensors"))
     try:
-        model = build(description["model"])
-        model.load_state_dict(_part(tensors, "model."))
+        model = rebuild(description["model"], _part(tensors, "model."))
         spec = GraphSpec.from_json(description["spec"])
         return Bundle(
             model=model.eval(),
             spec=spec,
-            statistics=ClassStatistics.from_tensors(_part(tensors, "statistics."), spec),
+            statistics=ClassStatistics.from_tensors(_statistics(tensors), spec),
             scores={
-                part: ClassificationScores.from_json(values)
-                for part, values in description["scores"].items()
+                part: scores_from_json(values) for part, values in description["scores"].items()
             },
             dataset_name=description["dataset"],
             name=description["name"],
@@ -164,7 +172,7 @@ def load_bundle(path: str | Path) -> Bundle:
         raise CheckpointError(
             f"cannot load the model {described}: it has no field {error}; train or fetch it again"
         ) from error
-    except (RuntimeError, TypeError, AttributeError) as error:
+    except (RuntimeError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise CheckpointError(
             f"cannot load the model {described}: its weights and its description do not belong "
             "together; train or fetch it again"
@@ -201,6 +209,15 @@ def _read_weights(path: Path) -> dict[str, Tensor]:
     if header.get("format") != FORMAT:
         raise CheckpointError(f"{path} does not hold a model of this package")
     return tensors
+
+
+def _statistics(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    if STATISTICS not in tensors:  # as written before they were compressed
+        return _part(tensors, f"{STATISTICS}.")
+    try:
+        return unpack_tensors(tensors[STATISTICS])
+    except ValueError as error:
+        raise CheckpointError(f"{error}; train or fetch the model again") from error
 
 
 def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

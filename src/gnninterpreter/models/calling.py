@@ -39,6 +39,15 @@ ALIASES = {
 }  # fmt: skip
 
 
+# Arguments that say what a model is about, where that is not a graph as a whole.
+ELSEWHERE = {
+    "pos": "models of positions in space", "z": "models of positions in space",
+    "coords": "models of positions in space", "positions": "models of positions in space",
+    "edge_label_index": "link-level models", "edge_label": "link-level models",
+    "x_dict": "models of heterogeneous graphs", "edge_index_dict": "models of heterogeneous graphs",
+}  # fmt: skip
+
+
 def native_module(model: nn.Module) -> nn.Module:
     """Return the module as it was written, out of what `torch.compile` or parallel training made.
 
@@ -130,6 +139,12 @@ def infer_convention(
         if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
     required = [p for p in parameters if p.default is p.empty]
+    other = next((p.name for p in required if p.name in ELSEWHERE), None)
+    if other is not None:
+        raise ModelError(
+            f"{ELSEWHERE[other]} are not supported yet ({type(model).__name__}.forward takes "
+            f"'{other}'); explain one that takes x and edge_index and scores whole graphs"
+        )
     if not any(ALIASES.get(p.name) in ("edge_index", "adj_t") for p in parameters):
         if len(required) == 1 or (not required and parameters):
             return Convention()

@@ -82,6 +82,10 @@ class GraphClassifier:
         self.convention: Convention = infer_convention(
             model, forward, bool(spec.edges), spec.has_edge_types, spec.attributes
         )
+        if self.convention.arguments:
+            read = {source for _, source in self.convention.arguments}
+            kept = tuple(block for block in spec.attributes if block.name in read)
+            self.spec = spec = replace(self.spec, attributes=kept)
         self._embedding_call = embedding if callable(embedding) else None
         self._written: tuple[str, ...] = ()
         graphs = examples or ()
@@ -91,6 +95,7 @@ class GraphClassifier:
             with OperationRecorder() as recorder:
                 found, self._written = written_by(model, batch, self._raw)
             self._check_rows(found.size(1), batch)
+            self._check_positions(batch)
             self.reader: OutputReader = read_outputs(
                 found,
                 recorder.kind(found),
@@ -137,6 +142,11 @@ class GraphClassifier:
                 other.score(other._drawn(1))
                 return other
         return classifier
+
+    @property
+    def has_own_embedding(self) -> bool:
+        """Whether the embedding comes from a callable of the user's."""
+        return self._embedding_call is not None
 
     @property
     def task(self) -> Task:
@@ -268,6 +278,20 @@ class GraphClassifier:
                 "and other numbers of them for other sizes: node-level models are not supported "
                 "yet; explain a graph-level one, or pass forward= with a readout"
             )
+
+    def _check_positions(self, batch: Batch) -> None:
+        """Refuse a model that cannot do without positions, which explanations do not have."""
+        if batch.get("pos") is None:
+            return
+        bare = copy(batch)
+        del bare["pos"]
+        try:
+            self._raw(bare)
+        except Exception as error:
+            raise ModelError(
+                f"models of positions in space are not supported yet: {type(self.model).__name__} "
+                "reads 'pos', which explanations do not have"
+            ) from error
 
     def _drawn(self, seed: int) -> DenseGraphs:
         generator = torch.Generator().manual_seed(seed)

@@ -52,7 +52,7 @@ def parse_task(task: Any) -> tuple[Task | None, OutputKind | None]:
         returned = getattr(task, "return_type", None)
         kind = RETURNED.get(str(getattr(returned, "value", returned)))
         return MODES[getattr(mode, "value", mode)], kind
-    if task is None or task == "auto":
+    if task is None or (isinstance(task, str) and task == "auto"):
         return None, None
     words = {str(known): known for known in Task} | MODES
     # A spec keeps a reading as two words.

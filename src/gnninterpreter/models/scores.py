@@ -1,4 +1,4 @@
-"""How good a classifier is: accuracy and the F1 score of each class."""
+"""How good a model is: accuracy and F1 of classes, ROC-AUC of labels, errors of values."""
 
 from __future__ import annotations
 
@@ -9,18 +9,30 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["ClassificationScores"]
+from gnninterpreter.models.task import Task
+
+__all__ = [
+    "ClassificationScores",
+    "ModelScores",
+    "RegressionScores",
+    "roc_auc",
+    "scores_from_json",
+    "scores_of",
+]
 
 
 @dataclass(frozen=True)
 class ClassificationScores:
-    """Accuracy and F1 scores over some graphs.
+    """Scores of classes or labels over some graphs.
 
     Attributes:
-        accuracy: Share of graphs whose most probable class is their label.
+        accuracy: Share of graphs whose most probable class is their label; for labels, of those
+            that were measured.
         f1: One score for each class, 2 TP / (2 TP + FP + FN); 0 where a class is neither there nor
             predicted.
         count: Number of graphs.
+        roc_auc: Chance that a graph with the label is given more than one without, for each label,
+            or for the second of two classes; NaN where there are not both. Empty for more classes.
 
     Example:
         >>> predictions, labels = torch.tensor([0, 1, 1]), torch.tensor([0, 1, 1])
@@ -31,6 +43,20 @@ class ClassificationScores:
     accuracy: float
     f1: tuple[float, ...]
     count: int
+    roc_auc: tuple[float, ...] = ()
+
+    @property
+    def mean_roc_auc(self) -> float:
+        """Mean over the labels of which there are both kinds."""
+        return float(torch.tensor(self.roc_auc, dtype=torch.double).nanmean())
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What tables show, the telling one first."""
+        found = {"accuracy": self.accuracy}
+        if len(self.roc_auc) > 1:
+            return {"ROC-AUC": self.mean_roc_auc, **found}
+        return {**found, "ROC-AUC": self.mean_roc_auc} if self.roc_auc else found
 
     @classmethod
     def of(cls, predictions: Tensor, labels: Tensor, num_classes: int) -> ClassificationScores:
@@ -45,17 +71,13 @@ class ClassificationScores:
         confusion = cells.reshape(num_classes, num_classes).double()
         hits = confusion.diagonal()
         errors = confusion.sum(0) + confusion.sum(1)
-        f1 = torch.where(errors > 0, 2 * hits / errors.clamp(min=1), 0.0)
         count = len(labels)
-        return cls(
-            accuracy=float(hits.sum()) / count if count else 0.0,
-            f1=tuple(float(value) for value in f1),
-            count=count,
-        )
+        return cls(float(hits.sum()) / count if count else 0.0, _f1(hits, errors), count)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the scores as plain JSON values."""
-        return {**asdict(self), "f1": list(self.f1)}
+        """Return the scores as plain JSON values; what is not known is null."""
+        known = [None if value != value else value for value in self.roc_auc]
+        return {**asdict(self), "f1": list(self.f1), "roc_auc": known}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> ClassificationScores:
@@ -64,4 +86,100 @@ class ClassificationScores:
             accuracy=float(values["accuracy"]),
             f1=tuple(float(value) for value in values["f1"]),
             count=int(values["count"]),
+            roc_auc=tuple(
+                float("nan") if value is None else float(value)
+                for value in values.get("roc_auc", ())
+            ),
         )
+
+
+@dataclass(frozen=True)
+class RegressionScores:
+    """Errors of predicted values over some graphs, in the unit of the data.
+
+    Attributes:
+        rmse: Root of the mean squared error, over values that are known.
+        mae: Mean absolute error.
+        r2: Share of the variance that is explained.
+        count: Number of graphs.
+    """
+
+    rmse: float
+    mae: float
+    r2: float
+    count: int
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What tables show, the telling one first."""
+        return {"RMSE": self.rmse, "MAE": self.mae, "R2": self.r2}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the scores as plain JSON values."""
+        return asdict(self)
+
+
+ModelScores = ClassificationScores | RegressionScores
+
+
+def scores_from_json(values: Mapping[str, Any]) -> ModelScores:
+    """Read scores of either kind."""
+    if "rmse" in values:
+        known = {name: float(values[name]) for name in ("rmse", "mae", "r2")}
+        return RegressionScores(**known, count=int(values["count"]))
+    return ClassificationScores.from_json(values)
+
+
+def scores_of(outputs: Tensor, labels: Tensor, task: Task) -> ModelScores:
+    """Compare outputs with labels.
+
+    Args:
+        outputs: Outputs of a model, [graphs, C].
+        labels: Classes, [graphs]; or labels or values, [graphs, C], NaN where not measured.
+        task: How outputs are read.
+    """
+    outputs, count = outputs.double(), len(labels)
+    if task is Task.REGRESSION:
+        known = ~labels.isnan()
+        errors, values = (outputs - labels)[known], labels[known].double()
+        variance = (values - values.mean()).square().mean()
+        squared = errors.square().mean()
+        r2 = float(1 - squared / variance)
+        return RegressionScores(float(squared.sqrt()), float(errors.abs().mean()), r2, count)
+    if task is Task.MULTILABEL:
+        known, true, said = ~labels.isnan(), labels > 0.5, outputs > 0
+        hits = (known & true & said).sum(0).double()
+        f1 = _f1(hits, ((known & true).sum(0) + (known & said).sum(0)).double())
+        accuracy = float((true == said)[known].double().mean())
+        curves = [roc_auc(outputs[m, c], true[m, c]) for c, m in enumerate(known.t())]
+        return ClassificationScores(accuracy, f1, count, tuple(curves))
+    found = ClassificationScores.of(outputs.argmax(1), labels, outputs.size(1))
+    if outputs.size(1) != 2:
+        return found
+    area = roc_auc(outputs[:, 1] - outputs[:, 0], labels == 1)
+    return ClassificationScores(found.accuracy, found.f1, count, (area,))
+
+
+def roc_auc(scores: Tensor, positive: Tensor) -> float:
+    """Chance that a positive is given more than a negative, ties counting half.
+
+    Args:
+        scores: What each is given, [n].
+        positive: Which are positive, [n].
+
+    Returns:
+        The chance, or NaN where there are not both.
+
+    Example:
+        >>> roc_auc(torch.tensor([0.1, 0.4, 0.4, 0.9]), torch.tensor([False, False, True, True]))
+        0.875
+    """
+    low, high = scores[~positive].sort().values, scores[positive]
+    if not (len(low) and len(high)):
+        return float("nan")
+    below = torch.searchsorted(low, high) + torch.searchsorted(low, high, right=True)
+    return float(below.double().mean() / (2 * len(low)))
+
+
+def _f1(hits: Tensor, errors: Tensor) -> tuple[float, ...]:
+    return tuple(torch.where(errors > 0, 2 * hits / errors.clamp(min=1), 0.0).tolist())

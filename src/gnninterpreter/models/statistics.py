@@ -19,8 +19,8 @@ from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.task import Task
-from gnninterpreter.spec import GraphSpec
-from gnninterpreter.typicality import Typicality
+from gnninterpreter.spec import GraphSpec, Labels, read_labels
+from gnninterpreter.typicality import Typicality, either
 
 if TYPE_CHECKING:
     from gnninterpreter.models.classifier import GraphClassifier
@@ -71,6 +71,13 @@ class Profile(ByValue):
         if float(self.score_quantiles[50]) >= CERTAIN:
             return CERTAIN
         return min(CERTAIN, float(self.score_quantiles[90]))
+
+    @property
+    def usual_edges(self) -> float:
+        """The mean number of edges, or the most that is usual among graphs compared with."""
+        if self.typicality is None:
+            return self.mean_edges
+        return max(self.mean_edges, float(self.typicality.bank.limits[3]))
 
     @property
     def least_similarity(self) -> float:
@@ -145,7 +152,11 @@ class ClassStatistics(ByValue):
         nodes = float((self.mean_nodes[chosen].double() * count).sum() / total)
         edges = float((self.mean_edges[chosen].double() * count).sum() / total)
         if len(rows) > 1:
-            return Profile(int(total), nodes, edges)
+            known = [self.typicality[row] for row in rows] if self.typicality else []
+            found = [one for one in known if one is not None]
+            # Of what lies between classes nothing is asked but to be like one of them.
+            both = either(found) if found and len(found) == len(rows) else None
+            return Profile(int(total), nodes, edges, typicality=both)
         row = rows[0]
         return Profile(
             int(total),
@@ -313,10 +324,17 @@ def _rows(
         tenth = (place * DECILES).long().clamp_max(DECILES - 1)
         members = torch.stack([tenth[:, c] == d for c in range(columns) for d in range(DECILES)])
         return members, torch.full(members.shape, torch.nan).double(), torch.ones_like(members)
+    labels = read_labels(graphs)
     if classifier.task is Task.MULTILABEL:
-        labels = torch.stack([_label_row(graph, columns) for graph in graphs])
-        return (labels > 0.5).t(), logits.sigmoid().t(), (logits > 0).t()
-    classes = torch.tensor([_label(graph, columns) for graph in graphs])
+        if labels is None or labels.width != columns:
+            labels = Labels(torch.stack([_label_row(graph, columns) for graph in graphs]), False)
+        return (labels.values > 0.5).t(), logits.sigmoid().t(), (logits > 0).t()
+    if labels is not None and labels.one_hot and labels.width == columns:
+        classes = labels.values.argmax(1)
+    elif labels is not None and labels.width == 1:
+        classes = torch.tensor([_class(value, columns) for value in labels.values[:, 0].tolist()])
+    else:
+        classes = torch.tensor([_label(graph, columns) for graph in graphs])
     every = torch.arange(columns).unsqueeze(1)
     return every == classes, logits.softmax(1).t(), every == logits.argmax(1)
 
@@ -340,7 +358,13 @@ def _label(graph: Data, num_classes: int) -> int:
             f"every graph of the dataset needs one class label in 'y' (got {got}); "
             "give class_statistics= instead if there are no labels"
         )
-    label = float(y)
+    return _class(float(y), num_classes)
+
+
+def _class(label: float, num_classes: int) -> int:
+    """The number of a class; -1 where it is not known."""
+    if math.isnan(label):
+        return -1
     if label not in range(num_classes):
         raise DataError(
             f"labels in 'y' must be whole numbers from 0 to {num_classes - 1}, one for each class "

@@ -76,3 +76,8 @@ class Scores:
     def probabilities(self) -> Tensor:
         """Probabilities of the classes or labels, [B, C]."""
         return self.log_probabilities.exp()
+
+    @property
+    def outputs(self) -> Tensor:
+        """What users read, [B, C]: probabilities, or the values of a regression."""
+        return self.logits if self.task is Task.REGRESSION else self.probabilities

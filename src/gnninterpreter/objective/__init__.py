@@ -1,6 +1,7 @@
 """How good a graph is as an answer: targets, terms and the objective they form."""
 
 from gnninterpreter.objective.base import Aim, Iterate, Proposals, Term
+from gnninterpreter.objective.boundary import BoundaryTarget
 from gnninterpreter.objective.budget import Budget
 from gnninterpreter.objective.certainty import Certainty, RawScore
 from gnninterpreter.objective.connectivity import Connectivity
@@ -11,16 +12,10 @@ from gnninterpreter.objective.norms import LatentNorm
 from gnninterpreter.objective.objective import Objective, Weighted
 from gnninterpreter.objective.schedules import Constant, Ramp, Schedule, WarmUp
 from gnninterpreter.objective.size import Size
-from gnninterpreter.objective.target import (
-    BoundaryTarget,
-    ClassTarget,
-    LabelTarget,
-    Target,
-    ValueTarget,
-    target_from_json,
-)
+from gnninterpreter.objective.target import ClassTarget, LabelTarget, Target, target_from_json
 from gnninterpreter.objective.typicality import Typical
 from gnninterpreter.objective.valence import Valence
+from gnninterpreter.objective.value import ValueTarget
 from gnninterpreter.objective.wholeness import Wholeness, violation
 
 __all__ = [

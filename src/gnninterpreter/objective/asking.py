@@ -10,13 +10,9 @@ from typing import Any
 from gnninterpreter.errors import TargetError
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.models.task import Task
-from gnninterpreter.objective.target import (
-    BoundaryTarget,
-    ClassTarget,
-    LabelTarget,
-    Target,
-    ValueTarget,
-)
+from gnninterpreter.objective.boundary import BoundaryTarget
+from gnninterpreter.objective.target import ClassTarget, LabelTarget, Target
+from gnninterpreter.objective.value import ValueTarget
 from gnninterpreter.spec import GraphSpec
 
 __all__ = ["targets_of"]
@@ -35,9 +31,10 @@ def targets_of(
     """Return the targets that a user asks for, each once.
 
     Args:
-        asked: Classes or labels by name or index, a pair of classes (their boundary), ``"max"``,
-            ``"min"`` or a number for a regression; one of these or a list of them. None is every
-            class of which there are graphs, every label, or both ends of every value.
+        asked: Classes or labels by name or index, a pair of classes (their boundary, also as
+            ``"a | b"``), ``"max"``, ``"min"`` or a number for a regression; one of these or a list
+            of them. None is every class of which there are graphs, every label, or both ends of
+            every value.
         spec: Names of the outputs.
         task: What the model was trained to say.
         statistics: What is known of real graphs.
@@ -84,6 +81,8 @@ def _target(asked: Any, spec: GraphSpec, task: Task, statistics: ClassStatistics
         return asked
     if task is Task.REGRESSION:
         return _value(asked, spec, statistics)
+    if isinstance(asked, str) and asked not in spec.class_names and asked.count("|") == 1:
+        asked = tuple(part.strip() for part in asked.split("|"))
     if _is_pair(asked):
         if not task.exclusive:
             raise TargetError(
@@ -109,13 +108,17 @@ def _value(asked: Any, spec: GraphSpec, statistics: ClassStatistics | None) -> V
     index, aim = _output_and_aim(asked, spec)
     prefix = "" if spec.num_classes == 1 else f"{spec.class_names[index]} "
     low, high, spread = 0.0, 0.0, ASSUMED_SPREAD
+    scale: tuple[float, ...] = ()
     if statistics is not None and statistics.value_quantiles.numel():
         quantiles = statistics.value_quantiles[index].double()
         low, high = float(quantiles[FAR]), float(quantiles[-1 - FAR])
         spread = float(quantiles.std()) or ASSUMED_SPREAD
-    if isinstance(aim, str):
-        return ValueTarget(index, prefix + aim, aim, high if aim == "max" else low, spread)
-    return ValueTarget(index, f"{prefix}{aim:g}", aim, aim, NEAR * spread)
+        scale = tuple(float(f"{value:.6g}") for value in quantiles.tolist())
+    name = f"{prefix}{aim}" if isinstance(aim, str) else f"{prefix}{aim:g}"
+    reach, unit = (high if aim == "max" else low), spread
+    if not isinstance(aim, str):
+        reach, unit = aim, NEAR * spread
+    return ValueTarget(index, name, aim, reach, unit, spec.class_names[index], scale)
 
 
 def _output_and_aim(asked: Any, spec: GraphSpec) -> tuple[int, str | float]:

@@ -97,7 +97,7 @@ class Memory:
             first = torch.full_like(unique, keys.numel()).scatter_reduce_(0, group, place, "amin")
             mask = torch.tensor([key not in known for key in listed], device=keys.device)
             self._learn(question, new, ask(first[mask]))
-        rows = torch.tensor([known[key] for key in listed], device=keys.device)
+        rows = torch.tensor([known[key] for key in listed], dtype=torch.long, device=keys.device)
         return tuple(part[rows[group]] for part in self._answers[question])
 
     def _learn(self, question: str, keys: list[int], answers: tuple[Tensor, ...]) -> None:

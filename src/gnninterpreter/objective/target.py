@@ -1,40 +1,29 @@
 """Targets: what is asked of a model, as a score between 0 and 1 that the rest can work with.
 
 A target turns the model's outputs into how far they are what was asked for: the probability of a
-class, that of one label, nearness to a value, or nearness to the boundary between two classes.
-Search, evidence and reports know nothing else about the model's task. A new kind of question is a
-new target.
+class, that of one label, nearness to a value (`value`), or nearness to the boundary between two
+classes (`boundary`). It also has the words: evidence, reports and pages know nothing else about the
+model's task. A new kind of question is a new target.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from gnninterpreter.errors import CheckpointError, TargetError
+from gnninterpreter.errors import CheckpointError
 from gnninterpreter.models.classifier import Scores
-from gnninterpreter.models.statistics import (
-    CERTAIN,
-    DECILES,
-    QUANTILES,
-    ClassStatistics,
-    Profile,
-)
+from gnninterpreter.models.statistics import ClassStatistics, Profile
 
-__all__ = [
-    "BoundaryTarget",
-    "ClassTarget",
-    "LabelTarget",
-    "Target",
-    "ValueTarget",
-    "target_from_json",
-]
+__all__ = ["ClassTarget", "LabelTarget", "Target", "target_from_json"]
+
+NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True)
@@ -50,6 +39,12 @@ class Target(ABC):
     name: str
 
     kind: ClassVar[str]
+    noun: ClassVar[str]
+    """What is asked for, in a sentence: "the class"."""
+    members: ClassVar[str]
+    """Which real graphs show it, in words that follow "graphs"."""
+    probable: ClassVar[bool] = True
+    """Whether the score is a probability, which models are certain of or not."""
 
     @abstractmethod
     def log_score(self, scores: Scores) -> Tensor:
@@ -63,6 +58,10 @@ class Target(ABC):
         """The output itself, before any softmax, [B]; the paper maximises this one."""
         return scores.logits[..., self.index]
 
+    def amount(self, scores: Scores) -> Tensor:
+        """What a change of a graph is measured in, [B]; less is farther from the target."""
+        return self.score(scores)
+
     @abstractmethod
     def assigned(self, scores: Scores) -> Tensor:
         """Whether the model gives each graph what was asked for, [B]."""
@@ -75,6 +74,44 @@ class Target(ABC):
     @abstractmethod
     def quantity(self) -> str:
         """What the score is, in words that follow "the"."""
+
+    @property
+    def title(self) -> str:
+        """What it is called in a heading."""
+        return self.name
+
+    @property
+    def measure(self) -> str:
+        """What the model says of a graph, in a word or two."""
+        return "probability"
+
+    @property
+    def asked(self) -> str:
+        """Which outputs count as what was asked for."""
+        return ""
+
+    @property
+    def span(self) -> float:
+        """How large a change of `amount` is large."""
+        return 1.0
+
+    def written(self, means: Sequence[float], spreads: Sequence[float] = ()) -> str:
+        """Outputs as figures, with what they vary by where that is given."""
+        beside = f" ± {spreads[self.index]:.3f}" if spreads else ""
+        return f"{means[self.index]:.3f}{beside}"
+
+    def said(self, outputs: Sequence[float]) -> str:
+        """What the model says of one graph, as short as can be."""
+        return f"p = {self.written(outputs)}"
+
+    def changed(self, fall: float) -> str:
+        """What a fall of `amount` means, in words."""
+        return f"the {self.measure} {'falls' if fall >= 0 else 'rises'} by {abs(fall):.2f}"
+
+    def truth(self, label: Tensor | None, names: Sequence[str]) -> str:
+        """What the label of a real graph says, in words; nothing where it says nothing."""
+        value = math.nan if label is None or torch.as_tensor(label).numel() != 1 else float(label)
+        return names[int(value)] if value in range(len(names)) else ""
 
     def profile(self, statistics: ClassStatistics | None) -> Profile | None:
         """What real graphs of the target look like; None where nothing is known of them."""
@@ -90,6 +127,8 @@ class ClassTarget(Target):
     """One class of a model that gives each graph exactly one; binary models included."""
 
     kind: ClassVar[str] = "class"
+    noun: ClassVar[str] = "the class"
+    members: ClassVar[str] = "of the class"
 
     def log_score(self, scores: Scores) -> Tensor:
         """Log-probability of the class."""
@@ -97,7 +136,8 @@ class ClassTarget(Target):
 
     def assigned(self, scores: Scores) -> Tensor:
         """Whether the class is the most probable one."""
-        return scores.logits.argmax(-1) == self.index
+        known = ~scores.logits.isnan().any(-1)
+        return (scores.logits.argmax(-1) == self.index) & known
 
     def true_of(self, label: Tensor) -> bool | None:
         """Whether the label is this class."""
@@ -115,6 +155,8 @@ class LabelTarget(Target):
     """One label of a model that gives each graph any number of them."""
 
     kind: ClassVar[str] = "label"
+    noun: ClassVar[str] = "the label"
+    members: ClassVar[str] = "with the label"
 
     def log_score(self, scores: Scores) -> Tensor:
         """Log-probability of the label."""
@@ -127,152 +169,19 @@ class LabelTarget(Target):
     def true_of(self, label: Tensor) -> bool | None:
         """Whether the label is set; None where it was not measured."""
         value = float(label.reshape(-1)[self.index])
-        return None if math.isnan(value) else value > 0.5
+        return None if math.isnan(value) or value < 0 else value > 0.5
+
+    def truth(self, label: Tensor | None, names: Sequence[str]) -> str:
+        """Whether a real graph has the label."""
+        if label is None or label.numel() != len(names):
+            return ""
+        has = self.true_of(label)
+        return NOT_MEASURED if has is None else f"labelled {'' if has else 'not '}{self.name}"
 
     @property
     def quantity(self) -> str:
         """What the score is."""
         return f"probability of label {self.name!r}"
-
-
-@dataclass(frozen=True)
-class ValueTarget(Target):
-    r"""A value of a regression: as high as it gets, as low as it gets, or near a number.
-
-    For ``"max"`` the score is :math:`\sigma(a + a (v - r) / u)`, with :math:`a` such that it is
-    0.99 where the value reaches ``reach``; ``"min"`` mirrors it. For a number it is 0.99 where the
-    value is off by ``unit``, and falls with the square of the distance.
-
-    Args:
-        aim: ``"max"``, ``"min"`` or the number.
-        reach: The value that counts as very high, or as very low.
-        unit: The scale of values; for a number, how far off still counts as there.
-    """
-
-    aim: str | float
-    reach: float
-    unit: float
-
-    kind: ClassVar[str] = "value"
-
-    def __post_init__(self) -> None:
-        """Check the aim and the scale."""
-        if isinstance(self.aim, str) and self.aim not in ("max", "min"):
-            raise TargetError(f"a value is 'max', 'min' or a number (got {self.aim!r})")
-        if not (isinstance(self.aim, str) or math.isfinite(self.aim)):
-            raise TargetError(f"a value to explain must be finite (got {self.aim})")
-        if not (self.unit > 0 and math.isfinite(self.unit)):
-            raise TargetError(f"the unit of a value must be positive (got {self.unit})")
-
-    def log_score(self, scores: Scores) -> Tensor:
-        """Logarithm of how far the value is where it is asked to be."""
-        value = scores.logits[..., self.index]
-        if isinstance(self.aim, str):
-            sign = 1.0 if self.aim == "max" else -1.0
-            slope = math.log(CERTAIN / (1 - CERTAIN))
-            beyond = sign * (value - self.reach) / self.unit
-            return torch.nn.functional.logsigmoid(slope * (1 + beyond))
-        return math.log(CERTAIN) * ((value - self.aim) / self.unit).square()
-
-    def profile(self, statistics: ClassStatistics | None) -> Profile | None:
-        """What the graphs of the tenth look like in which the value lies."""
-        if statistics is None or not statistics.value_quantiles.numel():
-            return None
-        if isinstance(self.aim, str):
-            tenth = DECILES - 1 if self.aim == "max" else 0
-        else:
-            below = (statistics.value_quantiles[self.index] < self.aim).sum()
-            tenth = min(int(below) * DECILES // QUANTILES, DECILES - 1)
-        return statistics.profile(self.index * DECILES + tenth)
-
-    def raw_score(self, scores: Scores) -> Tensor:
-        """The value, or its negative where it is to be small, or minus its distance."""
-        value = scores.logits[..., self.index]
-        if isinstance(self.aim, str):
-            return value if self.aim == "max" else -value
-        return -(value - self.aim).abs()
-
-    def assigned(self, scores: Scores) -> Tensor:
-        """Whether the value is as far out, or as near, as was asked for."""
-        return self.log_score(scores) >= math.log(CERTAIN)
-
-    def true_of(self, label: Tensor) -> bool | None:
-        """Whether the labelled value is as far out, or as near."""
-        value = float(label.reshape(-1)[self.index])
-        if math.isnan(value):
-            return None
-        if isinstance(self.aim, str):
-            return value >= self.reach if self.aim == "max" else value <= self.reach
-        return abs(value - self.aim) <= self.unit
-
-    @property
-    def quantity(self) -> str:
-        """What the score is."""
-        if isinstance(self.aim, str):
-            word = "high" if self.aim == "max" else "low"
-            return f"degree to which the value is {word}"
-        return f"nearness of the value to {self.aim:g}"
-
-
-@dataclass(frozen=True)
-class BoundaryTarget(Target):
-    r"""The boundary between two classes: both as probable as each other, and no third one.
-
-    The score is :math:`(p_a + p_b) \cdot 0.99^{(d / w)^2}` with :math:`d = \log p_a - \log p_b`
-    and :math:`w = \log 1.5`: it is 0.99 where one has 0.6 and the other 0.4, which is GNNBoundary's
-    band.
-
-    Args:
-        other: Column of the second class.
-        names: Names of both.
-    """
-
-    other: int
-    names: tuple[str, str]
-
-    kind: ClassVar[str] = "boundary"
-    WIDTH: ClassVar[float] = math.log(0.6 / 0.4)
-
-    def __post_init__(self) -> None:
-        """Check that there are two classes."""
-        object.__setattr__(self, "names", tuple(self.names))
-        if self.index == self.other:
-            raise TargetError(f"a boundary lies between two classes (got {self.name!r})")
-
-    def log_score(self, scores: Scores) -> Tensor:
-        """Logarithm of how far both classes are equally probable, and no third one."""
-        logs = scores.logits.log_softmax(-1)
-        pair = logs[..., [self.index, self.other]]
-        distance = (pair[..., 0] - pair[..., 1]) / self.WIDTH
-        return pair.logsumexp(-1).clamp_max(0.0) + math.log(CERTAIN) * distance.square()
-
-    def profile(self, statistics: ClassStatistics | None) -> Profile | None:
-        """What graphs of both classes look like together."""
-        return None if statistics is None else statistics.profile(self.index, self.other)
-
-    def raw_score(self, scores: Scores) -> Tensor:
-        """The smaller of the two outputs."""
-        return torch.minimum(scores.logits[..., self.index], scores.logits[..., self.other])
-
-    def assigned(self, scores: Scores) -> Tensor:
-        """Whether both probabilities lie between 0.4 and 0.6."""
-        pair = scores.logits.softmax(-1)[..., [self.index, self.other]]
-        return ((pair >= 0.4) & (pair <= 0.6)).all(-1)
-
-    def true_of(self, label: Tensor) -> bool | None:
-        """Whether the label is one of the two."""
-        value = float(label.reshape(-1)[0])
-        return None if math.isnan(value) else int(value) in (self.index, self.other)
-
-    @property
-    def quantity(self) -> str:
-        """What the score is."""
-        return f"nearness to the boundary between {self.names[0]!r} and {self.names[1]!r}"
-
-
-KINDS: dict[str, type[Target]] = {
-    kind.kind: kind for kind in (ClassTarget, LabelTarget, ValueTarget, BoundaryTarget)
-}
 
 
 def target_from_json(values: Mapping[str, Any]) -> Target:
@@ -281,12 +190,16 @@ def target_from_json(values: Mapping[str, Any]) -> Target:
     Raises:
         CheckpointError: If it is none of the kinds, or a field is missing or of another type.
     """
-    kind = KINDS.get(str(values.get("kind")))
+    if not isinstance(values, Mapping):
+        raise CheckpointError(f"a stored target must be an object (got {values!r:.60})")
+    kinds = {kind.kind: kind for kind in Target.__subclasses__()}
+    kind = kinds.get(str(values.get("kind")))
     if kind is None:
         raise CheckpointError(f"there is no target of kind {values.get('kind')!r}")
-    wanted = {field.name for field in fields(kind)}
+    known = {field.name for field in fields(kind)}
+    needed = {field.name for field in fields(kind) if field.default is MISSING}
     given = {name: value for name, value in values.items() if name != "kind"}
-    if set(given) != wanted or not isinstance(given["index"], int):
+    if not needed <= set(given) <= known or not isinstance(given["index"], int):
         raise CheckpointError(f"a stored target of kind {kind.kind!r} has other fields than it has")
     try:
         return kind(**given)

@@ -48,7 +48,8 @@ class Valence(Term):
             return None
         excess = _excess(graphs, reading).sum(dim=1)
         broken = excess.gt(1e-4)
-        if "aromatic" in reading.kinds and not graphs.weight.requires_grad:
+        ringed = "aromatic" in reading.kinds or reading.exact
+        if ringed and not graphs.weight.requires_grad:
             broken = broken | _impossible(graphs, reading, ~broken)
         return EACH * excess * excess.gt(1e-4) + BROKEN * broken
 
@@ -59,25 +60,22 @@ class Valence(Term):
 
 
 def _excess(graphs: DenseGraphs, reading: Reading) -> Tensor:
-    """Bonds that each node has too many, [B, N]."""
+    """Bonds that each node has too many, [B, N]; one for each atom or bond of no known kind."""
     elements = split_blocks(graphs.nodes, graphs.spec.nodes)[reading.atom]
-    limits, odd = (part.to(elements) for part in _tables(graphs.spec))
+    known = _tables(graphs.spec).to(elements)
     charge = _charges(graphs, reading, elements)
-    most = torch.einsum("bne,bnq,eq->bn", elements, charge, limits)
-    unknown = elements @ odd[0, : elements.size(-1)]
-    if reading.bond is None or graphs.edges is None:
-        used, strange = graphs.weight.sum(dim=2), 0.0
-    else:
+    most, unknown, brought, carbon = (
+        torch.einsum("bne,bnq,eq->bn", elements, charge, part) for part in known.atoms
+    )
+    used, strange = graphs.weight.sum(dim=2), torch.zeros_like(most)
+    if reading.bond is not None and graphs.edges is not None:
         kinds = split_blocks(graphs.edges, graphs.spec.edges)[reading.bond]
-        order, misfit = odd[1, : kinds.size(-1)], odd[2, : kinds.size(-1)]
-        used = (graphs.weight * (kinds @ order)).sum(dim=2)
-        strange = (graphs.weight * (kinds @ misfit)).sum(dim=2)
+        order, odd, aromatic = (graphs.weight * (kinds @ part) for part in known.bonds)
         # An aromatic bond counts once, and a carbon of a ring has one double bond besides.
-        ringed = (graphs.weight * (kinds @ odd[3, : kinds.size(-1)])).amax(dim=2)
-        used = used + ringed * (elements @ odd[4, : elements.size(-1)])
-    used = used + (elements @ odd[5, : elements.size(-1)]) * (used > 0)
+        used = order.sum(dim=2) + aromatic.amax(dim=2) * carbon
+        strange = odd.sum(dim=2)
     present = graphs.weight.amax(dim=2)
-    return (used - most).clamp_min(0) + unknown * present + strange
+    return (used + brought * present - most).clamp_min(0) + unknown * present + strange
 
 
 def _charges(graphs: DenseGraphs, reading: Reading, elements: Tensor) -> Tensor:
@@ -93,57 +91,70 @@ def _charges(graphs: DenseGraphs, reading: Reading, elements: Tensor) -> Tensor:
     return torch.nn.functional.one_hot(nearest, len(known)).to(elements)
 
 
-@lru_cache(maxsize=64)
-def _tables(spec: GraphSpec) -> tuple[Tensor, Tensor]:
-    """Most bonds of each element and charge, [E, Q]; and rows of what else matters.
+@dataclass(frozen=True)
+class _Tables:
+    """What atoms and bonds of each category are.
 
-    The rows: elements that are none; orders of bonds; bonds that are none; aromatic bonds; carbon;
-    hydrogens that a name brings.
+    Args:
+        atoms: By element and charge, [4, E, Q]: most bonds, whether it is none that may be,
+            hydrogens that its name brings, whether it is carbon.
+        bonds: By kind, [3, K]: its order, whether it is not understood, whether it is aromatic.
     """
+
+    atoms: Tensor
+    bonds: Tensor
+
+    def to(self, like: Tensor) -> _Tables:
+        return _Tables(self.atoms.to(like), self.bonds.to(like))
+
+
+@lru_cache(maxsize=64)
+def _tables(spec: GraphSpec) -> _Tables:
     reading = reading_of(spec)
     assert reading is not None
-    limits = torch.zeros(len(reading.atoms), len(reading.charges))
-    rows = torch.zeros(6, max(len(reading.atoms), len(reading.kinds)))
     guessed = not reading.charged and reading.bond is not None
-    for e, atom in enumerate(reading.atoms):
-        if atom is None:
-            rows[0, e] = 1.0
-            limits[e] = UNLIMITED
-            continue
-        rows[4, e] = float(atom.symbol == "C")
-        rows[5, e] = atom.hydrogens or 0
-        for q, charge in enumerate(reading.charges):
-            most = most_bonds(atom.symbol, atom.charge or charge)
+    atoms = torch.zeros(4, len(reading.atoms), len(reading.charges))
+    for e in range(len(reading.atoms)):
+        for q in range(len(reading.charges)):
+            atom = reading.charged_atom(e, q)
+            if atom is None or (reading.seen and str(atom) not in reading.seen):
+                atoms[:2, e, q] = torch.tensor([UNLIMITED, 1.0])
+                continue
+            most = most_bonds(atom.symbol, atom.charge)
             if guessed and atom.symbol in LENT:
                 most = max(most, most_bonds(atom.symbol, LENT[atom.symbol]))
-            limits[e, q] = min(most, UNLIMITED)
+            carbon = float(atom.symbol == "C")
+            found = (min(most, UNLIMITED), 0.0, float(atom.hydrogens or 0), carbon)
+            atoms[:, e, q] = torch.tensor(found)
     orders = {"single": 1.0, "double": 2.0, "triple": 3.0, "aromatic": 1.0}
-    for k, kind in enumerate(reading.kinds):
-        rows[1, k] = orders.get(kind or "", 1.0)
-        rows[2, k] = float(kind is None)
-        rows[3, k] = float(kind == "aromatic")
-    return limits, rows
+    bonds = [
+        (orders.get(kind or "", 1.0), float(kind is None), float(kind == "aromatic"))
+        for kind in reading.kinds
+    ]
+    return _Tables(atoms, torch.tensor(bonds).reshape(-1, 3).t())
 
 
 def _impossible(graphs: DenseGraphs, reading: Reading, rows: Tensor) -> Tensor:
-    """Of some graphs, those with aromatic bonds that belong to no possible ring, [B]."""
+    """Of some graphs, those whose rings cannot be as they are said to be, [B]."""
     assert graphs.edges is not None
     assert reading.bond is not None
     kinds = split_blocks(graphs.edges, graphs.spec.edges)[reading.bond].argmax(-1)
     elements = split_blocks(graphs.nodes, graphs.spec.nodes)[reading.atom]
     charges = _charges(graphs, reading, elements).argmax(-1)
     bonds = torch.where(graphs.weight.gt(0.5), kinds + 1, 0).triu(1)
-    aromatic = bonds.eq(reading.kinds.index("aromatic") + 1).flatten(1).any(dim=1)
+    if not reading.exact:
+        rows = rows & bonds.eq(reading.kinds.index("aromatic") + 1).flatten(1).any(dim=1)
     found = torch.zeros_like(rows)
-    for b in (rows & aromatic).nonzero().flatten().tolist():
+    for b in rows.nonzero().flatten().tolist():
         ends = bonds[b].nonzero()
         listed = torch.cat([ends, bonds[b][ends[:, 0], ends[:, 1], None] - 1], 1).tolist()
-        number = {i: k for k, i in enumerate(ends.unique().tolist())}
+        number = {i: k for k, i in enumerate(sorted({end for i, j, _ in listed for end in (i, j)}))}
         named = zip(elements[b].argmax(-1).tolist(), charges[b].tolist(), strict=True)
         atoms = [reading.charged_atom(e, q) for e, q in named]
         found[b] = not possible(
             tuple(atom for i, atom in enumerate(atoms) if i in number and atom is not None),
             tuple((number[i], number[j], reading.kinds[k]) for i, j, k in listed),
             guess=not reading.charged,
+            exact=reading.exact,
         )
     return found

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 from torch_geometric.nn.aggr import Aggregation
 
+from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs, split_blocks
 from gnninterpreter.models.frozen import Hook, hooked
 from gnninterpreter.models.task import Scores
@@ -66,6 +67,14 @@ def probe(
     """
     classifier = relaxed.classifier
     graphs = _draw(relaxed, count, num_candidates, seed)
+    try:
+        Candidates(graphs[:1])
+    except SpecError as error:
+        return ProbeReport(False, torch.nan, torch.nan, str(error))
+    graphs = graphs[graphs.possible]
+    if not len(graphs):
+        reason = "none of the random graphs it was tried on can have its derived features"
+        return ProbeReport(False, torch.nan, torch.nan, reason)
     native = classifier.score(graphs)
     try:
         with torch.no_grad():

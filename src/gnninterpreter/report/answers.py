@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from markupsafe import Markup
 
-from gnninterpreter.chem import read_molecule
+from gnninterpreter.chem.drawing import formula_svg
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.sections import Tile
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from gnninterpreter.explanation import Explanation
 
-__all__ = ["AnswersView", "answers_view", "marked_nodes", "real_graph_svg"]
+__all__ = ["AnswersView", "answers_view", "graph_picture", "marked_nodes", "real_graph_svg"]
 
 EXEMPLARS = 3
 SHORTCUTS = 4
@@ -69,7 +69,7 @@ def answers_view(explanation: Explanation) -> AnswersView:
     real = exemplars_of(explanation, EXEMPLARS)
     return AnswersView(
         typical=typical_words(explanation),
-        core=None if first is None else _core_svg(first.graph, explanation, CORE, "Core"),
+        core=None if first is None else graph_picture(first.graph, explanation, CORE, "Core"),
         about=core_words(first, explanation),
         more=[_core_tile(core, explanation) for core in cores[1 : 1 + MORE_CORES]],
         exemplars=[
@@ -79,9 +79,9 @@ def answers_view(explanation: Explanation) -> AnswersView:
         marked=any(marked_nodes(graph) for graph in real),
         shortcuts=[
             Tile(
-                _core_svg(shortcut.graph, explanation, TILE, "Shortcut"),
+                graph_picture(shortcut.graph, explanation, TILE, "Shortcut"),
                 "",
-                shortcut_words(shortcut),
+                shortcut_words(shortcut, explanation.target),
             )
             for shortcut in shortcuts_of(explanation)[:SHORTCUTS]
         ],
@@ -98,30 +98,30 @@ def real_graph_svg(graph: Data, explanation: Explanation) -> Markup:
     """A real graph with its core marked: the skeletal formula where it is a molecule."""
     nodes, spec = marked_nodes(graph), explanation.spec
     title = f"Real graph: {graph.num_nodes} nodes" + f", {len(nodes)} of the core" * bool(nodes)
-    molecule = read_molecule(graph, spec, nodes)
-    if molecule is not None and molecule.valid:
-        return Markup(molecule.drawing.replace("<svg", f'<svg role="img" aria-label="{title}"', 1))
-    return _svg(graph, explanation, SMALL, title, nodes)
+    formula = formula_svg(graph, spec, title, marked=nodes)
+    return _svg(graph, explanation, SMALL, title, nodes) if formula is None else Markup(formula)
 
 
 def _caption(graph: Data, explanation: Explanation) -> tuple[str, str]:
-    names = explanation.spec.class_names
-    label = graph.get("y")
-    number = -1 if label is None or torch.as_tensor(label).numel() != 1 else int(label)
-    given = graph.get("probability")
-    said = "" if given is None else f"p = {float(given):.3f}"
-    return names[number] if 0 <= number < len(names) else "", said
+    """What its label says, and what the model says."""
+    given, names = graph.get("probability"), explanation.spec.class_names
+    truth = graph.get("truth") or explanation.target.truth(graph.get("y"), names)
+    return truth, graph.get("said") or ("" if given is None else f"p = {float(given):.3f}")
 
 
 def _core_tile(core: Any, explanation: Explanation) -> Tile:
-    drawing = _core_svg(core.graph, explanation, TILE, "Core")
+    drawing = graph_picture(core.graph, explanation, TILE, "Core")
     return Tile(drawing, "", core_words(core, explanation))
 
 
-def _core_svg(graph: Data, explanation: Explanation, size: tuple[int, int], what: str) -> Markup:
+def graph_picture(
+    graph: Data, explanation: Explanation, size: tuple[int, int], what: str
+) -> Markup:
+    """A graph of an explanation as a small picture, with what it is as its title."""
     edges = int(graph.num_edges) // (1 if explanation.spec.directed else 2)
-    title = f"{what} of class {explanation.name}: {graph.num_nodes} nodes, {edges} edges"
-    return _svg(graph, explanation, size, title)
+    title = f"{what} of {explanation.target.title}: {graph.num_nodes} nodes, {edges} edges"
+    formula = formula_svg(graph, explanation.spec, title, piece=what == "Core", size=size)
+    return _svg(graph, explanation, size, title) if formula is None else Markup(formula)
 
 
 def _svg(

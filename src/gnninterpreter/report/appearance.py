@@ -20,7 +20,7 @@ __all__ = ["EdgeLook", "LegendEntry", "NodeLook", "edge_look", "legend", "node_l
 
 INK = "#16202c"
 NODE_FILL, NODE_STROKE = "#dbe6f3", "#3f5773"
-EDGE_STROKE = "#66727f"
+EDGE_STROKE, BOND_STROKE = "#66727f", "#5a6675"
 LOW_FILL, HIGH_FILL = "#f3f6fa", "#7fb0d6"
 BONDS = {"single": ("", 1.0), "double": ("", 2.2), "triple": ("", 3.4), "aromatic": ("5 4", 1.5)}
 """Chemical bonds have looks of their own: dash pattern and breadth."""
@@ -82,7 +82,11 @@ def edge_look(attributes: Mapping[str, Any], spec: GraphSpec) -> EdgeLook:
         if isinstance(block, Categorical) and attributes.get(block.name) in block.names:
             i = block.names.index(attributes[block.name])
             dash, breadth = BONDS.get(block.names[i].lower(), (DASHES[i % len(DASHES)], 1.0))
-            return EdgeLook(_colour(block, i), dash, hint, plain=False, breadth=breadth)
+            plain = (
+                block.names[i].lower() in BONDS and block.colors == Categorical(block.size).colors
+            )
+            stroke = BOND_STROKE if plain else _colour(block, i)
+            return EdgeLook(stroke, dash, hint, plain=False, breadth=breadth)
     return EdgeLook(EDGE_STROKE, "", hint)
 
 
@@ -144,12 +148,17 @@ def _category(block: Categorical, i: int, hint: str) -> NodeLook:
     )
 
 
+def _uncoloured(block: Categorical) -> bool:
+    """Whether nobody chose colours for it."""
+    return block.colors == Categorical(block.size).colors
+
+
 def _colour(block: Categorical, i: int) -> str:
     """The category's own colour where it can be read, since it comes from outside.
 
     Atoms that nobody coloured are shown as chemists do.
     """
-    if atom_block(block) and block.colors == Categorical(block.size).colors:
+    if _uncoloured(block) and atom_block(block):
         return element_colour(block.names[i]) or PALETTE[i % len(PALETTE)]
     colour = block.colors[i].strip()
     if re.fullmatch(r"#[0-9a-fA-F]{3}", colour):

@@ -117,7 +117,7 @@ def _comparison(audit: Audit) -> list[tuple[str, str, str]]:
             name = family if family == "random graphs" else f"{family} of {what}"
             name = f"prediction flips with {name} joined on"
             rows.append((name, _percent(rate), "not asked" if now is None else _percent(now)))
-    for name in ("test accuracy",):
+    for name in ("test accuracy", "test ROC-AUC"):
         values = [one.numbers.get(name) for one in (audit.before, audit)]
         if None not in values:
             rows.append((name, *(f"{float(value):.3f}" for value in values)))  # type: ignore[arg-type]

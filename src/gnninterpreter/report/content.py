@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from gnninterpreter.chem import Molecule, read_molecule
 from gnninterpreter.explanation.sampler import PopulationSampler
+from gnninterpreter.objective import Target, ValueTarget
 from gnninterpreter.report.answers import AnswersView, answers_view
 from gnninterpreter.report.appearance import LegendEntry, legend
 from gnninterpreter.report.downloads import payload
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["Bar", "ClassView", "Fact", "class_view", "repeat_command"]
 
 DRAWING = (520, 350)
+MOST_VARIATIONS = 6
 
 
 @dataclass(frozen=True)
@@ -52,16 +54,17 @@ class Fact:
 
 @dataclass(frozen=True)
 class Bar:
-    """Probability of one class for the most probable graph."""
+    """What the model says of the most probable graph about one class, label or value."""
 
     name: str
     value: float
     target: bool
+    figure: str = ""
 
     @property
     def written(self) -> str:
         """The value as it is written beside the bar."""
-        return "<0.001" if 0 < self.value < 0.0005 else f"{self.value:.3f}"
+        return self.figure or ("<0.001" if 0 < self.value < 0.0005 else f"{self.value:.3f}")
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ class ClassView:
 
     key: str
     name: str
+    target: Target
     verdict: Verdict
     evidence: Evidence
     notes: list[str]
@@ -84,6 +88,7 @@ class ClassView:
     legend: list[tuple[str, list[LegendEntry]]] = field(default_factory=list)
     samples: list[Tile] = field(default_factory=list)
     sampled: str = ""
+    varies: str = ""
     modes: list[Tile] = field(default_factory=list)
     restarts: int = 1
     neighbours: list[Tile] = field(default_factory=list)
@@ -96,17 +101,18 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
     extras = extras or ClassExtras()
     found = explanation.num_edges > 0
     title = (
-        f"Prototype of class {explanation.name}: {explanation.num_nodes} nodes, "
+        f"Prototype of {explanation.target.title}: {explanation.num_nodes} nodes, "
         f"{explanation.num_edges} edges"
     )
     groups = distinct_samples(explanation)
-    samples = sample_tiles(explanation, groups, extras.sample_probabilities)
+    samples = sample_tiles(explanation, groups, extras.sample_outputs)
     soft = soft_view(explanation, extras.stops) if found else None
     molecule = read_molecule(explanation.best, explanation.spec) if found else None
     drawing = Drawing.of(explanation.graph, explanation.spec, DRAWING)
     return ClassView(
-        key=f"class-{explanation.target.index}",
-        name=explanation.name,
+        key=_key(explanation),
+        name=explanation.target.title,
+        target=explanation.target,
         verdict=explanation.verdict,
         evidence=explanation.evidence,
         notes=[
@@ -117,17 +123,13 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
         percentile=typical_percentile(explanation),
         facts=_facts(explanation),
         learned=_learned(explanation),
-        bars=[
-            Bar(name, value, index == explanation.target.index)
-            for index, (name, value) in enumerate(
-                zip(explanation.spec.class_names, explanation.class_probabilities, strict=True)
-            )
-        ],
+        bars=_bars(explanation),
         search=search_view(explanation),
         payload=payload(explanation, drawing, molecule),
         legend=_legend(explanation.spec),
         samples=samples,
         sampled=_sampled(explanation, groups, len(samples), settled=has_settled(explanation)),
+        varies=_varies(explanation) if found else "",
         modes=mode_tiles(explanation),
         restarts=len(explanation.restarts),
         neighbours=neighbour_tiles(explanation, extras.neighbours),
@@ -159,15 +161,45 @@ def _legend(spec: GraphSpec) -> list[tuple[str, list[LegendEntry]]]:
     return [(topic, list(group)) for topic, group in groupby(entries, lambda entry: entry.topic)]
 
 
+def _key(explanation: Explanation) -> str:
+    """What links to it; values and boundaries share columns with each other."""
+    target = explanation.target
+    if target.probable:
+        return f"class-{target.index}"
+    return "target-" + "".join(c if c.isalnum() or c in "-." else "_" for c in target.name)
+
+
+def _bars(explanation: Explanation) -> list[Bar]:
+    """Every output; a value fills as much of its bar as there are real graphs below it."""
+    target, names = explanation.target, explanation.spec.class_names
+    bars = []
+    for index, (name, value) in enumerate(zip(names, explanation.class_probabilities, strict=True)):
+        if isinstance(target, ValueTarget):
+            mine = index == target.index
+            share = (target.percentile(value) or 0.0) / 100 if mine else 0.0
+            bars.append(Bar(name, share, mine, target.figure(value) if mine else f"{value:.4g}"))
+        else:
+            bars.append(Bar(name, value, index in (target.index, getattr(target, "other", None))))
+    return bars
+
+
 def _facts(explanation: Explanation) -> list[Fact]:
-    probability = explanation.probability
+    probability, target = explanation.probability, explanation.target
+    about = {"class": "of the class, ", "label": "of the label, "}.get(target.kind, "")
+    said, given = (
+        words.removeprefix("p = ").removeprefix(f"{target.measure} ")
+        for words in (explanation.said, explanation.given)
+    )
+    place = ""
+    if isinstance(target, ValueTarget):
+        place = target.place(explanation.class_probabilities[target.index])
     return [
         Fact(
-            "Probability",
-            f"{probability.mean:.3f} ± {probability.std:.3f}",
-            f"of the class, over {probability.n:,} sampled graphs",
+            target.measure[:1].upper() + target.measure[1:],
+            given,
+            f"{about}over {probability.n:,} sampled graphs",
         ),
-        Fact("This graph", f"{explanation.mode_probability:.3f}", "the most probable one"),
+        Fact("This graph", said, place or "the most probable one"),
         Fact(
             "Nodes",
             str(explanation.num_nodes),
@@ -190,16 +222,40 @@ def _learned(explanation: Explanation) -> list[Fact]:
     facts = []
     if explanation.similarity is not None:
         facts.append(
-            Fact("Similarity", f"{explanation.similarity:.3f}", "to the mean of the class")
+            Fact(
+                "Similarity",
+                f"{explanation.similarity:.3f}",
+                f"to the mean of graphs {explanation.target.members}",
+            )
         )
     return [*facts, Fact("Still open", f"{explanation.undecided:.1f} bits", settled)]
+
+
+def _firmly(target: Target) -> str:
+    return "the model is certain of" if target.probable else f"the model gives {target.asked}"
+
+
+def _varies(explanation: Explanation) -> str:
+    """What may be otherwise than in the prototype, and how much may not."""
+    if not isinstance(explanation.sampler, PopulationSampler):
+        return ""
+    listed = explanation.variations()
+    gone = {v.nodes for v in listed if v.kind == "edge gone"}
+    fixed = explanation.num_edges - len(gone)
+    needed = f"{fixed} of the prototype's {explanation.num_edges} edges may not be left out"
+    if not listed:
+        return f"Around the prototype nothing may vary by itself: {needed}."
+    more = f", and {len(listed) - MOST_VARIATIONS} more" if len(listed) > MOST_VARIATIONS else ""
+    some = "; ".join(str(variation) for variation in listed[:MOST_VARIATIONS])
+    return f"Around the prototype, as its nodes are numbered in Python: {some}{more}. {needed}."
 
 
 def _sampled(explanation: Explanation, groups: list[SampleGroup], shown: int, settled: bool) -> str:
     if isinstance(explanation.sampler, PopulationSampler):
         return (
-            f"{shown} of {len(explanation.sampler.population):,} different graphs that the model "
-            "is certain of and that could pass for real ones; each is as likely as any other."
+            f"{shown} of {len(explanation.sampler.population):,} different graphs that "
+            f"{_firmly(explanation.target)} and that could pass for real ones; each is as likely "
+            "as any other."
         )
     if len(groups) == 1 and groups[0].count == DRAWS:
         return f"All of {DRAWS} samples are this graph: the distribution has settled on it."

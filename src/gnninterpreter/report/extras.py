@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import to_networkx
+from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.models import Bundle
-from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.report.gallery import DRAWS, SHOWN, distinct_samples
 from gnninterpreter.report.softness import Stop, stops, thresholded
+from gnninterpreter.spec import graph_list
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation, ExplanationSet
@@ -34,15 +35,15 @@ class Neighbour:
 
     Args:
         graph: The graph, its features named.
-        label: Name of its true class.
+        label: What its label says.
         similarity: Cosine similarity of its embedding to that of the explanation.
-        probability: What the model gives it for the explained class.
+        said: What the model says of it.
     """
 
     graph: nx.Graph
     label: str
     similarity: float
-    probability: float
+    said: str
 
 
 @dataclass(frozen=True)
@@ -50,13 +51,13 @@ class ClassExtras:
     """Additions to the report of one class; whatever is left out is not shown.
 
     Args:
-        stops: Thresholds on the edge probability, with the model's probability at each.
-        sample_probabilities: Class probability of each graph of the gallery, in its order.
+        stops: Thresholds on the edge probability, with what the model says at each.
+        sample_outputs: The model's outputs for each graph of the gallery, in its order.
         neighbours: The nearest real graphs, nearest first.
     """
 
     stops: tuple[Stop, ...] = ()
-    sample_probabilities: tuple[float, ...] = ()
+    sample_outputs: tuple[tuple[float, ...], ...] = ()
     neighbours: tuple[Neighbour, ...] = ()
 
 
@@ -83,63 +84,60 @@ def compute_extras(
     classifier = (
         model if isinstance(model, GraphClassifier) else GraphClassifier(model, result.spec)
     )
-    graphs = [] if dataset is None else list(dataset)
-    embedding = probabilities = None
-    if graphs:
-        scores = classifier.score_data(graphs)
-        embedding, probabilities = scores.embedding, scores.probabilities
+    graphs = [] if dataset is None else graph_list(dataset)
+    scores = classifier.score_data(graphs) if graphs else None
     extras = {}
     for name, explanation in result.items():
         extra = _of_model(explanation, classifier)
-        if explanation.num_edges and embedding is not None and probabilities is not None:
-            near = _nearest(explanation, classifier, graphs, embedding, probabilities, neighbours)
+        if explanation.num_edges and scores is not None:
+            near = _nearest(explanation, classifier, graphs, scores, neighbours)
             extra = replace(extra, neighbours=near)
         extras[name] = extra
     return extras
 
 
 def _of_model(explanation: Explanation, classifier: GraphClassifier) -> ClassExtras:
-    target = explanation.target.index
+    target = explanation.target
     asked = [
-        replace(
-            stop,
-            probability=float(
-                classifier.probability(thresholded(explanation, stop.threshold), target)[0]
-            ),
-        )
+        replace(stop, said=target.written(_outputs(classifier, graph)[0]))
         for stop in stops(explanation)
+        for graph in (thresholded(explanation, stop.threshold),)
     ]
     shown = [group.index for group in distinct_samples(explanation)[:SHOWN]]
-    sampled: list[float] = []
+    sampled: list[tuple[float, ...]] = []
     if shown:
         drawn = explanation.sample_dense(DRAWS)[torch.tensor(shown)]
-        sampled = classifier.probability(drawn, target).tolist()
+        sampled = _outputs(classifier, drawn)
     return ClassExtras(tuple(asked), tuple(sampled))
+
+
+def _outputs(classifier: GraphClassifier, graphs: DenseGraphs) -> list[tuple[float, ...]]:
+    rows = classifier.score(graphs).outputs.nan_to_num(nan=0.0).tolist()
+    return [tuple(row) for row in rows]
 
 
 def _nearest(
     explanation: Explanation,
     classifier: GraphClassifier,
     graphs: list[Data],
-    embedding: Tensor,
-    probabilities: Tensor,
+    scores: Scores,
     count: int,
 ) -> tuple[Neighbour, ...]:
     own = classifier.score_data([explanation.best]).embedding
-    alike = torch.cosine_similarity(embedding, own).nan_to_num(nan=-1.0)
-    names = explanation.spec.class_names
+    alike = torch.cosine_similarity(scores.embedding, own).nan_to_num(nan=-1.0)
+    target, names = explanation.target, explanation.spec.class_names
     found = []
     for index in alike.topk(min(count, len(graphs))).indices.tolist():
         graph = graphs[index].clone().cpu()
         if graph.get("x") is None:
             graph.x = torch.ones(int(graph.num_nodes or 0), 1)
-        label = names[int(graph.y)] if graph.get("y") is not None else "unlabelled"
+        label = target.truth(graph.get("y"), names) or "unlabelled"
         found.append(
             Neighbour(
                 to_networkx(graph, explanation.spec),
                 label,
                 float(alike[index]),
-                float(probabilities[index, explanation.target.index]),
+                target.said(scores.outputs[index].tolist()),
             )
         )
     return tuple(found)

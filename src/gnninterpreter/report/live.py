@@ -49,14 +49,13 @@ def live_classifier(
     for explanation in result.values():
         if explanation.num_edges == 0:
             continue
-        given = classifier.score_data([explanation.best]).probabilities[0].double().cpu()
-        found = float(given[explanation.target.index])
+        target = explanation.target
+        given = classifier.score_data([explanation.best]).outputs[0].double().cpu()
         stored = torch.tensor(explanation.class_probabilities, dtype=torch.double)
-        if not float((given - stored).abs().max()) <= TOLERANCE:
+        if not float((given - stored).abs().max()) <= TOLERANCE * target.span:
             raise ModelError(
-                f"this is not the model that the run explains: it gives the graph of class "
-                f"{explanation.name!r} a probability of {found:.3f}, "
-                f"and the run says {explanation.mode_probability:.3f}; name the right model, or "
-                "explain this one"
+                "this is not the model that the run explains: it says "
+                f"{target.said(given.tolist())} of the graph of {explanation.name!r}, and the run "
+                f"{explanation.said}; name the right model, or explain this one"
             )
     return classifier

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gnninterpreter.chem.drawing import formula_svg
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.svg import FONT
@@ -28,18 +29,22 @@ CORE = (340, 130)
 
 def card_html(explanation: Explanation) -> str:
     """One explanation as a small piece of HTML that needs no style sheet, for ``_repr_html_``."""
-    verdict = explanation.verdict
-    drawing = graph_svg(explanation.graph, explanation.spec, size=SIZE, title=explanation.name)
+    verdict, title = explanation.verdict, explanation.target.title
+    spec = explanation.spec
+    drawing = formula_svg(explanation.best, spec, title, size=SIZE) or graph_svg(
+        explanation.graph, spec, size=SIZE, title=title
+    )
+    symbol = "p = " if explanation.target.probable else ""
     numbers = (
-        f"p = {explanation.probability.mean:.3f} ± {explanation.probability.std:.3f} "
-        f"over {explanation.probability.n:,} samples · {explanation.num_nodes} nodes, "
-        f"{explanation.num_edges} edges"
+        f"{symbol}{explanation.given} over {explanation.probability.n:,} samples · "
+        f"{explanation.num_nodes} nodes, {explanation.num_edges} edges"
     )
     return (
-        '<div style="display:inline-block;vertical-align:top;width:364px;margin:6px;padding:12px;'
+        '<div style="display:inline-block;vertical-align:top;box-sizing:border-box;width:390px;'
+        "max-width:calc(100% - 12px);margin:6px;padding:12px;"
         "border:1px solid #e2e5e9;border-radius:10px;background:#fff;color:#16202c;"
         f'font:14px/1.45 {text(FONT)}">'
-        f'<div style="font-size:17px;font-weight:650">{text(explanation.name)}</div>'
+        f'<div style="font-size:17px;font-weight:650">{text(title)}</div>'
         f'<div style="color:{COLOURS[verdict.level]};font-weight:600">'
         f"{text(verdict.word.capitalize())}</div>{drawing}"
         f"<div>{text(typical_words(explanation))}</div>"
@@ -49,7 +54,7 @@ def card_html(explanation: Explanation) -> str:
 
 
 def cards_html(result: ExplanationSet) -> str:
-    """All classes of a run, one card each."""
+    """All targets of a run, one card each."""
     return f"<div>{''.join(card_html(explanation) for explanation in result.values())}</div>"
 
 
@@ -58,8 +63,9 @@ def _core(explanation: Explanation) -> str:
     drawing = ""
     if core is not None:
         title = f"Core of {explanation.name}"
-        graph = to_networkx(core.graph, spec)
-        drawing = graph_svg(graph, spec, size=CORE, title=title, show_legend=False)
+        drawing = formula_svg(core.graph, spec, title, piece=True, size=CORE) or graph_svg(
+            to_networkx(core.graph, spec), spec, size=CORE, title=title, show_legend=False
+        )
     words = text(core_words(core, explanation))
     return f'<div style="font-weight:600;margin-top:8px">Core</div>{drawing}<div>{words}</div>'
 
@@ -71,5 +77,5 @@ def _shortcuts(explanation: Explanation) -> str:
     noun = "shortcut" if len(found) == 1 else "shortcuts"
     return (
         f'<div style="color:{COLOURS["caution"]};margin-top:8px">{len(found)} {noun}, the first: '
-        f"{text(shortcut_words(found[0]))}</div>"
+        f"{text(shortcut_words(found[0], explanation.target))}</div>"
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from gnninterpreter.audit import Audit
-    from gnninterpreter.explanation import ExplanationSet
+    from gnninterpreter.explanation import Explanation, ExplanationSet
     from gnninterpreter.report.extras import ClassExtras
 
 __all__ = ["asset", "render_page", "template_environment", "write_report"]
@@ -62,11 +62,24 @@ def render_page(
             classes=[class_view(one, known.get(name)) for name, one in explanations.items()],
             command=repeat_command(result),
             missing=_missing(known),
+            **_lead(explanations),
             audit=None if audit is None else audit_view(audit),
             style=Markup(asset("page.css") + (asset("audit.css") if audit else "")),
             script=Markup(asset("page.js")),
         )
     )
+
+
+def _lead(explanations: Mapping[str, Explanation]) -> dict[str, str]:
+    """What the page is about: classes, labels, values, boundaries, or some of each."""
+    kinds = {one.target.kind for one in explanations.values()}
+    kind = kinds.pop() if len(kinds) == 1 else "target" if kinds else "class"
+    firm = "a prototype that the model is certain of and that could pass for a real graph"
+    value = "a prototype to which the model gives such a value and that could pass for a real graph"
+    between = "a prototype that the model cannot tell from either class"
+    nouns = {"class": "classes", "boundary": "boundaries"}
+    what = {"value": value, "boundary": between}.get(kind, firm)
+    return {"noun": nouns.get(kind, f"{kind}s"), "lead": f"For each {kind}: {what}"}
 
 
 def _missing(extras: Mapping[str, ClassExtras]) -> str:

@@ -79,7 +79,7 @@ class SearchView:
 
 
 def sample_tiles(
-    explanation: Explanation, groups: Sequence[SampleGroup], probabilities: Sequence[float]
+    explanation: Explanation, groups: Sequence[SampleGroup], outputs: Sequence[Sequence[float]]
 ) -> list[Tile]:
     """Distinct graphs among the samples, each node in the same place throughout.
 
@@ -90,7 +90,7 @@ def sample_tiles(
     start = None if drawn else layout(mode_graph(explanation), TILE[0] / TILE[1])
     tiles = []
     for i, group in enumerate(_few(groups, [group.graph for group in groups])):
-        given = f"p = {probabilities[i]:.3f}" if i < len(probabilities) else ""
+        given = explanation.target.said(outputs[i]) if i < len(outputs) else ""
         # How often one was drawn says nothing where all are as likely.
         caption, detail = (given, "") if drawn else (f"{group.count} of {DRAWS}", given)
         drawing = graph_svg(
@@ -126,7 +126,8 @@ def mode_tiles(explanation: Explanation) -> list[Tile]:
         caption = f"{count} of {len(explanation.restarts)} restarts"
         kind = getattr(mode, "kind", None)
         named = f"{kind}, " if kind else ""
-        tiles.append(Tile(Markup(drawing), caption, f"{named}p = {mode.probability:.3f}"))
+        symbol = "p" if explanation.target.probable else "score"
+        tiles.append(Tile(Markup(drawing), caption, f"{named}{symbol} = {mode.probability:.3f}"))
     return tiles
 
 
@@ -147,11 +148,11 @@ def neighbour_tiles(explanation: Explanation, neighbours: Sequence[Neighbour]) -
                     size=(300, 220),
                     show_legend=False,
                     compact=True,
-                    title=f"Real graph of class {near.label}",
+                    title=f"Real graph: {near.label}",
                 )
             ),
             near.label,
-            f"similarity {near.similarity:.3f}, p = {near.probability:.3f}",
+            f"similarity {near.similarity:.3f}, {near.said}",
         )
         for near in neighbours
     ]
@@ -168,16 +169,16 @@ def soft_view(explanation: Explanation, asked: Sequence[Stop]) -> SoftView | Non
     graph = soft_graph(explanation, found[0].threshold)
     start = layout(graph.subgraph(mode_graph(explanation)), CANVAS[0] / CANVAS[1])
     drawing = Drawing.of(graph, explanation.spec, CANVAS, start)
-    title = f"Edges of class {explanation.name} by their probability"
+    title = f"Edges of {explanation.target.title} by their probability"
     listed = [
         SliderStop(
             None,
             f"Every edge down to {found[0].threshold:g}, as faint as it is improbable. Samples get "
-            f"{explanation.probability.mean:.3f} on average.",
+            f"{explanation.given} on average.",
         )
     ]
     for stop in found:
-        given = "" if stop.probability is None else f" The model gives it {stop.probability:.3f}."
+        given = f" The model gives it {stop.said}." if stop.said else ""
         named = "the most probable graph, " * (stop.threshold == MODE)
         kept = f"{named}{stop.nodes} nodes and {stop.edges} edges"
         listed.append(SliderStop(stop.threshold, f"At least {stop.threshold:g}: {kept}.{given}"))
@@ -192,9 +193,10 @@ def soft_view(explanation: Explanation, asked: Sequence[Stop]) -> SoftView | Non
 def search_view(explanation: Explanation) -> SearchView:
     """Curves of the search and the spread over restarts."""
     restarts, choice = explanation.restarts, explanation.choice
+    score = "probability" if explanation.target.probable else "score"
     curves = [
         (
-            curve.name,
+            score if curve.name == "probability" else curve.name,
             Markup(curve_svg(curve, choice, (0.0, 1.0) if curve.name == "probability" else None)),
         )
         for curve in explanation.history
@@ -202,24 +204,24 @@ def search_view(explanation: Explanation) -> SearchView:
     ]
     means = [restart.mean_probability for restart in restarts]
     best = sorted(range(len(restarts)), key=lambda r: (r != choice, -means[r]))[:MOST_ROWS]
-    dots = dots_svg(means, choice, f"Mean probability of each of {len(restarts)} restarts")
+    dots = dots_svg(means, choice, f"Mean {score} of each of {len(restarts)} restarts")
     return SearchView(
         curves,
         Markup(dots),
-        _spread(restarts),
+        _spread(restarts, score),
         [(r, restarts[r]) for r in best],
         choice,
         len(restarts) - len(best),
     )
 
 
-def _spread(restarts: Sequence[Restart]) -> str:
+def _spread(restarts: Sequence[Restart], score: str) -> str:
     def span(values: list[float], digits: int) -> str:
         low, high = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
         return low if low == high else f"{low} to {high}"
 
     parts = [
-        f"mean probability {span([r.mean_probability for r in restarts], 3)}",
+        f"mean {score} {span([r.mean_probability for r in restarts], 3)}",
         f"{span([float(r.nodes) for r in restarts], 0)} nodes",
         f"{span([float(r.edges) for r in restarts], 0)} edges",
     ]

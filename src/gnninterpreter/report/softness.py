@@ -32,13 +32,13 @@ class Stop:
         threshold: The threshold.
         nodes: Nodes that it keeps.
         edges: Edges that it keeps.
-        probability: What the native model gives that graph for the class, where it was asked.
+        said: What the native model says of that graph, where it was asked.
     """
 
     threshold: float
     nodes: int
     edges: int
-    probability: float | None = None
+    said: str = ""
 
 
 def thresholded(explanation: Explanation, threshold: float) -> DenseGraphs:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from torch_geometric.data import Data
 
     from gnninterpreter.explanation import Explanation
+    from gnninterpreter.objective import Target
 
 __all__ = [
     "NO_CORE",
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 NO_CORE = (
-    "Not checked: what real graphs of the class have in common can only be told from real graphs. "
+    "Not checked: what real graphs {members} have in common can only be told from real graphs. "
     "Pass them to explain(), or name them with --data."
 )
 NOT_TYPICAL = "Not checked whether it could pass for a real graph: there was none to compare with."
@@ -89,15 +90,18 @@ def core_words(core: Any, explanation: Explanation) -> str:
     if core is None:
         check = explanation.evidence["core covers"]
         if check.passed is None:
-            return _unchecked(check, NO_CORE)
+            return _unchecked(check, NO_CORE.format(members=explanation.target.members))
         return sentence(check.sentence)
-    return " ".join(filter(None, (_company(core), _taken_out(core), _put_in(core), _idle(core))))
+    target = explanation.target
+    said = (_company(core, target), _taken_out(core, target), _put_in(core), _idle(core, target))
+    return " ".join(filter(None, said))
 
 
-def shortcut_words(shortcut: Any) -> str:
+def shortcut_words(shortcut: Any, target: Target) -> str:
     """How many real graphs look like a shortcut, and what the model gives it all the same."""
     given = figure(shortcut, "probability")
-    gives = "" if given is None else f"; the model gives it {given:.3f}"
+    written = shortcut.said if not target.probable else "" if given is None else f"{given:.3f}"
+    gives = f"; the model gives it {written}" if written else ""
     matched, total = counts(shortcut)
     if matched is None:
         return f"Not checked how many real graphs contain this{gives}."
@@ -105,7 +109,7 @@ def shortcut_words(shortcut: Any) -> str:
     contain = "contains" if total is None and matched == 1 else "contain"
     # A small piece may lie in many real graphs, and none be like it as a whole.
     part = " as a part" * (matched > 0)
-    return f"{matched:,} {of} that the model gives to the class {contain} this{part}{gives}."
+    return f"{matched:,} {of} {_to(target)} {contain} this{part}{gives}."
 
 
 def counts(core: Any) -> tuple[int | None, int | None]:
@@ -128,11 +132,15 @@ def sentence(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}" + "." * (words[-1:] != ".")
 
 
-def _company(core: Any) -> str:
+def _to(target: Target) -> str:
+    return f"that the model gives {f'to {target.noun}' if target.probable else target.asked}"
+
+
+def _company(core: Any, target: Target) -> str:
     coverage, lift = figure(core, "coverage"), figure(core, "lift")
     if coverage is None:
         return "Not checked in how many real graphs it is."
-    words = f"In {_percent(coverage)} of the graphs the model gives to the class"
+    words = f"In {_percent(coverage)} of the graphs {_to(target).removeprefix('that ')}"
     if figure(core, "others") == 0 and coverage > 0:
         return f"{words}, and in none of the others."
     if lift is None:
@@ -140,14 +148,15 @@ def _company(core: Any) -> str:
     return f"{words}, {f'{lift:.1f}' if lift < 10 else f'{lift:,.0f}'} times as often as elsewhere."
 
 
-def _taken_out(core: Any) -> str:
+def _taken_out(core: Any, target: Target) -> str:
     value = figure(core, "necessity", "value")
     if value is None:
         return "Not checked what happens without it."
-    moves = "falls" if value >= 0 else "rises"
     control = figure(core, "necessity", "control")
     beside = "not checked" if control is None else f"{control:.2f}"
-    return f"Without it the probability {moves} by {abs(value):.2f} (random piece: {beside})."
+    if control is not None and not target.probable:
+        beside = target.changed(control)
+    return f"Without it {target.changed(value)} (random piece: {beside})."
 
 
 def _put_in(core: Any) -> str:
@@ -159,13 +168,13 @@ def _put_in(core: Any) -> str:
     return f"Put into other graphs it turns {_percent(value)} of them (random piece: {beside})."
 
 
-def _idle(core: Any) -> str:
+def _idle(core: Any, target: Target) -> str:
     """What both controls together come to, where the core beats neither."""
-    for name in ("necessity", "sufficiency"):
+    for name, span in (("necessity", target.span), ("sufficiency", 1.0)):
         value, control = figure(core, name, "value"), figure(core, name, "control")
-        if value is None or control is None or value > control + CLEARLY:
+        if value is None or control is None or value > control + CLEARLY * span:
             return ""
-    return "Neither is clearly more than a random piece does: it goes with the class, no more."
+    return f"Neither is clearly more than a random piece does: it goes with {target.noun}, no more."
 
 
 def _unchecked(check: Check, otherwise: str) -> str:

@@ -9,7 +9,8 @@ from gnninterpreter.search.local import LocalSearch
 from gnninterpreter.search.problem import Evaluation, Problem
 from gnninterpreter.search.real import Shrink, Spread
 from gnninterpreter.search.recipe import Limits, Recipe
-from gnninterpreter.search.run import SearchResult, search
+from gnninterpreter.search.result import SearchResult
+from gnninterpreter.search.run import plan, search
 from gnninterpreter.search.shortcuts import FindShortcuts
 from gnninterpreter.search.state import History, Phase, Reason, State
 
@@ -34,5 +35,6 @@ __all__ = [
     "Snapshot",
     "Spread",
     "State",
+    "plan",
     "search",
 ]

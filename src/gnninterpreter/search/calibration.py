@@ -2,7 +2,9 @@
 
 The search ends with a good graph and a distribution around it. Every single change of that graph is
 evaluated, and each edge and category becomes as certain as the harm of changing it asks for, but
-not less certain than the search has learned. Samples then show whether changes that are harmless
+not less certain than the search has learned. Where real graphs are known, a change harms if the
+graph is then no longer certain and typical, and how far the others can be opened together is
+learned by gradient (`opening`). Samples then show whether changes that are harmless
 one by one are harmless together; where they are not, all logits grow by steps until they are. A few
 samples refuse quickly, and only what they let pass is tried with many: one bad sample in a thousand
 is no rarity among eight restarts, each tried at several steps.
@@ -17,9 +19,11 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.distribution import GraphDistribution, Streams, centred, from_graphs
-from gnninterpreter.graphs import DenseGraphs, dense_width
+from gnninterpreter.graphs import DenseGraphs, dense_width, split_blocks
 from gnninterpreter.search.callbacks import Monitor
+from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
+from gnninterpreter.search.opening import opened, verified
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.state import State
 from gnninterpreter.spec import Categorical
@@ -39,9 +43,19 @@ FEWEST = 300
 
 @dataclass(frozen=True)
 class Calibrate:
-    """Make each distribution as certain as its target needs, and not more."""
+    """Make each distribution as certain as its target needs, and not more.
 
+    Args:
+        opening: Gradient steps that learn how far each distribution can be opened, where real
+            graphs are known and the model can be relaxed.
+    """
+
+    opening: int = 30
     name: str = "calibrate"
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        check_settings(self, opening=1)
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Calibrate the distributions around their graphs."""
@@ -49,7 +63,9 @@ class Calibrate:
         def tell(number: int, distribution: GraphDistribution) -> bool:
             return monitor.distributions(self.name, number, ATTEMPTS, distribution)
 
-        distribution, _ = calibrated(problem, state.distribution, state.graphs, streams, tell=tell)
+        distribution, _ = calibrated(
+            problem, state.distribution, state.graphs, streams, tell=tell, opening=self.opening
+        )
         return state.with_(distribution=distribution)
 
 
@@ -60,6 +76,7 @@ def calibrated(
     streams: Streams,
     samples: int | None = None,
     tell: Callable[[int, GraphDistribution], bool] | None = None,
+    opening: int = 1,
 ) -> tuple[GraphDistribution, Tensor]:
     """Return distributions whose modes are the given graphs and whose samples are as good as they.
 
@@ -71,20 +88,29 @@ def calibrated(
         samples: Samples by which a mean is estimated; a few and then many when omitted, fewer for
             larger graphs.
         tell: Called with the number of each attempt and what it tries; True ends them.
+        opening: Gradient steps that learn how far to open, where real graphs are known.
 
     Returns:
-        The distributions and the mean score over the samples of each, [R].
+        The distributions, and of each the mean score over its samples, or the share that is good
+        where real graphs are known, [R].
     """
     space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
-    limits = _least_logits(harms(problem, graphs, space), space)
+    harm = harms(problem, graphs, space)
+    limits = _least_logits(harm, space)
+    counts = _sample_counts(graphs, samples)
+    if problem.aim.typicality is not None:
+
+        def closed(some: GraphDistribution) -> GraphDistribution:
+            return _closed(centred(some, graphs), graphs, limits, space)
+
+        if problem.relaxed is not None:
+            free = _free(learned, harm, space)
+            learned = opened(problem, graphs, free, streams.fork(ATTEMPTS), opening)
+        return verified(problem, learned, closed, min(counts[0], FEWEST), streams, tell)
     wanted = problem.evaluate(graphs).score - 2 * TOLERANCE
     ladder = torch.tensor(FACTORS, dtype=wanted.dtype, device=wanted.device)
     place = torch.zeros(len(graphs), dtype=torch.long, device=wanted.device)
     reached = torch.zeros_like(wanted)
-    counts = _sample_counts(graphs, samples)
-    if problem.aim.typicality is not None:
-        # Where real graphs are known, samples come from a population, and the fewest suffice.
-        counts = [min(counts[0], FEWEST)]
     for stage, count in enumerate(counts):
         unsure = torch.arange(len(graphs), device=wanted.device)
         for attempt in range(len(FACTORS)):
@@ -116,18 +142,38 @@ def harms(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor:
     """What every single move would cost in score, [R, moves].
 
     A move that leaves the graph infeasible or untypical costs everything, and so does one that
-    means nothing, such as an edge between two absent nodes.
+    means nothing, such as an edge between two absent nodes. Where real graphs are known, others
+    cost nothing or everything: the graph is still good or not. Absent nodes are then all alike, and
+    one of them may be added.
     """
+    known = problem.aim.typicality is not None
     possible = space.possible(graphs)
+    if known:
+        possible = possible & space.one_more(graphs)
     before = problem.evaluate(graphs).score
     cost = torch.ones_like(possible, dtype=before.dtype)
     owners, moves = possible.nonzero(as_tuple=True)
     for start in range(0, owners.numel(), problem.chunk):
         some = slice(start, start + problem.chunk)
-        found = problem.propose(space.apply(graphs[owners[some]], moves[some]))
+        changed = space.apply(graphs[owners[some]], moves[some])
+        if known:
+            cost[owners[some], moves[some]] = (~problem.good(changed)).to(cost)
+            continue
+        found = problem.propose(changed)
         lost = (before[owners[some]] - found.log_score.exp()).clamp_min(0)
         cost[owners[some], moves[some]] = torch.where(problem.presentable(found), lost, 1.0)
     return cost
+
+
+def _free(like: GraphDistribution, harm: Tensor, space: MoveSpace) -> list[Tensor]:
+    """Which latents may be opened: those against a move that harms nothing."""
+    flips, node_changes, edge_changes, _ = torch.split(harm.lt(0.5), list(space.sizes), dim=1)
+    masks = [flips]
+    for blocks, changes in ((like.spec.nodes, node_changes), (like.spec.edges, edge_changes)):
+        if blocks:
+            wide = changes.view(changes.size(0), -1, dense_width(blocks))
+            masks.extend(split_blocks(wide, blocks))
+    return masks
 
 
 def _least_logits(harm: Tensor, space: MoveSpace) -> Tensor:

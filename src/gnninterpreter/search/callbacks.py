@@ -31,6 +31,7 @@ class Snapshot:
         score: How far each restart's most probable graph is what was asked for, [R].
         edges: Its number of edges, [R].
         distribution: The distributions whose most probable graphs these are.
+        done: Share of the whole search that is done, from 0 to 1; it never falls.
     """
 
     phase: str
@@ -39,6 +40,7 @@ class Snapshot:
     score: Tensor
     edges: Tensor
     distribution: GraphDistribution
+    done: float = 0.0
 
 
 Callback = Callable[[Snapshot], bool | None]
@@ -52,12 +54,25 @@ class Monitor:
             whatever its phase.
         problem: What is being solved.
         candidates: Candidate nodes of the distributions that callbacks are shown.
+        phases: Names of all phases of the search, in their order.
+
+    Attributes:
+        stopped: Whether a callback has ended the search.
+        part: Which part of the restarts is searched for, of how many.
     """
 
-    def __init__(self, callbacks: tuple[Callback, ...], problem: Problem, candidates: int) -> None:
+    def __init__(
+        self,
+        callbacks: tuple[Callback, ...],
+        problem: Problem,
+        candidates: int,
+        phases: tuple[str, ...] = (),
+    ) -> None:
         """Nothing has happened yet."""
         self.callbacks = callbacks
         self.stopped = False
+        self.part = (0, 1)
+        self._phases, self._done = phases, 0.0
         self._problem, self._candidates = problem, candidates
         self._others: tuple[State, Tensor] | None = None
 
@@ -103,7 +118,15 @@ class Monitor:
             ]
             shown = state.distribution.with_latents(latents)
         # A copy: the search goes on changing its own, and a callback may keep what it was shown.
-        snapshot = Snapshot(phase, step, steps, seen.score, seen.edges, shown.detach())
+        done = self._share(phase, step / max(steps, 1))
+        snapshot = Snapshot(phase, step, steps, seen.score, seen.edges, shown.detach(), done)
         answers = [callback(snapshot) for callback in self.callbacks]
         self.stopped = self.stopped or any(answers)
         return self.stopped
+
+    def _share(self, phase: str, of_phase: float) -> float:
+        """Share of the search that is done; a phase that ends early is passed by the next."""
+        place = self._phases.index(phase) if phase in self._phases else 0
+        of_part = (place + min(of_phase, 1.0)) / max(len(self._phases), 1)
+        self._done = max(self._done, (self.part[0] + of_part) / self.part[1])
+        return self._done

@@ -76,6 +76,15 @@ class MoveSpace:
             parts.append((weight.unsqueeze(2) & free).flatten(1))
         return torch.cat([*parts, present], dim=1)
 
+    def one_more(self, graphs: DenseGraphs) -> Tensor:
+        """Moves that touch no absent node but the first, [B, moves]: absent ones are all alike."""
+        target, source = self._ends
+        edge = graphs.weight.gt(0.5)
+        absent = ~(edge.any(dim=2) | edge.any(dim=1))
+        near = ~absent | (absent & absent.cumsum(1).eq(1))
+        rest = torch.ones(self.total - target.numel(), dtype=torch.bool, device=near.device)
+        return torch.cat([near[:, target] & near[:, source], rest.expand(len(graphs), -1)], dim=1)
+
     def predicted(
         self,
         graphs: DenseGraphs,

@@ -12,7 +12,7 @@ from gnninterpreter.batches import compact
 from gnninterpreter.distribution import GraphDistribution, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
-from gnninterpreter.objective import Aim, Memory, Objective, Proposals, graph_keys
+from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical, graph_keys
 from gnninterpreter.relax import RelaxedModel
 
 __all__ = ["Evaluation", "Problem"]
@@ -156,11 +156,42 @@ class Problem:
             met=self.objective.met(found),
         )
 
+    def lacking(self, found: Proposals) -> Tensor:
+        """What graphs lack of what may be shown as a sample, [B]; has a slope for soft ones."""
+        total = torch.zeros_like(found.log_score)
+        for weighted in self.objective.terms:
+            term = weighted.term
+            if isinstance(term, Typical):
+                cost = found.untypical(SAMPLE_BAR)
+            else:
+                asked = weighted.discrete > 0 and term.required and term.met(found) is not None
+                cost = term.discrete(found) if asked else None
+            if cost is not None:
+                total = total + weighted.discrete * cost
+        return total
+
+    @torch.no_grad()
+    def good(self, graphs: DenseGraphs, new: bool = False) -> Tensor:
+        """Whether graphs are certain, whole and typical enough for a sample, [B].
+
+        Args:
+            graphs: The graphs.
+            new: As for `propose`.
+        """
+        found = self.propose(graphs, new)
+        good = found.log_score.exp() >= self.aim.enough
+        rows = good.nonzero().squeeze(1)
+        if not rows.numel():
+            return good
+        return good.index_put((rows,), self.presentable(found.select(rows)))
+
     @torch.no_grad()
     def presentable(self, found: Proposals) -> Tensor:
         """Whether graphs may be shown as samples: feasible, and typical enough, [B]."""
         fine = self.objective.feasible(found)
         rows = fine.nonzero().squeeze(1)
+        if not rows.numel():
+            return fine
         typical = found.select(rows).typical(SAMPLE_BAR)
         return fine if typical is None else fine.index_put((rows,), typical)
 

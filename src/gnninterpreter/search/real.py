@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
 from gnninterpreter.batches import choose, compact, present_nodes, repeat, replaced, widened
 from gnninterpreter.distribution import Streams, centred
@@ -109,13 +108,15 @@ class Spread:
 
     Every edit that keeps a graph certain, whole and typical is made, so that walkers spread evenly
     over what they can reach: of all distributions over these graphs the even one has the most
-    entropy. Does nothing where no real graphs are known.
+    entropy. What is drawn from the learned distributions and is as good joins them, each graph
+    once. Does nothing where no real graphs are known.
 
     Args:
         walkers: Walkers of each restart.
         steps: Steps of each.
         edits: Edits that a walker tries in a step; it makes the first that is good.
         keep_every: After how many steps their places are noted.
+        draws: Graphs that are drawn from the distribution of each restart.
         most_restarts: Most restarts that send walkers: the population need not grow with them.
     """
 
@@ -123,12 +124,13 @@ class Spread:
     steps: int = 20
     edits: int = 2
     keep_every: int = 5
+    draws: int = 32
     most_restarts: int = 8
     name: str = "spread"
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        check_settings(self, walkers=1, steps=1, edits=1, keep_every=1, most_restarts=1)
+        check_settings(self, walkers=1, steps=1, edits=1, keep_every=1, draws=1, most_restarts=1)
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Note where walkers have been; the restarts themselves stay as they are."""
@@ -143,23 +145,30 @@ class Spread:
         )
         # Prototypes that were found are good places to begin at, too.
         walkers = replaced(walkers, first * self.walkers, state.graphs[first])
-        good = _good(problem, walkers)
-        kept, fine = [state.graphs], [_good(problem, state.graphs)]
+        good = problem.good(walkers, new=True)
+        drawn = state.distribution.select(first).discrete(self.draws, streams.fork(self.steps + 1))
+        kept = [state.graphs, drawn]
+        fine = [problem.good(graphs) for graphs in kept]
+        owners = [torch.arange(len(state.graphs), device=first.device)]
+        owners.append(first.repeat_interleave(self.draws))
         places = torch.arange(len(walkers), device=first.device) * self.edits
         for step in range(1, self.steps + 1):
             draws = streams.fork(step).uniform(
                 self.walkers, self.edits, DRAWS, dtype=walkers.weight.dtype
             )
             tried = propose(repeat(walkers, self.edits), draws.flatten(0, 2), pool, GROW)
-            well = _good(problem, tried).view(-1, self.edits)
+            well = problem.good(tried, new=True).view(-1, self.edits)
             found, which = well.any(1), well.int().argmax(1)
             walkers, good = choose(found, tried[places + which], walkers), good | found
             if step % self.keep_every == 0:
                 kept.append(walkers)
                 fine.append(good)
+                owners.append(first.repeat_interleave(self.walkers))
                 if monitor.graphs(self.name, step, self.steps, state.graphs):
                     break
-        population = DenseGraphs.cat(kept)[torch.cat(fine)]
+        # Restart by restart, so that it is the same however restarts are divided.
+        order = torch.cat(owners).argsort(stable=True)
+        population = DenseGraphs.cat(kept)[order[torch.cat(fine)[order]]]
         if not len(population):
             return state
         return state.with_(population=population[distinct_rows(population, known.bank)])
@@ -169,15 +178,6 @@ def _bar(problem: Problem) -> float:
     """Percentile among real graphs that the objective asks for."""
     terms = [weighted.term for weighted in problem.objective.terms]
     return next((term.bar for term in terms if isinstance(term, Typical)), BAR)
-
-
-def _good(problem: Problem, graphs: DenseGraphs) -> Tensor:
-    """Whether graphs are certain, whole and typical enough for a sample, [B]."""
-    with torch.no_grad():
-        found = problem.propose(graphs, new=True)
-        good = found.log_score.exp() >= problem.aim.enough
-        rows = good.nonzero().squeeze(1)
-        return good.index_put((rows,), problem.presentable(found.select(rows)))
 
 
 def _fitting(problem: Problem, state: State) -> Typicality | None:

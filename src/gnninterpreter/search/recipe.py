@@ -125,7 +125,7 @@ class Recipe:
             SpecError: If the recipe has none of that name.
         """
         for phase in self.phases:
-            if phase.name == name:
+            if isinstance(name, str) and phase.name == name:
                 return phase
         known = ", ".join(phase.name for phase in self.phases) or "none"
         raise SpecError(f"the recipe has no phase {name!r}; it has {known}")
@@ -285,14 +285,15 @@ class Recipe:
     def limits(self, spec: GraphSpec, profile: Profile | None) -> Limits:
         """Return how large explanations of a target may be.
 
-        The limits are the means of its real graphs, bounded by what a picture can show.
+        The limits are the means of its real graphs, bounded by what a picture can show; dense ones
+        may have as many edges as is usual among real graphs of that size.
         """
         nodes, edges = self.max_nodes or spec.max_nodes, self.max_edges
         if profile is not None:
             if nodes is None:
                 nodes = picture_nodes(profile.mean_nodes)
             if edges is None:
-                edges = max(profile.mean_edges, 3.0)
+                edges = max(profile.usual_edges, 3.0)
         nodes = DEFAULT_NODES if nodes is None else nodes
         pairs = nodes * (nodes - 1) / (1 if spec.directed else 2)
         edges = min(2.0 * nodes if edges is None else edges, pairs)

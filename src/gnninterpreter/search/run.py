@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from zlib import crc32
 
 import torch
@@ -16,66 +16,23 @@ from gnninterpreter.distribution import (
     around_density,
     uniform_start,
 )
-from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics, Profile
-from gnninterpreter.objective import Aim, Memory, Target
+from gnninterpreter.objective import Aim, BoundaryTarget, Memory, Target
 from gnninterpreter.relax import RelaxedModel
-from gnninterpreter.search.ascent import MEAN_WEIGHT
 from gnninterpreter.search.callbacks import Callback, Monitor
 from gnninterpreter.search.gradient import gradient_of
-from gnninterpreter.search.problem import Evaluation, Problem
+from gnninterpreter.search.memory import Plan, plan_restarts
+from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.recipe import Limits, Recipe
-from gnninterpreter.search.state import History, Phase, Reason, State
+from gnninterpreter.search.result import SearchResult, joined
+from gnninterpreter.search.shortcuts import FindShortcuts
+from gnninterpreter.search.state import Phase, Reason, State
 
-__all__ = ["SearchResult", "search"]
+__all__ = ["plan", "search"]
 
 # Samples by which the mean score of each restart is told in the end.
 SAMPLES = 200
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """What R restarts came to.
-
-    Args:
-        target: What was asked for.
-        distribution: The R learned distributions.
-        evaluation: What the objective makes of the most probable graph of each.
-        mean_score: Mean score over samples of each, [R].
-        reasons: Why each ended.
-        iterations: Gradient iterations each took.
-        history: What was seen along the way.
-        limits: How large graphs may be.
-        gradient: Which gradient was used.
-        certain: Score that counts as certain.
-        seconds: Time it took.
-        phase_seconds: Time that each phase took.
-        population: Different certain and typical graphs, where samples come from; None where they
-            come from the distributions.
-        shortcuts: Certain graphs that are unlike anything real; None where none was found.
-    """
-
-    target: Target
-    distribution: GraphDistribution
-    evaluation: Evaluation
-    mean_score: Tensor
-    reasons: list[Reason]
-    iterations: list[int]
-    history: History
-    limits: Limits
-    gradient: str
-    certain: float
-    seconds: float
-    phase_seconds: Mapping[str, float]
-    population: DenseGraphs | None = None
-    shortcuts: DenseGraphs | None = None
-
-    def ranking(self) -> list[int]:
-        """Restarts from best to worst: by the mean over samples first, then by the objective."""
-        shortfall = MEAN_WEIGHT * (self.certain - self.mean_score).clamp_min(0)
-        order: list[int] = (self.evaluation.cost + shortfall).argsort().tolist()
-        return order
 
 
 def search(
@@ -87,6 +44,7 @@ def search(
     restarts: int,
     seed: int,
     callbacks: tuple[Callback, ...] = (),
+    at_once: int | None = None,
 ) -> SearchResult:
     """Search for explanations of one target.
 
@@ -101,27 +59,122 @@ def search(
         seed: Seed; restart r is the same whatever the number of restarts.
         callbacks: Called as the search goes; one that returns True stops it, and it then returns
             what it has.
+        at_once: Most restarts in one batch, where memory is short; they come to the same.
     """
-    began = time.perf_counter()
+    asked = (target, restarts, seed, callbacks, at_once)
+    found = _parts(classifier, relaxed, statistics, recipe, *asked)
+    typical = any(weighted.term.name == "typicality" for weighted in recipe.terms)
+    if not typical or not isinstance(target, BoundaryTarget):
+        return found
+    modes = classifier.score(found.distribution.mode())
+    if bool(target.assigned(modes)[found.ranking()[0]]):
+        return found
+    # Not every border runs through what is typical: what lies on it at all is shown, and judged.
+    terms = tuple(weighted for weighted in recipe.terms if weighted.term.name != "typicality")
+    again = _parts(classifier, relaxed, statistics, replace(recipe, terms=terms), *asked)
+    better = float(again.mean_score.max()) > float(found.mean_score.max())
+    return replace(again if better else found, seconds=found.seconds + again.seconds)
+
+
+def _parts(
+    classifier: GraphClassifier,
+    relaxed: RelaxedModel | None,
+    statistics: ClassStatistics | None,
+    recipe: Recipe,
+    target: Target,
+    restarts: int,
+    seed: int,
+    callbacks: tuple[Callback, ...],
+    at_once: int | None,
+) -> SearchResult:
+    """All phases, as many restarts at once as there is memory for."""
+    problem, limits = _problem(classifier, relaxed, statistics, target, recipe)
+    monitor = Monitor(
+        tuple(callbacks), problem, limits.candidates, tuple(phase.name for phase in recipe.phases)
+    )
+    size = at_once or restarts
+    firsts = range(0, restarts, size)
+    found = []
+    for number, first in enumerate(firsts):
+        monitor.part = (number, len(firsts))
+        ids = range(first, min(first + size, restarts))
+        found.append(_search(problem, limits, recipe, ids, seed, monitor))
+    return found[0] if len(found) == 1 else joined(found, problem)
+
+
+def plan(
+    classifier: GraphClassifier,
+    relaxed: RelaxedModel | None,
+    statistics: ClassStatistics | None,
+    wanted: Sequence[tuple[Target, Recipe]],
+    restarts: int,
+    limit: int | None = None,
+) -> Plan:
+    """Find out how many restarts of a search fit into memory at once, for all targets alike.
+
+    Args:
+        classifier: The model.
+        relaxed: The relaxed model, or None.
+        statistics: What real graphs look like, or None.
+        wanted: What is to be searched for.
+        restarts: How many restarts are wanted.
+        limit: Bytes that may be used; most of what is free when omitted.
+
+    Raises:
+        SpecError: If not even what has to be kept fits.
+    """
+    problems = [(*_problem(classifier, relaxed, statistics, *one), one[1]) for one in wanted]
+    problem, limits, recipe = max(problems, key=lambda one: one[1].candidates)
+
+    def begin() -> GraphDistribution:
+        return _start(classifier, recipe, limits, Streams(0, 1, device=classifier.device))
+
+    return plan_restarts(problem, begin, recipe, restarts, limit)
+
+
+def _problem(
+    classifier: GraphClassifier,
+    relaxed: RelaxedModel | None,
+    statistics: ClassStatistics | None,
+    target: Target,
+    recipe: Recipe,
+) -> tuple[Problem, Limits]:
     profile = target.profile(statistics)
     limits = recipe.limits(classifier.spec, profile)
     aim = _aim(target, limits, profile, recipe, classifier.device)
     certain = min(recipe.stop_score, 1.0 if profile is None else profile.certain)
     # On a GPU looking things up would wait for it, and it scores graphs faster than it waits.
     memory = Memory() if classifier.device.type == "cpu" else None
-    problem = Problem(classifier, relaxed, recipe.objective, aim, certain, memory)
+    return Problem(classifier, relaxed, recipe.objective, aim, certain, memory), limits
+
+
+def _search(
+    problem: Problem,
+    limits: Limits,
+    recipe: Recipe,
+    ids: range,
+    seed: int,
+    monitor: Monitor,
+) -> SearchResult:
+    """Search with some of the restarts."""
+    began = time.perf_counter()
+    classifier, target = problem.classifier, problem.aim.target
     streams = Streams(
-        seed, restarts, purpose=crc32(f"{target.kind} {target.name}".encode()),
+        seed, list(ids), purpose=crc32(f"{target.kind} {target.name}".encode()),
         device=classifier.device,
     )  # fmt: skip
-    monitor = Monitor(tuple(callbacks), problem, limits.candidates)
     state = State.begin(_start(classifier, recipe, limits, streams.fork(0)), problem)
     seconds: dict[str, float] = {}
     for phase in recipe.phases:
         if monitor.stopped:
             break
         at = time.perf_counter()
-        state = _run(phase, problem, state, streams.fork(crc32(phase.name.encode())), monitor)
+        own = streams.fork(crc32(phase.name.encode()))
+        if isinstance(phase, FindShortcuts) and ids.start:
+            if ids.start >= phase.restarts:
+                continue  # the first restarts have looked for them
+            phase = replace(phase, restarts=phase.restarts - ids.start)
+        state = _run(phase, problem, state, own, monitor)
         seconds[phase.name] = time.perf_counter() - at
     with torch.no_grad():
         mean = problem.mean_score(state.distribution, SAMPLES, streams.fork(1))
@@ -135,7 +188,7 @@ def search(
         history=state.history,
         limits=limits,
         gradient=gradient_of(problem).name,
-        certain=certain,
+        certain=problem.certain,
         seconds=time.perf_counter() - began,
         phase_seconds=seconds,
         population=state.population,
@@ -194,10 +247,9 @@ def _reasons(state: State, mean: Tensor, problem: Problem, stopped: bool) -> lis
     """Why each restart ended: one that later phases brought home has converged after all."""
     found = []
     over = (state.evaluation.edges > problem.aim.max_edges).tolist()
-    for reason, score, feasible, large in zip(
-        state.reasons, mean.tolist(), state.evaluation.feasible.tolist(), over, strict=True
-    ):
-        if score >= problem.certain and feasible:
+    fine = problem.presentable(problem.propose(state.graphs)).tolist()
+    for reason, score, good, large in zip(state.reasons, mean.tolist(), fine, over, strict=True):
+        if score >= problem.certain and good:
             found.append(Reason.CONVERGED)
         elif stopped:
             found.append(Reason.STOPPED)

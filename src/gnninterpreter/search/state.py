@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 from typing import Any, Protocol
 
+import torch
 from torch import Tensor
 
 from gnninterpreter.batches import replaced
@@ -42,6 +44,43 @@ class History:
     expected_edges: list[Tensor] = field(default_factory=list)
     similarity: list[Tensor] = field(default_factory=list)
     terms: list[dict[str, Tensor]] = field(default_factory=list)
+
+    @staticmethod
+    def beside(parts: Sequence[tuple[History, int]]) -> History:
+        """What several sets of restarts have seen, each with its number of restarts.
+
+        One that has ended before others has seen nothing of later checks.
+        """
+        seen = [({check: i for i, check in enumerate(h.iteration)}, h, n) for h, n in parts]
+        checks = sorted({check for places, _, _ in seen for check in places})
+        names = dict.fromkeys(name for one, _ in parts for terms in one.terms for name in terms)
+
+        def rows(values: Callable[[History, int], Tensor | None]) -> list[Tensor]:
+            like = next(value for one, _ in parts for value in one.probability)
+            return [
+                torch.cat(
+                    [
+                        value
+                        if check in places and (value := values(one, places[check])) is not None
+                        else like.new_full((count,), math.nan)
+                        for places, one, count in seen
+                    ]
+                )
+                for check in checks
+            ]
+
+        terms = {name: rows(partial(_term, name)) for name in names}
+        return (
+            History(
+                checks,
+                rows(lambda one, i: one.probability[i]),
+                rows(lambda one, i: one.expected_edges[i]),
+                rows(lambda one, i: one.similarity[i]),
+                [{name: terms[name][i] for name in names} for i in range(len(checks))],
+            )
+            if checks
+            else History()
+        )
 
     def select(self, rows: Tensor) -> History:
         """The same of some restarts."""
@@ -82,6 +121,10 @@ class History:
             parts("similarity"),
             terms,
         )
+
+
+def _term(name: str, history: History, place: int) -> Tensor | None:
+    return history.terms[place].get(name)
 
 
 @dataclass(frozen=True)

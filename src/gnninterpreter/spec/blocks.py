@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from gnninterpreter.arguments import several
 from gnninterpreter.errors import SpecError
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
 PALETTE = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#999999",
 )  # fmt: skip
+# Looked at before anything of that size is made.
+MOST_COLUMNS = 100_000
 
 
 def whole(value: Any, label: str) -> int:
@@ -34,7 +37,7 @@ def whole(value: Any, label: str) -> int:
     try:
         if not isinstance(value, bool):
             return operator.index(value)
-    except TypeError:
+    except (TypeError, RuntimeError):
         pass
     raise SpecError(f"{label} must be a whole number (got {value!r})")
 
@@ -44,7 +47,7 @@ def _per_column(bound: tuple[float, ...] | float, dim: int, label: str) -> tuple
         values = (
             tuple(float(b) for b in bound) if isinstance(bound, Sequence) else (float(bound),) * dim
         )
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         raise SpecError(f"'{label}' of Continuous must be numbers (got {bound!r})") from None
     if len(values) != dim:
         raise SpecError(f"Continuous has {dim} columns but {len(values)} values for '{label}'")
@@ -79,10 +82,14 @@ class Categorical:
         object.__setattr__(self, "size", whole(self.size, "size of Categorical"))
         if self.size < 1:
             raise SpecError(f"Categorical needs at least one category (got size={self.size})")
+        if self.size > MOST_COLUMNS:
+            raise SpecError(f"Categorical has at most {MOST_COLUMNS} categories (got {self.size})")
         if self.encoding not in ("one-hot", "index"):
             raise SpecError(f"encoding must be 'one-hot' or 'index' (got {self.encoding!r})")
-        names = tuple(self.names) or tuple(str(i) for i in range(self.size))
-        colors = tuple(self.colors) or tuple(PALETTE[i % len(PALETTE)] for i in range(self.size))
+        names = several("names", self.names, "names") or tuple(str(i) for i in range(self.size))
+        colors = several("colors", self.colors, "colours") or tuple(
+            PALETTE[i % len(PALETTE)] for i in range(self.size)
+        )
         for label, values in (("names", names), ("colors", colors)):
             if len(values) != self.size:
                 raise SpecError(
@@ -123,6 +130,8 @@ class Continuous:
         object.__setattr__(self, "dim", whole(self.dim, "dim of Continuous"))
         if self.dim < 1:
             raise SpecError(f"Continuous needs at least one column (got dim={self.dim})")
+        if self.dim > MOST_COLUMNS:
+            raise SpecError(f"Continuous has at most {MOST_COLUMNS} columns (got {self.dim})")
         low, high = _per_column(self.low, self.dim, "low"), _per_column(self.high, self.dim, "high")
         for column, (lo, hi) in enumerate(zip(low, high, strict=True)):
             if not lo <= hi:
@@ -131,7 +140,9 @@ class Continuous:
                 raise SpecError(
                     f"column {column} of Continuous needs finite bounds (got {lo}, {hi})"
                 )
-        names = tuple(self.names) or tuple(f"{self.name} {i}" for i in range(self.dim))
+        names = several("names", self.names, "names") or tuple(
+            f"{self.name} {i}" for i in range(self.dim)
+        )
         if len(names) != self.dim:
             raise SpecError(f"Continuous has {self.dim} columns but {len(names)} names")
         object.__setattr__(self, "low", low)

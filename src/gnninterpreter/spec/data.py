@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.utils import to_edge_index
 
 from gnninterpreter.errors import DataError
@@ -88,6 +88,11 @@ def _unbatched(items: Iterable[Any]) -> Iterable[Any]:
 
 def _checked(graph: Any, number: int) -> Data:
     """Return the graph with tensors in its fields, or say what is wrong with it."""
+    if isinstance(graph, HeteroData):
+        raise DataError(
+            "heterogeneous graphs are not supported yet (got HeteroData); explain a model of "
+            "homogeneous ones, as graph.to_homogeneous() makes them"
+        )
     if not isinstance(graph, Data):
         raise DataError(
             "dataset must hold graphs of type torch_geometric.data.Data "
@@ -100,6 +105,11 @@ def _checked(graph: Any, number: int) -> Data:
         and (change := read(value, f"'{key}' of graph {number}")) is not value
     }
     if graph.get("edge_index") is None:
+        if graph.get("adj_t") is None and graph.get("pos") is not None:
+            raise DataError(
+                f"graphs of positions alone are not supported yet (graph {number} has 'pos' and no "
+                "'edge_index'); explain a model that takes edges"
+            )
         if graph.get("adj_t") is None:
             raise DataError(f"every graph needs an 'edge_index' (graph {number} has none)")
         changes["edge_index"] = _edges_of(graph.adj_t)

@@ -19,7 +19,15 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.spec.blocks import Block, Derived
 from gnninterpreter.spec.spec import GraphSpec
 
-__all__ = ["columns", "completed", "fill", "register_derived", "registered", "soft_values"]
+__all__ = [
+    "cleared",
+    "columns",
+    "completed",
+    "fill",
+    "register_derived",
+    "registered",
+    "soft_values",
+]
 
 Compute = Callable[[Data, Sequence[Derived], GraphSpec], Sequence[Tensor]]
 Soft = Callable[[Tensor, Derived], Tensor]
@@ -61,8 +69,6 @@ def registered(block: Derived) -> _Function:
     Raises:
         SpecError: If it is not known here, as with a user's own transform in a stored run.
     """
-    import gnninterpreter.spec.structure  # noqa: F401 - registers what comes with the library
-
     if block.function not in _FUNCTIONS:
         raise SpecError(
             f"'{block.name}' was computed by {block.function!r}, which is not known here; "
@@ -85,16 +91,12 @@ def fill(data: Graphs, spec: GraphSpec, known_only: bool = False) -> Graphs:
     Args:
         data: One graph or a batch, ``x`` and ``edge_attr`` with a place for every column.
         spec: What the columns mean.
-        known_only: Whether columns that nothing here can compute become NaN, and are no error.
+        known_only: Whether columns that nothing here can compute become NaN (-1 among integer
+            codes), and are no error.
     """
     if not spec.derived:
         return data
-    data = copy(data)
-    tables: dict[str, tuple[Tensor, ...]] = {}
-    for key, blocks in (("x", spec.nodes), ("edge_attr", spec.edges)):
-        if blocks and any(isinstance(block, Derived) for block in blocks):
-            tables[key] = _cleared(data, key, blocks)
-            data[key] = torch.cat(tables[key], dim=1)
+    data = cleared(data, spec)
     values = _computed(data, spec, known_only)
     graph = _graph_of_node(data)
     count = int(graph.max()) + 1 if graph.numel() else 1
@@ -102,10 +104,10 @@ def fill(data: Graphs, spec: GraphSpec, known_only: bool = False) -> Graphs:
     lost = lost.to(graph.device)
     ends = graph[data.edge_index[0]]
     for key, blocks, owner in (("x", spec.nodes, graph), ("edge_attr", spec.edges, ends)):
-        if key in tables:
+        if any(isinstance(block, Derived) for block in blocks):
             parts = [
                 _settled(values[block], part, owner, lost, known_only) if block in values else part
-                for block, part in zip(blocks, tables[key], strict=True)
+                for block, part in zip(blocks, columns(data[key], blocks), strict=True)
             ]
             made = torch.cat(parts, dim=1)
             flat = spec.metadata.get(key) == "flat"
@@ -114,6 +116,31 @@ def fill(data: Graphs, spec: GraphSpec, known_only: bool = False) -> Graphs:
         like = data.x if data.x.is_floating_point() else values[block].float()
         data[block.name] = _settled(values[block], like, graph, lost, known_only)
     data["impossible"] = lost
+    return data
+
+
+def cleared(data: Graphs, spec: GraphSpec) -> Graphs:
+    """Graphs whose derived columns are zeros, so that they differ in what is free alone.
+
+    Raises:
+        SpecError: If there are other columns than the spec says.
+    """
+    data = copy(data)
+    for key, blocks in (("x", spec.nodes), ("edge_attr", spec.edges)):
+        if not any(isinstance(block, Derived) for block in blocks):
+            continue
+        rows = data[key].flatten(1) if data[key].dim() > 1 else data[key].unsqueeze(1)
+        wanted = sum(block.width for block in blocks)
+        if rows.size(1) != wanted:
+            raise SpecError(
+                f"the spec describes {wanted} columns of '{key}' but the data has {rows.size(1)}; "
+                "GraphSpec.from_dataset(dataset) reads them off the data"
+            )
+        parts = [
+            torch.zeros_like(part) if isinstance(block, Derived) else part
+            for block, part in zip(blocks, columns(rows, blocks), strict=True)
+        ]
+        data[key] = torch.cat(parts, dim=1)
     return data
 
 
@@ -137,21 +164,6 @@ def soft_values(weight: Tensor, block: Derived) -> Tensor:
     return soft(weight, block)
 
 
-def _cleared(data: Data, key: str, blocks: Sequence[Block]) -> tuple[Tensor, ...]:
-    """The columns of each block, those of derived ones set to 0."""
-    rows = data[key].flatten(1) if data[key].dim() > 1 else data[key].unsqueeze(1)
-    wanted = sum(block.width for block in blocks)
-    if rows.size(1) != wanted:
-        raise SpecError(
-            f"the spec describes {wanted} columns of '{key}' but the data has {rows.size(1)}; "
-            "GraphSpec.from_dataset(dataset) reads them off the data"
-        )
-    return tuple(
-        torch.zeros_like(part) if isinstance(block, Derived) else part
-        for block, part in zip(blocks, columns(rows, blocks), strict=True)
-    )
-
-
 def _computed(data: Data, spec: GraphSpec, known_only: bool) -> dict[Block, Tensor]:
     asked: dict[str, list[Derived]] = {}
     for block in spec.derived:
@@ -165,8 +177,10 @@ def _computed(data: Data, spec: GraphSpec, known_only: bool) -> dict[Block, Tens
     for name, blocks in asked.items():
         rows = [edges if block in spec.edges else int(data.num_nodes or 0) for block in blocks]
         if known_only and name not in _FUNCTIONS:
-            made: Sequence[Tensor] = [torch.full((1, 1), torch.nan)] * len(blocks)
-            made = [one.expand(n, b.width) for one, n, b in zip(made, rows, blocks, strict=True)]
+            made: Sequence[Tensor] = [
+                torch.full((count, block.width), torch.nan)
+                for count, block in zip(rows, blocks, strict=True)
+            ]
         else:
             made = registered(blocks[0]).compute(bare, blocks, spec)
         for block, value, count in zip(blocks, made, rows, strict=True):
@@ -185,8 +199,10 @@ def _settled(values: Tensor, like: Tensor, owner: Tensor, lost: Tensor, known_on
     if values.is_floating_point():
         missing = values.isnan().any(dim=1)
         lost[owner[missing]] = True
-        if not known_only or not like.is_floating_point():
+        if not known_only:
             values = values.nan_to_num(nan=0.0)
+        elif not like.is_floating_point():
+            values = values.nan_to_num(nan=-1.0)
     return values.to(like.dtype)
 
 

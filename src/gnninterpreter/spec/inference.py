@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,13 +13,26 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
 from gnninterpreter.spec.data import GraphList, graph_list
 from gnninterpreter.spec.labels import read_labels
+from gnninterpreter.spec.recognition import check_agreement, own_attributes, recognised
 
-__all__ = ["infer_blocks", "infer_spec"]
+__all__ = ["infer_blocks", "infer_spec", "register_recogniser"]
 
 LOOK_FOR_DIRECTION = 200
 # Integers are read as categories up to FEW of them whatever the data, up to MANY where each is
 # borne out by some rows, and as numbers beyond.
 FEW, MANY, ROWS_EACH = 128, 1000, 10
+
+
+_RECOGNISERS: list[Callable[[GraphList], GraphSpec | None]] = []
+
+
+def register_recogniser(recognise: Callable[[GraphList], GraphSpec | None]) -> None:
+    """Have data looked at by a function that knows some kind of it, before columns are inferred.
+
+    Args:
+        recognise: Returns the spec of graphs that it knows, and None for others.
+    """
+    _RECOGNISERS.append(recognise)
 
 
 def infer_spec(dataset: Any) -> GraphSpec:
@@ -29,6 +42,10 @@ def infer_spec(dataset: Any) -> GraphSpec:
         DataError: If the data set is empty or its graphs disagree on the number of columns.
     """
     graphs = graph_list(dataset)
+    for recognise in _RECOGNISERS:
+        found = recognise(graphs)
+        if found is not None:
+            return replace(found, class_names=found.class_names or _class_names(graphs))
     x = _stack([graph.get("x") for graph in graphs], "x")
     attr = _stack([graph.get("edge_attr") for graph in graphs], "edge_attr")
     if attr is None:
@@ -42,13 +59,51 @@ def infer_spec(dataset: Any) -> GraphSpec:
                 f"whole numbers in '{name}' go up to {int(value.max())}: read as numbers, "
                 "not as categories"
             )
+    nodes = _node_blocks(graphs, x, metadata)
+    attributes = own_attributes(graphs)
+    told = [f"'{block.name}' ({block.function})" for block in attributes]
+    if told:
+        _add_note(metadata, f"{' and '.join(told)} of the nodes follows from the graph")
     return GraphSpec(
-        nodes=() if x is None else infer_blocks(x.view(x.size(0), -1)),
+        nodes=nodes,
+        attributes=attributes,
         edges=() if attr is None else infer_blocks(attr.view(attr.size(0), -1)),
         class_names=_class_names(graphs),
         directed=not all(_symmetric(graph.edge_index) for graph in graphs[:LOOK_FOR_DIRECTION]),
         metadata=metadata,
     )
+
+
+def _node_blocks(
+    graphs: GraphList, x: Tensor | None, metadata: dict[str, str]
+) -> tuple[Block, ...]:
+    """Blocks of the columns of ``x``, those that follow from the graph told apart."""
+    if x is None:
+        return ()
+    values = x.view(x.size(0), -1)
+    blocks: list[Block] = []
+    told, end = [], 0
+    for start, block in recognised(graphs, "x"):
+        blocks += infer_blocks(values[:, end:start]) if start > end else ()
+        blocks.append(block)
+        end = start + block.width
+        last = f" to {end - 1}" if block.width > 1 else ""
+        where = f"column{'s' if last else ''} {start}{last} of 'x'"
+        told.append(f"{where} recognised as {block.function}, computed from the graph")
+    blocks += infer_blocks(values[:, end:]) if end < values.size(1) else ()
+    try:
+        if told:
+            check_agreement(graphs, GraphSpec(nodes=tuple(blocks)))
+    except DataError as error:
+        # Nearly is not plainly: what does not hold everywhere is read as free.
+        blocks, told = list(infer_blocks(values)), [f"not recognised as derived: {error}"]
+    for note in told:
+        _add_note(metadata, note)
+    return tuple(blocks)
+
+
+def _add_note(metadata: dict[str, str], note: str) -> None:
+    metadata["note"] = f"{metadata['note']}; {note}" if "note" in metadata else note
 
 
 def infer_blocks(values: Tensor) -> tuple[Block, ...]:

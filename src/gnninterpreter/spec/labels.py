@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gnninterpreter.errors import DataError
+
 __all__ = ["MOST_CLASSES", "Labels", "read_labels"]
 
 # More classes than this were never meant: such labels are numbers or faults.
@@ -23,10 +25,12 @@ class Labels:
     Args:
         values: One row for each graph, [G, W], as doubles; NaN where nothing was measured.
         integer: Whether they came as whole numbers.
+        marked: Whether -1 stood for what was not measured.
     """
 
     values: Tensor
     integer: bool
+    marked: bool = False
 
     @property
     def width(self) -> int:
@@ -63,6 +67,7 @@ class Labels:
     def __str__(self) -> str:
         low, high = float(self.known.min()), float(self.known.max())
         gaps = ", some missing" if bool(self.values.isnan().any()) else ""
+        gaps += " (-1 read as missing)" if self.marked else ""
         if self.width > 1:
             kind = "0/1" if self.flags else f"{low:g} to {high:g}"
             return f"{self.width} labels a graph ({kind}{gaps})"
@@ -71,7 +76,13 @@ class Labels:
 
 
 def read_labels(graphs: Sequence[Data]) -> Labels | None:
-    """Read the field ``y`` of graphs; None where some have none, or rows of different lengths."""
+    """Read the field ``y`` of graphs; None where some have none, or rows of different lengths.
+
+    Beside whole numbers from 0 on, -1 stands for what was not measured, as NaN does.
+
+    Raises:
+        DataError: If there are labels, and all of them are missing.
+    """
     rows: list[Tensor] = []
     integer = True
     for graph in graphs:
@@ -82,8 +93,19 @@ def read_labels(graphs: Sequence[Data]) -> Labels | None:
         rows.append(row)
     if not rows or not rows[0].numel():
         return None
-    labels = Labels(torch.stack([row.double() for row in rows]), integer)
-    return labels if labels.known.numel() else None
+    values = torch.stack([row.double() for row in rows])
+    known = values[~values.isnan()]
+    counted = bool((known == known.round()).all() and (known >= -1).all() and (known == 0).any())
+    marked = counted and bool((known == -1).any()) and (integer or len(rows[0]) > 1)
+    if marked:
+        values = values.masked_fill(values == -1, torch.nan)
+    labels = Labels(values, integer, marked)
+    if not labels.known.numel():
+        raise DataError(
+            "the labels in 'y' are all missing (NaN), so that nothing can be told from them; give "
+            "graphs with labels, or leave 'y' out and pass task="
+        )
+    return labels
 
 
 def _row(label: Any) -> Tensor | None:

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gnninterpreter.arguments import several
 from gnninterpreter.errors import SpecError, TargetError
+from gnninterpreter.schema import listed, record, text, truth
 from gnninterpreter.spec.blocks import (
     ONES,
     PALETTE,
@@ -175,19 +177,35 @@ class GraphSpec:
 
     def with_classes(self, names: Sequence[str]) -> GraphSpec:
         """Return the same spec with other class names."""
-        return replace(self, class_names=tuple(names))
+        return replace(self, class_names=several("class_names", names, "names"))
 
-    def with_feature_names(self, names: Sequence[str]) -> GraphSpec:
-        """Return the same spec with names for the columns of the node features.
+    def with_feature_names(self, names: Sequence[str] | Mapping[str, Sequence[str]]) -> GraphSpec:
+        """Return the same spec with names for the columns of the features.
 
         Args:
-            names: One for each category of the first categorical block, or, where there is none,
-                one for each column of the numbers.
+            names: One for each category of the first categorical block of the nodes, or, where
+                there is none, one for each column of the numbers. Or a mapping from the names of
+                blocks, of nodes or edges, to such names.
 
         Raises:
-            SpecError: If there are more or fewer names than that.
+            SpecError: If there are more or fewer names than that, or there is no such block.
         """
-        given = tuple(str(name) for name in names)
+        if isinstance(names, Mapping):
+            known = {block.name for block in (*self.nodes, *self.edges)}
+            if unknown := [name for name in names if name not in known]:
+                raise SpecError(
+                    f"feature_names has no block to name {unknown[0]!r}; the blocks are "
+                    f"{', '.join(sorted(known))}"
+                )
+            parts = {
+                kind: tuple(
+                    replace(b, names=tuple(str(n) for n in names[b.name])) if b.name in names else b
+                    for b in getattr(self, kind)
+                )
+                for kind in ("nodes", "edges")
+            }
+            return replace(self, nodes=parts["nodes"], edges=parts["edges"])
+        given = tuple(str(name) for name in several("feature_names", names, "names"))
         for kind in (Categorical, Continuous):
             for place, block in enumerate(self.nodes):
                 if isinstance(block, kind) and not getattr(block, "constant", False):
@@ -197,7 +215,7 @@ class GraphSpec:
         raise SpecError("feature_names were given, but the nodes have no features to name")
 
     @classmethod
-    def from_dataset(cls, dataset: Any, **overrides: Any) -> GraphSpec:
+    def from_dataset(cls, dataset: Any, features: Any = None, **overrides: Any) -> GraphSpec:
         """Infer the spec from a data set or a list of `torch_geometric.data.Data`.
 
         One-hot blocks, constant columns and value ranges are found by looking at every graph. A
@@ -205,16 +223,20 @@ class GraphSpec:
 
         Args:
             dataset: The graphs.
+            features: The transform that appended derived columns, or several; see `explain`.
             **overrides: Fields of the spec to set by hand.
         """
         from gnninterpreter.spec.data import graph_list
-        from gnninterpreter.spec.inference import infer_spec
+        from gnninterpreter.spec.inference import infer_blocks, infer_spec
+        from gnninterpreter.spec.recognition import split_derived
 
         own = getattr(dataset, "spec", None)
         if not isinstance(own, cls):
             dataset = graph_list(dataset)
             own = dataset.spec
         spec = own if isinstance(own, cls) else infer_spec(dataset)
+        if features is not None:
+            spec = split_derived(graph_list(dataset), spec, features, infer_blocks)
         return replace(spec, **overrides) if overrides else spec
 
     def to_json(self) -> dict[str, Any]:
@@ -232,7 +254,20 @@ class GraphSpec:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> GraphSpec:
-        """Read what `to_json` wrote; unknown fields are refused."""
+        """Read what `to_json` wrote; unknown fields are refused.
+
+        Raises:
+            SpecError: If a field is missing, unknown, or of another type.
+        """
+        try:
+            record(
+                dict, nodes=listed(record(dict)), edges=listed(record(dict)),
+                class_names=listed(text),
+            )(values, "a stored spec")  # fmt: skip
+            truth(values.get("directed", False), "directed")
+            record(dict)(values.get("metadata", {}), "metadata")
+        except ValueError as error:
+            raise SpecError(str(error)) from error
         unknown = set(values) - {
             "nodes",
             "edges",
@@ -244,6 +279,7 @@ class GraphSpec:
         }
         if unknown:
             raise SpecError(f"unknown fields in a stored spec: {sorted(unknown)}")
+        own: Any = tuple(block_from_json(block) for block in values.get("attributes", ()))
         return cls(
             nodes=tuple(block_from_json(block) for block in values["nodes"]),
             edges=tuple(block_from_json(block) for block in values["edges"]),
@@ -251,7 +287,7 @@ class GraphSpec:
             directed=values.get("directed", False),
             max_nodes=values.get("max_nodes"),
             metadata=values.get("metadata", {}),
-            attributes=tuple(block_from_json(block) for block in values.get("attributes", ())),
+            attributes=own,
         )
 
 

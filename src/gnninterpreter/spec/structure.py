@@ -16,7 +16,7 @@ from gnninterpreter.spec.blocks import Derived
 from gnninterpreter.spec.derived import register_derived
 from gnninterpreter.spec.spec import GraphSpec
 
-__all__ = ["adjacencies"]
+__all__ = ["adjacencies", "laplacian"]
 
 # Entries of all matrices that are computed at once, which bounds memory.
 MOST_ENTRIES = 20_000_000
@@ -69,8 +69,12 @@ def _from_dense(dense: Dense) -> Callable[[Data, Sequence[Derived], GraphSpec], 
 
 
 def _degree(weight: Tensor, block: Derived) -> Tensor:
-    """Number of edges that leave each node, or arrive at it; [B, N, 1]."""
-    return weight.sum(dim=2 if block.options.get("in_degree") else 1).unsqueeze(2)
+    """Number of edges that leave each node, or arrive at it; [B, N, 1].
+
+    NaN beyond the setting ``most``: the codes that an embedding has rows for.
+    """
+    degree = weight.sum(dim=2 if block.options.get("in_degree") else 1).unsqueeze(2)
+    return degree.masked_fill(degree > block.options.get("most", torch.inf), torch.nan)
 
 
 def _degree_one_hot(weight: Tensor, block: Derived) -> Tensor:
@@ -153,12 +157,17 @@ def _laplacian(data: Data, blocks: Sequence[Derived], spec: GraphSpec) -> list[T
     return [torch.cat(parts) for parts in found]
 
 
-def _eigenvectors(edges: Tensor) -> Tensor:
+def laplacian(edges: Tensor) -> Tensor:
+    """The symmetric normalised Laplacian of an adjacency matrix, loops left out, [N, N]."""
     edges = edges - edges.diagonal().diag()
     scale = edges.sum(1)
     scale = torch.where(scale > 0, scale.clamp_min(TINY).rsqrt(), 0.0)
-    laplacian = torch.eye(edges.size(0), dtype=edges.dtype) - scale[:, None] * edges * scale
-    vectors: Tensor = torch.linalg.eigh((laplacian + laplacian.mT) / 2)[1]
+    made = torch.eye(edges.size(0), dtype=edges.dtype) - scale[:, None] * edges * scale
+    return (made + made.mT) / 2
+
+
+def _eigenvectors(edges: Tensor) -> Tensor:
+    vectors: Tensor = torch.linalg.eigh(laplacian(edges))[1]
     # Rounded first, so that of entries that are equal the first decides.
     furthest = vectors.abs().mul(1e6).round().argmax(dim=0, keepdim=True)
     return vectors * vectors.gather(0, furthest).sign()

@@ -61,6 +61,9 @@ def discrete_error(
             spec, count, size, generator, dtype=relaxed.classifier.dtype, absent=size // 3
         )
         graphs = graphs.to(relaxed.classifier.device)
+        graphs = graphs[graphs.possible]
+        if not len(graphs):
+            continue
         with torch.no_grad():
             worst = max(worst, _distance(relaxed(graphs), relaxed.classifier.score(graphs)))
     return worst

@@ -1,8 +1,9 @@
 """Training: from a data set to a classifier worth explaining, and the bundled ones anew."""
 
+from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.training.crossval import cross_validate
+from gnninterpreter.training.figures import measure_recipe
 from gnninterpreter.training.recipes import RECIPES, train_bundle, training_recipe
-from gnninterpreter.training.splits import Split, stratified_split
 from gnninterpreter.training.statistics import refresh_statistics, training_statistics
 from gnninterpreter.training.trainer import EpochReport, TrainingConfig, TrainingResult, train
 
@@ -13,6 +14,7 @@ __all__ = [
     "TrainingConfig",
     "TrainingResult",
     "cross_validate",
+    "measure_recipe",
     "refresh_statistics",
     "stratified_split",
     "train",

@@ -16,12 +16,12 @@ import torch
 from torch import Tensor, nn
 
 from gnninterpreter.errors import OutputError
-from gnninterpreter.files import atomic_path
+from gnninterpreter.files import atomic_path, read_file
 
 __all__ = ["TrainingState"]
 
 DIGEST = 32
-NUMBERS = ("epoch", "best_epoch", "best_accuracy", "best_loss", "seconds")
+NUMBERS = ("epoch", "best_epoch", "best_figure", "best_loss", "seconds")
 
 logger = logging.getLogger(__name__)
 
@@ -50,21 +50,21 @@ class TrainingState:
         self._settings = json.loads(json.dumps(settings))
         self.epoch = 0
         self.best_epoch = 0
-        self.best_accuracy = -1.0
+        self.best_figure = float("-inf")
         self.best_loss = float("inf")
         self.seconds = 0.0
         self._best = _copy(model)
 
-    def record(self, accuracy: float, loss: float, seconds: float) -> None:
+    def record(self, figure: float, loss: float, seconds: float) -> None:
         """Count an epoch, and keep the model's state if it is the best yet.
 
-        The better state has the higher accuracy on the validation part, or the lower loss at the
-        same accuracy.
+        The better state has the higher figure on the validation part, or the lower loss at the
+        same one.
         """
         self.epoch += 1
         self.seconds += seconds
-        if (accuracy, -loss) > (self.best_accuracy, -self.best_loss):
-            self.best_accuracy, self.best_loss, self.best_epoch = accuracy, loss, self.epoch
+        if (figure, -loss) > (self.best_figure, -self.best_loss):
+            self.best_figure, self.best_loss, self.best_epoch = figure, loss, self.epoch
             self._best = _copy(self._model)
 
     def restore_best(self) -> None:
@@ -100,18 +100,22 @@ class TrainingState:
         A file that is damaged, or of other settings, is left alone here, with a note in the log:
         the next `save` replaces it.
         """
+        from safetensors import SafetensorError
         from safetensors.torch import load
 
         try:
-            stored = path.read_bytes()
-        except OSError:
+            stored = read_file(path)
+            if hashlib.sha256(stored[DIGEST:]).digest() != stored[:DIGEST]:
+                raise ValueError("it is not what was written")
+            tensors = load(stored[DIGEST:])
+            header = json.loads(bytes(tensors["header"].tolist()))
+            known = header["settings"]
+        except FileNotFoundError:
             return False
-        if hashlib.sha256(stored[DIGEST:]).digest() != stored[:DIGEST]:
+        except (OSError, SafetensorError, LookupError, TypeError, ValueError, RecursionError):
             logger.warning("the training state %s is damaged; training starts again", path)
             return False
-        tensors = load(stored[DIGEST:])
-        header = json.loads(bytes(tensors["header"].tolist()))
-        if header["settings"] != self._settings:
+        if known != self._settings:
             logger.warning("the training state %s is of another run; training starts again", path)
             return False
         self._model.load_state_dict(_part(tensors, "model."))

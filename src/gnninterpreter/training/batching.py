@@ -31,7 +31,7 @@ class GraphBatch:
         edge_index: Edges, shape [2, edges].
         edge_attr: Edge features, shape [edges, d], or None.
         batch: Graph of each node, shape [nodes].
-        y: Labels, shape [graphs].
+        y: Classes, shape [graphs], or rows of labels or values, shape [graphs, C].
     """
 
     x: Tensor
@@ -68,7 +68,8 @@ class GraphStore:
         self.edge_index = data.edge_index.to(self.device)
         has_edges = use_edge_attr and "edge_attr" in data
         self.edge_attr = data.edge_attr.to(self.device) if has_edges else None
-        self.y = data.y.reshape(-1).to(self.device)
+        single = data.y.dim() < 2 or not data.y.is_floating_point()
+        self.y = (data.y.reshape(-1) if single else data.y).to(self.device)
         self._node_ptr = slices["x"].to(self.device)
         self._edge_ptr = slices["edge_index"].to(self.device)
 

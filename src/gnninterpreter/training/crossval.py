@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gnninterpreter.datasets.splits import Split, folds
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models.scores import ClassificationScores
 from gnninterpreter.training.batching import GraphStore
-from gnninterpreter.training.splits import Split, folds
 from gnninterpreter.training.trainer import TrainingConfig, train
 
 __all__ = ["cross_validate"]

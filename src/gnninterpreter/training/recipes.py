@@ -7,6 +7,9 @@ validation part; of MUTAG the best of 0 to 4 on all 188 molecules, which is what
 Differs from the paper: the learning rate falls along a cosine, which takes the place of the paper's
 unspecified stopping; Cyclicity and ColorConsistency learn from twenty further draws of the training
 graphs, without which they learn the one draw by heart (test accuracies 0.984 and 0.991).
+
+The four models of molecules are not the paper's: GINE layers, seed 0, nothing chosen by seed. Their
+settings were chosen on the validation part of Tox21 and are the same for all.
 """
 
 from __future__ import annotations
@@ -53,6 +56,8 @@ def _recipe(
     model |= {"in_channels": spec.node_width, "num_classes": spec.num_classes}
     if spec.edges:
         model["edge_dim"] = spec.edge_width
+    if "task" in spec.metadata:
+        settings["task"] = spec.metadata["task"].partition(",")[0]
     return TrainingRecipe(dataset, TrainingConfig(model=model, **settings), variants, folds)
 
 
@@ -72,6 +77,19 @@ def _gat(pooling: str = "sum", **settings: Any) -> TrainingRecipe:
     return _recipe("color_consistency", model, **settings)
 
 
+def _gine(dataset: str, epochs: int, batch_size: int, **settings: Any) -> TrainingRecipe:
+    model = {"architecture": "gine", "width": 64, "layers": 4, "pooling": "mean+sum"}
+    return _recipe(
+        dataset,
+        model | {"dropout": 0.1},
+        learning_rate=0.003,
+        batch_size=batch_size,
+        max_epochs=epochs,
+        patience=epochs,
+        **settings,
+    )
+
+
 RECIPES: dict[str, Callable[[], TrainingRecipe]] = {
     "mutag": lambda: _gcn(
         "mutag", 3, batch_size=32, max_epochs=2000, patience=2000, keep="last", folds=10
@@ -81,6 +99,10 @@ RECIPES: dict[str, Callable[[], TrainingRecipe]] = {
     "shape": lambda: _gcn("shape", 4, batch_size=64, max_epochs=120, patience=100),
     "is_acyclic": lambda: _gcn("is_acyclic", 4, "max", batch_size=64, max_epochs=100, patience=60),
     "color_consistency": lambda: _gat(batch_size=128, max_epochs=200, patience=200, variants=20),
+    "mutagenicity": lambda: _gine("mutagenicity", 60, 64),
+    "bbbp": lambda: _gine("bbbp", 60, 64, figure="ROC-AUC"),
+    "esol": lambda: _gine("esol", 120, 32),
+    "tox21": lambda: _gine("tox21", 40, 128),
 }
 
 
@@ -133,6 +155,7 @@ def train_bundle(
         checkpoint=checkpoint,
         device=device,
         callback=callback,
+        split=dataset.split(seed=config.seed),
         variants=variants,
     )
     scores = dict(result.scores)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import nn
 
 from gnninterpreter import datasets
-from gnninterpreter.datasets._storage import read_tensors, write_tensors
+from gnninterpreter.datasets._storage import pack_tensors, read_tensors, write_tensors
+from gnninterpreter.datasets.splits import Split
 from gnninterpreter.errors import CheckpointError, DataError
-from gnninterpreter.models.architectures import build
+from gnninterpreter.files import read_json
+from gnninterpreter.models.architectures import rebuild
+from gnninterpreter.models.bundle import STATISTICS
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
-from gnninterpreter.training.splits import Split, stratified_split
 
 __all__ = ["refresh_statistics", "training_statistics"]
 
-MODEL, STATISTICS = "model.", "statistics."
+MODEL = "model."
 
 
 def training_statistics(
@@ -56,13 +56,15 @@ def refresh_statistics(path: str | Path, root: str | Path | None = None) -> Path
     """
     described, stored = Path(path).with_suffix(".json"), Path(path).with_suffix(".safetensors")
     try:
-        description = json.loads(described.read_text(encoding="utf-8"))
+        description = read_json(described)
         tensors, header = read_tensors(stored)
         training, name = description["training"], description["dataset"]
         seed, fingerprint = int(training["seed"]), training["data"]["fingerprint"]
-        model = build(description["model"])
         weights = {key: value for key, value in tensors.items() if key.startswith(MODEL)}
-        model.load_state_dict({key.removeprefix(MODEL): value for key, value in weights.items()})
+        model = rebuild(
+            description["model"],
+            {key.removeprefix(MODEL): value for key, value in weights.items()},
+        )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise CheckpointError(
             f"path must name a bundle that 'gnninterpreter train' wrote (got {path}: {error})"
@@ -73,9 +75,6 @@ def refresh_statistics(path: str | Path, root: str | Path | None = None) -> Path
             f"the data set '{name}' here is not the one that {described} was trained on; "
             "name the folder with the files it is made from in GNNINTERPRETER_DATA"
         )
-    labels = torch.as_tensor(dataset.y).reshape(-1)
-    split = stratified_split(labels, seed)
-    found = training_statistics(model.eval(), dataset, dataset.spec, split)
-    parts = {STATISTICS + key: value for key, value in found.tensors().items()}
-    write_tensors(stored, {**weights, **parts}, header)
+    found = training_statistics(model.eval(), dataset, dataset.spec, dataset.split(seed=seed))
+    write_tensors(stored, {**weights, STATISTICS: pack_tensors(found.tensors())}, header)
     return stored

@@ -1,4 +1,4 @@
-"""Training one of the package's classifiers: the step from a data set to a model worth explaining.
+"""Training one of the package's models: the step from a data set to one worth explaining.
 
 `train` is the whole of it: AdamW on stratified parts of the data, the best state on the validation
 part kept, stopping when it no longer improves. With a ``checkpoint`` path a killed run goes on
@@ -17,16 +17,20 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.errors import DataError, ModelError
 from gnninterpreter.models.architectures import build
-from gnninterpreter.models.scores import ClassificationScores
+from gnninterpreter.models.scores import ModelScores, scores_of
+from gnninterpreter.models.task import Task
 from gnninterpreter.training._progress_file import TrainingState
 from gnninterpreter.training.batching import GraphStore
-from gnninterpreter.training.splits import Split, stratified_split
 
 __all__ = ["EpochReport", "TrainingConfig", "TrainingResult", "evaluate", "train"]
 
 SCHEDULES = ("constant", "cosine", "decay")
+# What chooses the best state where nothing else is asked for; errors count the other way round.
+FIGURES = {Task.MULTICLASS: "accuracy", Task.MULTILABEL: "ROC-AUC", Task.REGRESSION: "RMSE"}
+ERRORS = ("RMSE", "MAE")
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,10 @@ class TrainingConfig:
         keep: ``"best"`` state on the validation part, or the ``"last"`` one, for data too small for
             its validation part to tell states apart (MUTAG's has 19 graphs).
         seed: Of the split, the weights and the order of the batches.
+        task: ``"multiclass"``; ``"multilabel"``, where labels that are NaN teach nothing; or
+            ``"regression"``, whose outputs are in the unit of the data.
+        figure: What chooses the best state: ``"accuracy"``, ``"ROC-AUC"``, ``"RMSE"``, ``"MAE"``;
+            that of the task when empty.
     """
 
     model: Mapping[str, Any]
@@ -64,9 +72,15 @@ class TrainingConfig:
     label_smoothing: float = 0.0
     keep: str = "best"
     seed: int = 0
+    task: str = "multiclass"
+    figure: str = ""
 
     def __post_init__(self) -> None:
         """Check the settings."""
+        if self.task not in map(str, FIGURES):
+            names = ", ".join(map(str, FIGURES))
+            raise ModelError(f"task must be one of {names} (got {self.task!r})")
+        object.__setattr__(self, "figure", self.figure or FIGURES[Task(self.task)])
         if self.schedule not in SCHEDULES:
             raise ModelError(f"schedule must be one of {SCHEDULES} (got {self.schedule!r})")
         if self.keep not in ("best", "last"):
@@ -91,14 +105,14 @@ class TrainingConfig:
 
 @dataclass(frozen=True)
 class EpochReport:
-    """What a callback is told after each epoch."""
+    """What a callback is told after each epoch; ``validation`` is the figure that chooses."""
 
     epoch: int
     max_epochs: int
     loss: float
     validation_loss: float
-    validation_accuracy: float
-    best_accuracy: float
+    validation: float
+    best: float
     learning_rate: float
     seconds: float
 
@@ -118,7 +132,7 @@ class TrainingResult:
     """
 
     model: nn.Module
-    scores: Mapping[str, ClassificationScores]
+    scores: Mapping[str, ModelScores]
     split: Split
     epochs: int
     best_epoch: int
@@ -166,16 +180,13 @@ def train(
         for graphs in (dataset, *variants)
     ]
     store = stores[0]
-    num_classes = int(config.model["num_classes"])
-    if int(store.y.max()) >= num_classes:
-        raise DataError(
-            f"the data has a label {int(store.y.max())}, but the model only {num_classes} classes"
-        )
+    _check_labels(store.y, config)
     if any(len(other) != len(store) for other in stores):
         raise DataError("every one of variants must have as many graphs as the data set itself")
     split = split or stratified_split(store.y.cpu(), config.seed)
     generator = torch.Generator().manual_seed(config.seed)
     model = build(config.model, generator).to(device)
+    unit = _fit_outputs(model, store.y[split.train.to(device)], config)
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
     )
@@ -191,9 +202,13 @@ def train(
         started = time.perf_counter()
         rate = config.rate(state.epoch)
         drawn = stores[state.epoch % len(stores)]
-        loss = _epoch(model, optimizer, drawn, split.train, config, rate, generator)
-        scores, validation_loss = evaluate(model, store, split.validation, num_classes)
-        state.record(scores.accuracy, validation_loss, time.perf_counter() - started)
+        # Dropout draws from the global source, which is put back as it was.
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+            torch.manual_seed(100_003 * config.seed + state.epoch)
+            loss = _epoch(model, optimizer, drawn, split.train, config, rate, generator, unit)
+        scores, validation_loss = evaluate(model, store, split.validation, config, unit)
+        figure = scores.figures[config.figure] * (-1 if config.figure in ERRORS else 1)
+        state.record(figure, validation_loss, time.perf_counter() - started)
         if path is not None:
             state.save(path)
         if callback is not None:
@@ -203,8 +218,8 @@ def train(
                     max_epochs=config.max_epochs,
                     loss=loss,
                     validation_loss=validation_loss,
-                    validation_accuracy=scores.accuracy,
-                    best_accuracy=state.best_accuracy,
+                    validation=scores.figures[config.figure],
+                    best=abs(state.best_figure),
                     learning_rate=rate,
                     seconds=state.seconds,
                 )
@@ -212,7 +227,7 @@ def train(
     if config.keep == "best":
         state.restore_best()
     parts = {"test": split.test, "validation": split.validation, "all": torch.arange(len(store))}
-    scored = {name: evaluate(model, store, part, num_classes)[0] for name, part in parts.items()}
+    scored = {name: evaluate(model, store, part, config, unit)[0] for name, part in parts.items()}
     if path is not None:
         path.unlink(missing_ok=True)
     return TrainingResult(
@@ -229,29 +244,31 @@ def train(
 
 @torch.no_grad()
 def evaluate(
-    model: nn.Module, store: GraphStore, indices: Tensor, num_classes: int, batch_size: int = 1024
-) -> tuple[ClassificationScores, float]:
+    model: nn.Module,
+    store: GraphStore,
+    indices: Tensor,
+    config: TrainingConfig,
+    unit: Tensor | None = None,
+    batch_size: int = 1024,
+) -> tuple[ModelScores, float]:
     """Score a model on some graphs of a store.
 
     Args:
-        model: The classifier; it is left in evaluation mode.
+        model: The model; it is left in evaluation mode.
         store: The graphs.
         indices: Which of them.
-        num_classes: Number of classes.
+        config: How it is trained.
+        unit: Spread of the values of a regression, [C].
         batch_size: Graphs in a batch.
 
     Returns:
-        The scores, and the mean cross-entropy.
+        The scores, and the mean loss.
     """
     model.eval()
-    predictions, total = [], 0.0
-    for batch in store.batches(indices, batch_size):
-        logits = batch.logits(model)
-        total += float(nn.functional.cross_entropy(logits, batch.y, reduction="sum"))
-        predictions.append(logits.argmax(1).cpu())
-    labels = store.y.cpu()[indices]
-    scores = ClassificationScores.of(torch.cat(predictions), labels, num_classes)
-    return scores, total / len(indices)
+    outputs = torch.cat([batch.logits(model) for batch in store.batches(indices, batch_size)])
+    labels = store.y[indices.to(store.device)]
+    scores = scores_of(outputs.cpu(), labels.cpu(), Task(config.task))
+    return scores, float(_loss(outputs, labels, config, unit, smoothing=0.0))
 
 
 def _epoch(
@@ -262,6 +279,7 @@ def _epoch(
     config: TrainingConfig,
     rate: float,
     generator: torch.Generator,
+    unit: Tensor | None,
 ) -> float:
     """Pass once over the training part and return the mean loss."""
     for group in optimizer.param_groups:
@@ -270,9 +288,7 @@ def _epoch(
     total = torch.zeros((), device=store.device)
     for batch in store.batches(indices, config.batch_size, generator):
         optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(
-            batch.logits(model), batch.y, label_smoothing=config.label_smoothing
-        )
+        loss = _loss(batch.logits(model), batch.y, config, unit, config.label_smoothing)
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(model.parameters(), config.clip)
         optimizer.step()
@@ -283,6 +299,54 @@ def _epoch(
             f"the training loss is {mean}; lower learning_rate (now {config.learning_rate})"
         )
     return mean
+
+
+def _loss(
+    outputs: Tensor, labels: Tensor, config: TrainingConfig, unit: Tensor | None, smoothing: float
+) -> Tensor:
+    """Cross-entropy of classes or labels, or squared error in units of the spread of values."""
+    if config.task == Task.MULTICLASS:
+        return nn.functional.cross_entropy(outputs, labels, label_smoothing=smoothing)
+    known = ~labels.isnan()
+    if config.task == Task.REGRESSION:
+        outputs, labels = (outputs, labels) if unit is None else (outputs / unit, labels / unit)
+        return nn.functional.mse_loss(outputs[known], labels[known])
+    return nn.functional.binary_cross_entropy_with_logits(outputs[known], labels[known])
+
+
+def _check_labels(labels: Tensor, config: TrainingConfig) -> None:
+    """Compare the labels of the data with what the model says."""
+    columns = int(config.model["num_classes"])
+    if config.task == Task.MULTICLASS:
+        if labels.dim() > 1 or labels.is_floating_point():
+            raise DataError(
+                f"every graph needs one class as its label y (got {labels.dtype} of shape "
+                f"{list(labels.shape)}); say task='multilabel' or 'regression' for others"
+            )
+        if int(labels.max()) >= columns:
+            raise DataError(
+                f"the data has a label {int(labels.max())}, but the model only {columns} classes"
+            )
+        return
+    if labels.dim() != 2 or labels.size(1) != columns:
+        raise DataError(
+            f"every graph needs a row of {columns} {Task(config.task).noun} as its label y, of "
+            f"shape [1, {columns}] and of floating-point numbers (got shape {list(labels.shape)})"
+        )
+    if bool(labels.isnan().all(0).any()):
+        raise DataError("a column of the labels is NaN in every graph, so nothing can be learned")
+
+
+def _fit_outputs(model: nn.Module, labels: Tensor, config: TrainingConfig) -> Tensor | None:
+    """Let an untrained regression begin at the mean of the values; return their spread."""
+    if config.task != Task.REGRESSION:
+        return None
+    mean = labels.nanmean(0)
+    unit = (labels - mean).square().nanmean(0).sqrt().clamp_min(1e-6)
+    with torch.no_grad():
+        model.output.weight.mul_(unit.unsqueeze(1))  # type: ignore[operator, union-attr]
+        model.output.bias.copy_(mean)  # type: ignore[operator, union-attr]
+    return unit
 
 
 def _device(device: str | torch.device) -> torch.device:

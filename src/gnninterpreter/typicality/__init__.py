@@ -1,6 +1,7 @@
 """Typicality: could a graph pass for a real one, and the real graphs where a search can begin."""
 
 from gnninterpreter.typicality.bank import BAR, Strangeness, TypicalityBank
+from gnninterpreter.typicality.either import EitherBank, either
 from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars, distinct_rows
 from gnninterpreter.typicality.fitting import fit
 from gnninterpreter.typicality.references import Certain, References, references
@@ -9,6 +10,7 @@ from gnninterpreter.typicality.typicality import Typicality
 __all__ = [
     "BAR",
     "Certain",
+    "EitherBank",
     "Exemplars",
     "References",
     "Strangeness",
@@ -16,6 +18,7 @@ __all__ = [
     "TypicalityBank",
     "choose_exemplars",
     "distinct_rows",
+    "either",
     "fit",
     "references",
 ]

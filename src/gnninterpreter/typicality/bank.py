@@ -21,7 +21,7 @@ from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.typicality.descriptors import Described, describe
 
-__all__ = ["BAR", "Frame", "Strangeness", "TypicalityBank", "nearest"]
+__all__ = ["BAR", "Frame", "Strangeness", "TypicalityBank", "nearest", "roomy"]
 
 # Percentile among real graphs from which on a graph is typical.
 BAR = 40.0
@@ -98,6 +98,12 @@ class TypicalityBank(ByValue):
     limits: Tensor
     seen: Mapping[str, Tensor]
 
+    def from_size(self, nodes: int) -> TypicalityBank:
+        """The same for graphs that have at least so many nodes."""
+        limits = self.limits.clone()
+        limits[0] = nodes
+        return replace(self, limits=limits)
+
     def strangeness(self, graphs: DenseGraphs) -> Strangeness:
         """Measure B graphs; soft ones too, with a slope. Fewest candidate nodes are fastest."""
         found = describe(graphs)
@@ -146,7 +152,7 @@ class TypicalityBank(ByValue):
         """
         found = self.strangeness(graphs)
         parts = torch.stack([found.nodes, found.whole, found.local])
-        levels = _roomy(self.quantiles.to(parts))
+        levels = roomy(self.quantiles.to(parts))
         share = (parts.unsqueeze(2) <= levels.unsqueeze(1)).to(parts.dtype).mean(2)
         return torch.where(found.outside > 1e-6, 0.0, 100 * share.amin(0))
 
@@ -163,7 +169,7 @@ class TypicalityBank(ByValue):
             (found.nodes, found.whole, found.local), self.quantiles.to(found.whole), strict=True
         ):
             unit = (quantiles[50] + quantiles[95]) / 2
-            over = (value - _roomy(quantiles[round(100 - bar)])).clamp_min(0)
+            over = (value - roomy(quantiles[round(100 - bar)])).clamp_min(0)
             total = total + over / unit.clamp_min(0.05)
         return total
 
@@ -268,6 +274,6 @@ def combined(apart: Tensor, presence: Tensor) -> Tensor:
     return excess.sum(1) / presence.sum(1).clamp_min(1) + WORST * excess.amax(1)
 
 
-def _roomy(level: Tensor) -> Tensor:
+def roomy(level: Tensor) -> Tensor:
     """A little more: another order of the same sums must not turn equal into stranger."""
     return level * 1.001 + 1e-3

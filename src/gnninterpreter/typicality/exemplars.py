@@ -24,6 +24,7 @@ from gnninterpreter.typicality.references import References
 
 if TYPE_CHECKING:
     from gnninterpreter.distribution import Streams
+    from gnninterpreter.typicality.either import EitherBank
 
 __all__ = ["Exemplars", "choose_exemplars", "distinct_rows"]
 
@@ -144,7 +145,7 @@ def choose_exemplars(real: References, bank: TypicalityBank, count: int = MOST) 
     return Exemplars(graphs[order], percentile[order])
 
 
-def distinct_rows(graphs: DenseGraphs, bank: TypicalityBank) -> Tensor:
+def distinct_rows(graphs: DenseGraphs, bank: TypicalityBank | EitherBank) -> Tensor:
     """Places of graphs that differ from all before them, by their descriptions."""
     rows = bank.graph_frame(describe(compact(graphs)).graphs)
     _, group = torch.unique((rows * GRAIN).round(), dim=0, return_inverse=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -16,6 +17,10 @@ from gnninterpreter.typicality.bank import TypicalityBank
 from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars
 from gnninterpreter.typicality.fitting import fit
 from gnninterpreter.typicality.references import Certain, references
+from gnninterpreter.typicality.sizes import least_nodes
+
+if TYPE_CHECKING:
+    from gnninterpreter.typicality.either import EitherBank
 
 __all__ = ["FEWEST_GRAPHS", "Typicality"]
 
@@ -32,7 +37,7 @@ class Typicality(ByValue):
         exemplars: Real graphs, or pieces of them, that the model is certain of.
     """
 
-    bank: TypicalityBank
+    bank: TypicalityBank | EitherBank
     exemplars: Exemplars
 
     @classmethod
@@ -56,6 +61,10 @@ class Typicality(ByValue):
         bank = None if real is None else fit(real)
         if real is None or bank is None:
             return None
+        if not real.whole:
+            pieces = real.graphs[real.certain]
+            least = least_nodes(graphs, pieces, bank.graph_frame, int(bank.limits[0]))
+            bank = bank.from_size(least)
         found = cls(bank, choose_exemplars(real, bank))
         # As it will be read back, so that a search comes to the same before and after storing.
         return cls.from_tensors(found.tensors(), spec)

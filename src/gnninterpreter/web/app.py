@@ -38,7 +38,7 @@ except ImportError as error:
 
 __all__ = ["create_app"]
 
-SCRIPTS = ("talk.js", "board.js", "charts.js", "editor.js", "search.js", "live.js")
+SCRIPTS = ("talk.js", "board.js", "charts.js", "editor.js", "company.js", "search.js", "live.js")
 ASSETS = {"live.css": "text/css"} | dict.fromkeys(SCRIPTS, "text/javascript")
 POLL = 0.1
 
@@ -128,6 +128,20 @@ def _add_graphs(app: FastAPI, backend: Backend) -> None:
         found = await run_in_threadpool(backend.truth, await read_json(request))
         return json_answer({"truth": found})
 
+    @app.post("/api/look")
+    async def look(request: Request) -> Response:
+        return json_answer(await run_in_threadpool(backend.look, await read_json(request)))
+
+    @app.post("/api/smiles")
+    async def smiles(request: Request) -> Response:
+        graph = await run_in_threadpool(backend.company.read, await read_json(request))
+        return json_answer(await run_in_threadpool(backend.placed, graph))
+
+    @app.get("/api/real/{number}")
+    async def real(number: int) -> Response:
+        graph = backend.company.real_graph(number)
+        return json_answer(await run_in_threadpool(backend.placed, graph))
+
     @app.post("/api/layout")
     async def layout(request: Request) -> Response:
         return json_answer(await run_in_threadpool(backend.place, await read_json(request)))
@@ -188,7 +202,7 @@ async def _events(search: LiveSearch, backend: Backend) -> AsyncIterator[str]:
 
 def _outcome(explanation: Explanation, backend: Backend) -> dict[str, Any]:
     said = {
-        "score": str(explanation.probability),
+        "score": explanation.measured,
         "reason": explanation.reason,
         "verdict": explanation.verdict.to_json(),
         "notes": explanation.notes,

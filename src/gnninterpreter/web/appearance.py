@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from gnninterpreter.chem.elements import parse_atom
+from gnninterpreter.chem.reading import atom_block, reading_of
 from gnninterpreter.report.appearance import edge_look, legend, node_look
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
 __all__ = ["describe_block", "describe_legend"]
 
 
-def describe_block(block: Block) -> dict[str, Any]:
-    """A feature block as JSON values, with the look of its categories."""
+ATOMS = Categorical(2, ("C", "N"))
+
+
+def describe_block(block: Block, seen: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """A feature block as JSON values, with the look of its categories.
+
+    Args:
+        block: The block.
+        seen: Atoms that occur in the data, where only these are to be offered.
+    """
     if not isinstance(block, Categorical):
         return {
             "kind": "continuous",
@@ -34,12 +44,46 @@ def describe_block(block: Block) -> dict[str, Any]:
         "lines": [look.stroke for look in edges],
         "dashes": [look.dash for look in edges],
         "breadths": [look.breadth for look in edges],
+        **_choices(block, seen),
     }
+
+
+def _choices(block: Categorical, seen: frozenset[str]) -> dict[str, Any]:
+    """Which categories are offered, and which one new nodes or edges begin with."""
+    offered = [True] * block.size
+    names = [name.lower() for name in block.names]
+    if atom_block(block):
+        atoms = [parse_atom(name) for name in block.names]
+        symbols = {known.symbol for name in seen if (known := parse_atom(name))}
+        offered = [atom is not None and (not symbols or atom.symbol in symbols) for atom in atoms]
+        first = block.names.index("C") if "C" in block.names else 0
+    else:
+        bonds = reading_of(GraphSpec(nodes=(ATOMS,), edges=(block,)))
+        kinds = bonds.kinds if bonds is not None else ()
+        offered = [kind is not None for kind in kinds] or offered
+        first = kinds.index("single") if kinds else 0
+        first = names.index("0") if not kinds and "0" in names and "-1" in names else first
+    return {"offered": offered, "first": first}
 
 
 def describe_legend(spec: GraphSpec) -> list[dict[str, Any]]:
     """The lines of the legend, the same as in the report, as JSON values."""
     return [
         {"kind": entry.kind, "topic": entry.topic, "name": entry.name, **vars(entry.look)}
-        for entry in legend(spec)
+        for entry in legend(spec, _present(spec))
     ]
+
+
+def _present(spec: GraphSpec) -> set[tuple[str, str]] | None:
+    """What the legend keeps where there are too many categories: those that are offered."""
+    reading = reading_of(spec)
+    if reading is None or not reading.seen:
+        return None
+    found = set()
+    for kind, blocks in (("node", spec.nodes), ("edge", spec.edges)):
+        for block in blocks:
+            if isinstance(block, Categorical):
+                offered = _choices(block, reading.seen)["offered"]
+                names = zip(block.names, offered, strict=True)
+                found |= {(kind, name) for name, fine in names if fine}
+    return found

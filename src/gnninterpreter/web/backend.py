@@ -14,8 +14,8 @@ from torch import nn
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.rule import Oracle, oracle_of
-from gnninterpreter.chem import read_molecule
-from gnninterpreter.errors import GNNInterpreterError, ModelError, TargetError
+from gnninterpreter.chem.reading import reading_of
+from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError, TargetError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.explanation.storage import load_statistics
 from gnninterpreter.graphs import to_networkx
@@ -23,11 +23,15 @@ from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.models.task import Task
+from gnninterpreter.objective import ValueTarget
+from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.report import compute_extras, live_classifier
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.page import render_page
 from gnninterpreter.report.words import cores_of, shortcuts_of
+from gnninterpreter.spec.derived import completed
 from gnninterpreter.web.appearance import describe_block, describe_legend
+from gnninterpreter.web.company import Company
 from gnninterpreter.web.exports import export_graph
 from gnninterpreter.web.saved import SavedRuns
 from gnninterpreter.web.targets import askable
@@ -76,6 +80,9 @@ class Backend:
         self.saved = SavedRuns(folder, self.spec, self.opened)
         # The classifier listens to its model while it runs, so that runs must not overlap.
         self._lock = threading.Lock()
+        self.company = Company(result, self.classifier, dataset, self._lock)
+        reading = reading_of(self.spec)
+        self._seen = frozenset() if reading is None else reading.seen
         self._report: str | None = None
         self._opened: list[dict[str, Any]] | None = None
 
@@ -119,7 +126,10 @@ class Backend:
             if explanation.num_edges == 0 or explanation.similarity is None:
                 continue
             embedding = self.classifier.score_data([explanation.best]).embedding
-            mean = statistics.mean_embedding[explanation.target.index].to(embedding)
+            profile = explanation.target.profile(statistics)
+            if profile is None or profile.mean_embedding is None:
+                continue
+            mean = profile.mean_embedding.to(embedding)
             if mean.numel() != embedding.size(1):
                 return False
             found = torch.cosine_similarity(embedding, mean.unsqueeze(0)).nan_to_num(nan=-1.0)
@@ -138,21 +148,22 @@ class Backend:
             "classes": list(self.spec.class_names),
             "targets": list(self.targets),
             "directed": self.spec.directed,
-            "nodes": [describe_block(block) for block in self.spec.nodes],
+            "nodes": [describe_block(block, self._seen) for block in self.spec.nodes],
             "edges": [describe_block(block) for block in self.spec.edges],
             "legend": describe_legend(self.spec),
             "box": list(BOX),
             "most_nodes": MOST_NODES,
-            "similarity": self.statistics is not None,
+            "similarity": self.statistics is not None and self.classifier.task.exclusive,
             "rule": self.oracle is not None,
-            "molecules": read_molecule(_first(self.result), self.spec) is not None,
+            "molecules": self.company.molecules,
+            "real": len(self.company.real),
             "graphs": self._opened,
             "saved": self.saved.entries(),
         }
 
     def opened(self, explanation: Explanation) -> dict[str, Any]:
         """An explanation graph as the editor opens it."""
-        return self._entry(explanation.name, str(explanation.probability), explanation.best)
+        return self._entry(explanation.name, explanation.given, explanation.best)
 
     def _others(self, explanation: Explanation) -> Iterator[dict[str, Any]]:
         """Its cores and shortcuts, each under its right name."""
@@ -162,7 +173,7 @@ class Backend:
         ):
             for number, one in enumerate(found, 1):
                 name = f"{explanation.name}: {kind}" + f" {number}" * (len(found) > 1)
-                yield self._entry(name, f"{one.probability:.3f}", one.graph)
+                yield self._entry(name, one.said or f"{one.probability:.3f}", one.graph)
 
     def _entry(self, name: str, score: str, graph: Data) -> dict[str, Any]:
         return {
@@ -195,6 +206,7 @@ class Backend:
         """
         started = time.perf_counter()
         graph, ignored = _present(self.read(values))
+        graph = completed(graph, self.spec)
         answer: dict[str, Any] = {"values": None, "similarities": None}
         if graph.num_edges:
             with self._lock:
@@ -206,12 +218,15 @@ class Backend:
                     raise ModelError(
                         f"the model failed on this graph: {type(error).__name__}: {error}"
                     ) from error
-            predicts = scores.task is Task.REGRESSION
-            given = (scores.logits if predicts else scores.probabilities)[0].double().cpu()
+            given = scores.outputs[0].double().cpu()
             if not bool(torch.isfinite(given).all()):
-                raise ModelError("the model gives this graph no finite output")
+                derived = " and ".join(block.name for block in self.spec.derived)
+                why = f"; it may be no graph that can have '{derived}'" if derived else ""
+                raise ModelError(f"the model gives this graph no finite output{why}")
             answer |= {"values": [round(v, 6) for v in given.tolist()], "task": scores.task.value}
-            if self.statistics is not None:
+            if scores.task is Task.REGRESSION:
+                answer |= self._places_of_values(given.tolist())
+            elif self.statistics is not None:
                 mean = self.statistics.mean_embedding.to(scores.embedding)
                 alike = torch.cosine_similarity(scores.embedding, mean).nan_to_num(nan=-1.0)
                 answer["similarities"] = [round(s, 6) for s in alike.tolist()]
@@ -221,6 +236,18 @@ class Backend:
             "edges": int(graph.num_edges) // (1 if self.spec.directed else 2),
             "ignored": ignored,
             "milliseconds": round(1000 * (time.perf_counter() - started), 1),
+        }
+
+    def _places_of_values(self, values: list[float]) -> dict[str, Any]:
+        """How values read, where they lie among real ones in words, and as shares below them."""
+        ends = targets_of(None, self.spec, Task.REGRESSION, self.statistics)
+        known = {one.index: one for one in ends if isinstance(one, ValueTarget)}
+        each = [(known[index], value) for index, value in enumerate(values)]
+        words = [", ".join(filter(None, (t.written(values), t.place(v)))) for t, v in each]
+        return {
+            "words": words,
+            "figures": [target.figure(value) for target, value in each],
+            "shares": [(target.percentile(value) or 0.0) / 100 for target, value in each],
         }
 
     def truth(self, values: Any) -> str | None:
@@ -239,9 +266,26 @@ class Backend:
         except Exception:  # a rule of somebody else's, asked about any graph at all
             return None
 
+    def look(self, values: Any) -> dict[str, Any]:
+        """What stands beside a graph: chemistry, cores that it holds, real graphs near it.
+
+        Asked for by itself, as the rule is.
+
+        Raises:
+            DataError: If it is no graph that the spec can express, or has no edge.
+        """
+        graph, _ = _present(self.read(values))
+        if not graph.num_edges:
+            raise DataError("a graph needs an edge to be compared")
+        return self.company.look(graph)
+
     def place(self, values: Any) -> dict[str, Any]:
         """A graph laid out in the page's box, with every feature written out."""
-        graph = self.read(values)
+        return self.placed(self.read(values))
+
+    def placed(self, graph: Data) -> dict[str, Any]:
+        """The same for a graph that was read already; its label is left out."""
+        graph = Data(**{key: graph[key] for key in graph.keys() if key != "y"})  # noqa: SIM118
         written = graph_to_json(graph, self.spec)
         return {"graph": written, "positions": self._places(to_networkx(graph, self.spec))}
 
@@ -274,10 +318,6 @@ class Backend:
         return [[round(c, 1) for c in drawing.positions[node]] for node in graph.nodes]
 
 
-def _first(result: ExplanationSet) -> Data:
-    return next((e.best for e in result.values() if e.num_edges), Data(num_nodes=0))
-
-
 def _present(graph: Data) -> tuple[Data, int]:
     """The graph without nodes that no edge touches, and how many those are."""
     touched = torch.zeros(int(graph.num_nodes or 0), dtype=torch.bool)
@@ -287,7 +327,8 @@ def _present(graph: Data) -> tuple[Data, int]:
         return graph, 0
     number = touched.cumsum(0) - 1
     rest = graph.clone()
-    rest.x = graph.x[touched]
+    for key in filter(graph.is_node_attr, graph.keys()):
+        rest[key] = graph[key][touched]
     rest.edge_index = number[graph.edge_index]
     rest.num_nodes = int(touched.sum())
     return rest, ignored

@@ -53,7 +53,8 @@ def export_graph(
     if form == "smi":
         molecule = read_molecule(graph, spec)
         if molecule is None or not molecule.valid:
-            raise DataError("this graph is no valid molecule, so it has no SMILES")
+            why = f": {molecule.reason}" if molecule else ""
+            raise DataError(f"this graph is no valid molecule, so it has no SMILES{why}")
         return molecule.smiles + "\n", "text/plain"
     raise DataError(f"format must be one of {', '.join(FORMATS)} (got {form!r})")
 

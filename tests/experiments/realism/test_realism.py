@@ -217,7 +217,7 @@ def test_every_drawn_graph_is_in_a_part() -> None:
 
 
 def test_a_model_that_is_not_there_or_comes_without_graphs() -> None:
-    with pytest.raises(ModelError, match="bundle's file or"):
+    with pytest.raises(ModelError, match="cannot be imported"):
         subject("nowhere.at.all:model")
     with pytest.raises(DataError, match="comes without real graphs"):
         subject("tests.experiments.realism.own:model")

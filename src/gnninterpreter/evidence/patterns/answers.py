@@ -138,7 +138,8 @@ class RealAnswers:
             return []
         spec = self.classifier.spec
         small = compact(graphs)
-        given = target.score(self.classifier.score(small)).double().nan_to_num(nan=0.0).tolist()
+        scores = self.classifier.score(small)
+        given = target.score(scores).double().nan_to_num(nan=0.0).tolist()
         data = small.to_data_list()
         groups = sorted((group[0] for group in distinct(data, spec)), key=lambda i: _size(data[i]))
         found = []
@@ -146,7 +147,8 @@ class RealAnswers:
             graph = storable(data[i], spec, self.classifier.dtype)
             if graph is None:
                 continue
-            core = Core(graph, spec, given[i], given[i] >= certain)
+            said = target.said(scores.outputs[i].tolist())
+            core = Core(graph, spec, given[i], given[i] >= certain, said=said)
             if self.real is not None and self.measured:
                 core = count_in(self.real, core, target)[0]
             found.append(core)

@@ -53,7 +53,7 @@ def necessity(
     target: Target,
     rng: np.random.Generator,
 ) -> Effect | None:
-    """Mean fall of the probability when a core is taken out of graphs that hold it.
+    """Mean fall of the probability, or value, when a core is taken out of graphs that hold it.
 
     Args:
         parts: The graphs as the model reads them.
@@ -73,7 +73,7 @@ def necessity(
             asked += [(number, whole), (number, whole & ~nodes), (number, whole & ~drawn)]
     if not asked:
         return None
-    p = parts.score(asked, target).view(-1, 3).mean(dim=0).tolist()
+    p = parts.amount(asked, target).view(-1, 3).mean(dim=0).tolist()
     return Effect(p[0] - p[1], p[0] - p[2], len(asked) // 3)
 
 

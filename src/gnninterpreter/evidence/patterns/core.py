@@ -16,7 +16,7 @@ from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect
 from gnninterpreter.interchange import graph_from_json, graph_to_json
-from gnninterpreter.schema import number, optional, record, truth, whole
+from gnninterpreter.schema import number, optional, record, text, truth, whole
 from gnninterpreter.spec import GraphSpec
 
 __all__ = ["Core", "core_check", "storable"]
@@ -29,7 +29,7 @@ class Core(ByValue):
     Args:
         graph: The graph; a core was cut out of a real one.
         spec: What its features mean.
-        probability: What the model gives it by itself.
+        probability: How far the model gives it what was asked for, by itself.
         certain: Whether that is as much as is asked for.
         coverage: Share of the real graphs of the class, as the model sees it, that hold it.
         lift: How many times more often than other graphs do (half a graph is added to both
@@ -41,6 +41,7 @@ class Core(ByValue):
         undecided: For how many graphs it is not, since the limit was reached first.
         necessity: Mean fall of the probability when it is taken out of graphs that hold it.
         sufficiency: Share of other graphs that the model gives to the class once it is joined.
+        said: What the model says of it by itself, in words.
     """
 
     graph: Data
@@ -56,6 +57,7 @@ class Core(ByValue):
     undecided: int | None = None
     necessity: Effect | None = None
     sufficiency: Effect | None = None
+    said: str = ""
 
     def __post_init__(self) -> None:
         """Check that shares are shares."""
@@ -99,9 +101,7 @@ class Core(ByValue):
 
 def core_check(spec: GraphSpec, dtype: torch.dtype = torch.float32) -> Callable[[Any, str], Core]:
     """A check that reads what `Core.to_json` wrote; see `gnninterpreter.schema`."""
-    effect = optional(
-        record(Effect, value=number(-1, 1), control=optional(number(-1, 1)), graphs=whole())
-    )
+    effect = optional(record(Effect, value=number(), control=optional(number()), graphs=whole()))
     count = optional(whole())
     return record(
         lambda **values: Core(spec=spec, **values),
@@ -117,6 +117,7 @@ def core_check(spec: GraphSpec, dtype: torch.dtype = torch.float32) -> Callable[
         undecided=count,
         necessity=effect,
         sufficiency=effect,
+        said=text,
     )
 
 

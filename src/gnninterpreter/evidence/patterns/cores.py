@@ -71,35 +71,35 @@ def find_cores(
     own, bar, notes = real.of(target), real.bar(target), []
     if measured and own and len(own) < FEW:
         graphs = "graph is" if len(own) == 1 else "graphs are"
-        notes.append(f"only {len(own)} real {graphs} assigned to {target.name}: shares say little")
+        notes.append(f"only {len(own)} real {graphs} {_given(target)}: shares say little")
     if measured and bar < CERTAIN:
         notes.append(
-            f"the model gives .99 to less than half of the graphs of {target.name}; "
+            f"the model gives .99 to less than half of the graphs {target.members}; "
             f"certain means at least {bar:.3f} for its cores, as half of them get"
         )
     given = real.given(target)
     certain = [i for i in own if given[i] >= bar]
     if not certain or bar <= 0:
-        notes.append(f"no real graph is assigned to {target.name}, so it has no core")
+        notes.append(f"no real graph is {_given(target)}, so it has no core")
         return Cores(target, bar, (), 0, tuple(notes))
     seeds = [certain[i] for i in rng.permutation(len(certain))[: search.seeds].tolist()]
     candidates = gather_pieces(real, seeds, target, bar, search)
     if not candidates:
         notes.append(
-            f"no core: no connected piece of the real graphs of {target.name} makes the model "
-            "certain by itself"
+            f"no core: no connected piece of the real graphs {_given(target)} is enough for "
+            f"{target.noun} by itself"
         )
         return Cores(target, bar, (), 0, tuple(notes))
     cores = []
     for piece in choose(real, candidates, target, search, rng):
-        core = _core(real, piece)
+        core = _core(real, piece, target)
         if core is not None and measured:
             core = _measure(real, core, target, search, rng)
         cores += [] if core is None else [core]
     if measured and len(own) == len(real):
         notes.append(
-            f"every real graph is assigned to {target.name}: lift and sufficiency of its cores "
-            "were not judged"
+            f"every real graph is {_given(target)}: lift and sufficiency of its cores were not "
+            "judged"
         )
     undecided = sum(core.undecided or 0 for core in cores)
     if undecided:
@@ -136,10 +136,13 @@ def count_in(real: RealGraphs, core: Core, target: Target) -> tuple[Core, Matche
     return counted, found
 
 
-def _core(real: RealGraphs, piece: Candidate) -> Core | None:
+def _core(real: RealGraphs, piece: Candidate, target: Target) -> Core | None:
     spec = real.classifier.spec
     graph = storable(piece.data, spec, real.classifier.dtype)
-    return None if graph is None else Core(graph, spec, piece.probability, piece.certain)
+    if graph is None:
+        return None
+    said = target.said(real.classifier.score_data([graph]).outputs[0].tolist())
+    return Core(graph, spec, piece.probability, piece.certain, said=said)
 
 
 def _measure(
@@ -164,6 +167,11 @@ def _measure(
             real.classifier, core.graph, _graphs(real, hosts), target, controls, search.seed
         ),
     )
+
+
+def _given(target: Target) -> str:
+    """Which graphs the model gives a target to, in words that follow "graphs are"."""
+    return f"assigned to {target.name}" if target.probable else f"given {target.asked}"
 
 
 def _graphs(real: RealGraphs, numbers: list[int]) -> list[Data]:

@@ -74,6 +74,11 @@ class Parts:
         logits = self.logits(asked).double()
         return target.score(Scores(logits, logits, self.classifier.task)).nan_to_num(nan=0.0)
 
+    def amount(self, asked: Sequence[tuple[int, int]], target: Target) -> Tensor:
+        """What changes of parts are measured in, [K]: probabilities, or values."""
+        logits = self.logits(asked).double()
+        return target.amount(Scores(logits, logits, self.classifier.task)).nan_to_num(nan=0.0)
+
     def margin(self, asked: Sequence[tuple[int, int]], target: Target) -> Tensor:
         """Log-odds of the target, [K]; see `margin`."""
         logits = self.logits(asked)

@@ -18,7 +18,7 @@ from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.typed import typed_graphs
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.objective.target import Target
-from gnninterpreter.schema import listed, number, record, truth, whole
+from gnninterpreter.schema import listed, number, record, text, truth, whole
 from gnninterpreter.spec import GraphSpec
 
 __all__ = ["Exemplar", "exemplar_check", "find_exemplars"]
@@ -32,9 +32,11 @@ class Exemplar(ByValue):
         number: Its number among the real graphs that were looked at.
         graph: The graph.
         spec: What its features mean.
-        probability: What the model gives it.
+        probability: How far the model gives it what was asked for.
         mask: Which of its nodes the core lies on; none if it holds no core.
         core: Number of that core, or -1.
+        said: What the model says of it, in words.
+        truth: What its label says, in words.
     """
 
     number: int
@@ -43,6 +45,8 @@ class Exemplar(ByValue):
     probability: float
     mask: tuple[bool, ...]
     core: int
+    said: str = ""
+    truth: str = ""
 
     def __post_init__(self) -> None:
         """Check that there is a mark for each node."""
@@ -54,9 +58,9 @@ class Exemplar(ByValue):
 
     @property
     def data(self) -> Data:
-        """The graph, with ``core_mask`` for the nodes of the core, and its ``probability``."""
+        """The graph, with ``core_mask`` for the nodes of the core and what is said of it."""
         marked = self.graph.clone()
-        marked.probability = self.probability
+        marked.probability, marked.said, marked.truth = self.probability, self.said, self.truth
         marked.core_mask = torch.tensor(self.mask, dtype=torch.bool, device=_device(marked))
         return marked
 
@@ -81,6 +85,8 @@ def exemplar_check(
         probability=number(0, 1),
         mask=lambda value, where: tuple(listed(truth)(value, where)),
         core=whole(-1),
+        said=text,
+        truth=text,
     )
 
 
@@ -120,13 +126,17 @@ def find_exemplars(
     if not pool:
         pool = [int(i) for i in sure]
     found: list[Exemplar] = []
+    outputs = real.scores.outputs.double().cpu().tolist()
     # A few more than asked for, since some may be too large to keep.
     for i in _spread(real.embedding[pool], min(2 * count, len(pool))):
         core, nodes = places.get(pool[i], (-1, ()))
         kept = storable(real.graphs[pool[i]], spec, real.classifier.dtype)
         if kept is not None and len(found) < count:
             mask = tuple(node in nodes for node in range(len(real.typed[pool[i]])))
-            found.append(Exemplar(pool[i], kept, spec, float(given[pool[i]]), mask, core))
+            said = target.said(outputs[pool[i]])
+            truth = target.truth(real.graphs[pool[i]].get("y"), spec.class_names)
+            score = float(given[pool[i]])
+            found.append(Exemplar(pool[i], kept, spec, score, mask, core, said, truth))
     return found
 
 

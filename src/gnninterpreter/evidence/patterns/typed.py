@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gnninterpreter.graphs import table
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
 __all__ = ["Typed", "bits", "cut", "typed_graphs"]
@@ -208,11 +209,11 @@ def cut(graph: Data, nodes: Sequence[int]) -> Data:
 
 def _kinds(rows: Tensor, blocks: Sequence[Block]) -> list[int]:
     """One number for all categories of a row together."""
-    table = rows.reshape(rows.size(0), -1)
-    code = torch.zeros(table.size(0), dtype=torch.long)
+    rows = table(rows)
+    code = torch.zeros(rows.size(0), dtype=torch.long)
     start = 0
     for block in blocks:
-        part = table[:, start : start + block.width]
+        part = rows[:, start : start + block.width]
         start += block.width
         if isinstance(block, Categorical):
             index = part[:, 0].long() if block.encoding == "index" else part.argmax(dim=1)
@@ -222,11 +223,11 @@ def _kinds(rows: Tensor, blocks: Sequence[Block]) -> list[int]:
 
 
 def _values(rows: Tensor, blocks: Sequence[Block]) -> tuple[tuple[float, ...], ...]:
-    table = rows.reshape(rows.size(0), -1)
+    rows = table(rows)
     parts, start = [], 0
     for block in blocks:
         if not isinstance(block, Categorical) and not block.constant:
-            parts.append(table[:, start : start + block.width])
+            parts.append(rows[:, start : start + block.width])
         start += block.width
     if not parts:
         return ()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from gnninterpreter.errors import OutputError, SpecError
 from gnninterpreter.experiments.paper.settings import Settings
 from gnninterpreter.experiments.store import Computation, Store
+from gnninterpreter.parallel import Workers
 
 __all__ = ["CACHE", "STUDIES", "computations_of", "compute", "list_computations"]
 
@@ -58,7 +59,7 @@ def compute(
     settings: Settings,
     store: Store,
     *,
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     say: Callable[[str], None] = lambda line: None,
 ) -> int:
     """Compute what is not yet there; what is finished stays, however the run ends.

@@ -14,13 +14,14 @@ from typing import Any
 
 from gnninterpreter._version import __version__
 from gnninterpreter.errors import MissingExtraError, OutputError
-from gnninterpreter.experiments.fingerprints import code_fingerprint, model_fingerprint, versions
 from gnninterpreter.experiments.paper.compute import CACHE, STUDIES, computations_of, compute
 from gnninterpreter.experiments.paper.settings import DATASETS, Settings
 from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Table
 from gnninterpreter.experiments.store import Store
-from gnninterpreter.files import atomic_path
+from gnninterpreter.files import MOST_BYTES, atomic_path, read_file, read_json
+from gnninterpreter.fingerprints import code_fingerprint, model_fingerprint, versions
+from gnninterpreter.parallel import Workers
 
 __all__ = ["run"]
 
@@ -35,7 +36,7 @@ def run(
     quick: bool = False,
     seed: int = 0,
     fresh: bool = False,
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     any_version: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> list[Table]:
@@ -117,14 +118,11 @@ def _inputs(name: str, settings: Settings) -> dict[str, Any]:
 
 def _stored(folder: Path, inputs: dict[str, Any]) -> list[Table] | None:
     try:
-        record = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+        record = read_json(folder / "study.json")
         if record["inputs"] != inputs or not all((folder / n).is_file() for n in record["files"]):
             return None
-        return [
-            Table.from_json(json.loads((folder / f"{n}.json").read_text(encoding="utf-8")))
-            for n in record["tables"]
-        ]
-    except (OSError, ValueError, KeyError, TypeError):
+        return [Table.from_json(read_json(folder / f"{n}.json")) for n in record["tables"]]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
@@ -151,15 +149,17 @@ def _index(folder: Path) -> None:
     """Write all tables that are there into one file for people."""
     parts = ["# The paper's evaluation, repeated\n"]
     for name in STUDIES:
-        record = folder / name / "study.json"
-        if not record.is_file():
-            continue
-        described = json.loads(record.read_text(encoding="utf-8"))
-        size = "quick version" if described["inputs"]["settings"]["quick"] else "full version"
+        try:
+            described = read_json(folder / name / "study.json")
+            quick = described["inputs"]["settings"]["quick"]
+            files = [Path(Path(file).name) for file in described["files"]]
+            tables = [folder / name / file for file in files if file.suffix == ".md"]
+            shown = [read_file(table, MOST_BYTES).decode("utf-8") for table in tables]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # not there, or damaged: another study does not suffer for it
+        size = "quick version" if quick else "full version"
         parts.append(f"# {name.capitalize()}\n\n{size}\n")
-        files = [Path(file) for file in described["files"]]
-        tables = (folder / name / file for file in files if file.suffix == ".md")
-        parts += [table.read_text(encoding="utf-8") for table in tables]
+        parts += shown
         parts += [f"![{f.stem}]({name}/{f.name})\n" for f in files if f.suffix == ".svg"]
     with atomic_path(folder / "README.md") as temporary:
         temporary.write_text("\n".join(parts), encoding="utf-8")

@@ -17,6 +17,7 @@ from gnninterpreter.errors import MissingExtraError, OutputError, SpecError
 from gnninterpreter.experiments.metrics.likeness import likeness
 from gnninterpreter.experiments.realism.methods import Answer, answer
 from gnninterpreter.experiments.realism.rows import (
+    ABLATIONS,
     METHODS,
     RealismConfig,
     RealismRow,
@@ -33,6 +34,7 @@ from gnninterpreter.experiments.realism.subjects import (
 from gnninterpreter.experiments.store import Computation, Store
 from gnninterpreter.files import write_atomically
 from gnninterpreter.isomorphism import distinct
+from gnninterpreter.parallel import Workers
 
 __all__ = ["configs_of", "depends_on", "graphs_file", "measure_once", "realism", "structure"]
 
@@ -52,12 +54,17 @@ def configs_of(
         models: Names with commas between; ``bundled`` and ``zoo`` stand for all of each.
         seeds: How many seeds; XGNN gets three at the most.
         restarts: Restarts of each search.
-        methods: Names of methods with commas between; ``all`` stands for all.
+        methods: Names of methods with commas between; ``all`` stands for all but ablations,
+            ``ablation`` for ours and these.
 
     Raises:
         SpecError: If there is no such method.
     """
-    chosen = METHODS if methods == "all" else tuple(methods.split(","))
+    groups = {
+        "all": tuple(name for name in METHODS if name not in ABLATIONS),
+        "ablation": ("ours", "certain", *ABLATIONS),
+    }
+    chosen = groups.get(methods) or tuple(methods.split(","))
     for method in chosen:
         if method not in METHODS:
             raise SpecError(f"method must be one of {', '.join(METHODS)} (got {method!r})")
@@ -73,7 +80,7 @@ def configs_of(
 def realism(
     configs: Iterable[RealismConfig],
     out: Path,
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     tell: Callable[[RealismRow], None] | None = None,
 ) -> list[RealismRow]:
     """Measure what is not stored yet, and write down and return all that was asked for.
@@ -182,6 +189,7 @@ def _row(found: Subject, config: RealismConfig, said: Answer) -> RealismRow:
         validation_score=likeness(found.classifier, found.statistics, said.best, target).score,
         seconds=said.seconds,
         verdict=said.verdict,
+        bits=said.bits,
     )
 
 
@@ -226,7 +234,12 @@ def _write_graphs(values: Iterable[Mapping[str, Any]], path: Path) -> None:
 
 
 def _computation(config: RealismConfig) -> Computation:
-    costs = {"ours": 20.0, "certain": 10.0, "paper": 60.0, "xgnn": 60.0}
+    costs = dict.fromkeys(ABLATIONS, 20.0) | {
+        "ours": 20.0,
+        "certain": 10.0,
+        "paper": 60.0,
+        "xgnn": 60.0,
+    }
     return Computation(
         "realism.compute",
         "measure_once",

@@ -24,7 +24,8 @@ from gnninterpreter.errors import CheckpointError, MissingExtraError
 from gnninterpreter.experiments.realism.compute import graphs_file, structure
 from gnninterpreter.experiments.realism.gins import Judge
 from gnninterpreter.experiments.realism.subjects import Subject, subject
-from gnninterpreter.files import write_atomically
+from gnninterpreter.files import read_json, write_atomically
+from gnninterpreter.schema import anything, listed, record, text, whole
 
 __all__ = [
     "LEAST",
@@ -106,7 +107,7 @@ def discrepancies(
     """
     path = graphs_file(out)
     try:
-        drawn = json.loads(path.read_text(encoding="utf-8"))["drawn"]
+        drawn = read_json(path)["drawn"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
             f"{path} holds no drawn graphs ({error!r}); measure realism first"
@@ -141,10 +142,14 @@ def read_discrepancies(out: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
         if content["kind"] != KIND:
             raise KeyError("kind")
-        return list(content["rows"])
+        row = record(
+            dict, model=text, **{"class": text}, seed=anything, method=text, graphs=whole(),
+            discrepancy=anything,
+        )  # fmt: skip
+        return listed(row)(content["rows"], "rows")  # type: ignore[no-any-return]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path} holds no discrepancies ({error!r}); delete it") from error
 

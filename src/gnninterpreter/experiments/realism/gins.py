@@ -16,8 +16,8 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.graphs import node_rows, table
-from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.graphs import decode, dense_width, node_rows
+from gnninterpreter.spec import GraphSpec
 from gnninterpreter.typicality.pieces import cut_piece
 
 __all__ = ["NEAREST", "WHOLE", "Judge", "RandomGIN", "places_of", "standing"]
@@ -55,9 +55,9 @@ class RandomGIN:
         def normal(rows: int, columns: int) -> Tensor:
             return DEVIATION * torch.randn(rows, columns, generator=generator, dtype=torch.double)
 
-        widths = [_width(self.spec.nodes), *[WIDTH] * (LAYERS - 1)]
+        widths = [dense_width(self.spec.nodes), *[WIDTH] * (LAYERS - 1)]
         nodes = [normal(width, WIDTH) for width in widths]
-        edges = [normal(_width(self.spec.edges), width) for width in widths]
+        edges = [normal(dense_width(self.spec.edges), width) for width in widths]
         return nodes, edges if self.spec.edges else []
 
     def embed(self, graphs: Sequence[Data]) -> Tensor:
@@ -68,13 +68,15 @@ class RandomGIN:
             [graph.edge_index.cpu() + start for graph, start in zip(graphs, first, strict=True)], 1
         )
         source, target = edge_index
-        h = torch.cat([_one_hot(node_rows(graph).cpu(), self.spec.nodes) for graph in graphs])
+        rows = [decode(node_rows(g).cpu(), self.spec.nodes, torch.double) for g in graphs]
+        h = torch.cat(rows)
         owner = torch.repeat_interleave(torch.arange(len(graphs)), counts)
         nodes, edges = self._weights
         strengths = None
         if edges:
             parts = [g.edge_attr if g.get("edge_attr") is not None else g.edge_type for g in graphs]
-            strengths = torch.cat([_one_hot(part.cpu(), self.spec.edges) for part in parts])
+            rows = [decode(part.cpu(), self.spec.edges, torch.double) for part in parts]
+            strengths = torch.cat(rows)
         means = []
         for layer, weight in enumerate(nodes):
             message = h[source]
@@ -218,19 +220,3 @@ class Judge:
             if int(piece.num_nodes or 0) == size:
                 return piece
         return None
-
-
-def _width(blocks: Sequence[Block]) -> int:
-    return sum(b.size if isinstance(b, Categorical) else b.dim for b in blocks)
-
-
-def _one_hot(values: Tensor, blocks: Sequence[Block]) -> Tensor:
-    """Feature columns with categories one-hot, [N, width]."""
-    rows, parts, start = table(values), [], 0
-    for block in blocks:
-        part = rows[:, start : start + block.width]
-        start += block.width
-        if isinstance(block, Categorical) and block.encoding == "index":
-            part = torch.nn.functional.one_hot(part[:, 0].long(), block.size)
-        parts.append(part.double())
-    return torch.cat(parts, dim=1)

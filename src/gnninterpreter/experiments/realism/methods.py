@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,11 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.experiments.realism.gins import Judge
-from gnninterpreter.experiments.realism.rows import RealismConfig
+from gnninterpreter.experiments.realism.rows import ABLATIONS, RealismConfig
 from gnninterpreter.experiments.realism.subjects import Subject
 from gnninterpreter.models.statistics import picture_nodes
+from gnninterpreter.objective import Typical
+from gnninterpreter.search import Recipe
 from gnninterpreter.typicality.pieces import cut_piece
 
 __all__ = ["Answer", "answer"]
@@ -35,6 +38,7 @@ class Answer:
         feasible: Whether the best graph is in one piece and within limits.
         seconds: Time it took.
         verdict: What the evidence comes to, in a word or two.
+        bits: What is open in its distributions, a mean over restarts.
         judge: What to place the graphs by, where it is not that of all real graphs.
         placed: Graphs to place instead of the best and the samples.
     """
@@ -47,6 +51,7 @@ class Answer:
     feasible: bool
     seconds: float
     verdict: str
+    bits: float | None = None
     judge: Judge | None = None
     placed: tuple[Data, Sequence[Data]] | None = None
 
@@ -72,7 +77,22 @@ def answer(found: Subject, config: RealismConfig, samples: int) -> Answer:
         feasible=explanation.restarts[explanation.choice].feasible,
         seconds=explanation.seconds,
         verdict=str(explanation.verdict),
+        bits=mean(restart.undecided for restart in explanation.restarts),
     )
+
+
+def _ablated(method: str) -> Recipe:
+    """Our search with one ingredient left out."""
+    auto = Recipe.auto()
+    if method == "unopened":
+        return auto.with_(opening=1)
+    if method in ("unspread", "unshrunk"):
+        return auto.without(method.removeprefix("un").replace("shrunk", "shrink"))
+    bar = float(method.removeprefix("bar-"))
+    terms = tuple(
+        replace(w, term=Typical(bar)) if isinstance(w.term, Typical) else w for w in auto.terms
+    )
+    return replace(auto, name=method, terms=terms)
 
 
 def _explained(found: Subject, config: RealismConfig) -> Any:
@@ -83,7 +103,9 @@ def _explained(found: Subject, config: RealismConfig) -> Any:
     if config.method in ("random", "xgnn"):
         baseline = Random() if config.method == "random" else XGNN()
         return baseline.explain(found.model, **options)[config.target]
-    recipe = "auto" if config.method == "ours" else config.method
+    recipe: Any = "auto" if config.method == "ours" else config.method
+    if config.method in ABLATIONS:
+        recipe = _ablated(config.method)
     options |= {"restarts": config.restarts, "recipe": recipe, "progress": False}
     return explain(found.model, **options)[config.target]
 

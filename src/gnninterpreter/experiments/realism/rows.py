@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from gnninterpreter.errors import CheckpointError, SpecError
-from gnninterpreter.experiments.fingerprints import versions
-from gnninterpreter.files import write_atomically
+from gnninterpreter.files import read_json, write_atomically
+from gnninterpreter.fingerprints import versions
+from gnninterpreter.schema import listed, typed
 
-__all__ = ["METHODS", "RealismConfig", "RealismRow", "line", "read_rows", "write_rows"]
+__all__ = ["ABLATIONS", "METHODS", "RealismConfig", "RealismRow", "line", "read_rows", "write_rows"]
 
 KIND, SCHEMA = "realism", 1
-METHODS = ("ours", "certain", "paper", "random", "xgnn", "real")
+ABLATIONS = ("unopened", "unspread", "unshrunk", "bar-0", "bar-25")
+METHODS = ("ours", "certain", "paper", "random", "xgnn", "real", *ABLATIONS)
 
 
 @dataclass(frozen=True, order=True)
@@ -27,7 +29,8 @@ class RealismConfig:
         target: Name of the class.
         seed: The seed.
         method: ``"ours"``, ``"certain"`` (the search without typicality), ``"paper"``,
-            ``"random"``, ``"xgnn"`` or ``"real"`` (real graphs that were left out).
+            ``"random"``, ``"xgnn"``, ``"real"`` (real graphs that were left out) or one of
+            `ABLATIONS`, our search with one ingredient left out.
         restarts: Restarts of a search; baselines have none.
 
     Raises:
@@ -81,6 +84,7 @@ class RealismRow:
         validation_score: GIN-Graph's validation score of the best graph.
         seconds: Time it took.
         verdict: The verdict in a word or two.
+        bits: What is open in the distributions, a mean over restarts; None in older files.
     """
 
     model: str
@@ -113,6 +117,7 @@ class RealismRow:
     validation_score: float | None
     seconds: float
     verdict: str
+    bits: float | None = None
 
     @property
     def config(self) -> RealismConfig:
@@ -163,11 +168,14 @@ def read_rows(out: Path) -> list[RealismRow]:
         CheckpointError: If it is not a file of rows.
     """
     try:
-        content = json.loads(out.read_text(encoding="utf-8"))
+        content = read_json(out)
         if content["kind"] != KIND or content["schema"] != SCHEMA:
             raise KeyError("kind")
-        return [RealismRow.from_json(row) for row in content["rows"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        rows = content["rows"]
+        named = [{"target" if k == "class" else k: v for k, v in row.items()} for row in rows]
+        found: list[RealismRow] = listed(typed(RealismRow))(named, "rows")
+        return found
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CheckpointError(
             f"{out} is not a file of realism rows ({error!r}); give another file"
         ) from error

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib
-import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
-from torch import nn
 from torch_geometric.data import Data
 
-from gnninterpreter.errors import DataError, ModelError
-from gnninterpreter.experiments.fingerprints import data_fingerprint, model_fingerprint
+from gnninterpreter.errors import DataError
 from gnninterpreter.experiments.realism.gins import Judge
+from gnninterpreter.fingerprints import (
+    data_fingerprint,
+    graphs_fingerprint,
+    model_fingerprint,
+    weights_fingerprint,
+)
 from gnninterpreter.isomorphism import graph_key
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.references import load_data, load_model
 from gnninterpreter.spec import GraphSpec, graph_list
 
 __all__ = ["Subject", "fingerprint", "names_of", "subject", "targets_of"]
@@ -118,7 +118,9 @@ def _loaded(name: str) -> Subject:
     from gnninterpreter import datasets
     from gnninterpreter.models import Bundle
 
-    model, data = _referred(name)
+    reference, _, graphs_named = name.partition(SEPARATOR)
+    model = load_model(reference)
+    data = load_data(graphs_named) if graphs_named else None
     if data is None and isinstance(model, Bundle) and model.dataset_name in datasets.NAMES:
         data = datasets.load(model.dataset_name)
     if data is None:
@@ -137,37 +139,6 @@ def _loaded(name: str) -> Subject:
     statistics = ClassStatistics.from_dataset(classifier, graphs)
     options = {"spec": spec, "class_statistics": statistics}
     return Subject(name, model, options, classifier, statistics, graphs, oracle, molecules)
-
-
-def _referred(name: str) -> tuple[Any, Any]:
-    """The model of a name, and the graphs named with it."""
-    from gnninterpreter import datasets
-    from gnninterpreter.models import bundled_names, load, load_bundle
-
-    if name in bundled_names():
-        return load(name), None
-    model, _, data = name.partition(SEPARATOR)
-    graphs = None
-    if data:
-        graphs = datasets.load(data) if data in datasets.NAMES else _attribute(data)
-    is_file = Path(model).suffix in (".json", ".safetensors")
-    return load_bundle(model) if is_file else _attribute(model), graphs
-
-
-def _attribute(reference: str) -> Any:
-    """What ``package.module:name`` names, called where it is a function without arguments."""
-    module, _, name = reference.partition(":")
-    if os.getcwd() not in sys.path:  # The processes of a pool do not have it.
-        sys.path.insert(0, os.getcwd())
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ModelError(
-            f"models must name a bundled model, one of the zoo, a bundle's file or "
-            f"package.module:name (got {reference!r}: {error})"
-        ) from error
-    plain = callable(found) and not isinstance(found, nn.Module)
-    return found() if plain and not hasattr(found, "__getitem__") else found
 
 
 def targets_of(name: str, method: str = "ours") -> tuple[str, ...]:
@@ -197,13 +168,9 @@ def fingerprint(name: str) -> dict[str, str]:
         return {"model": repr(ZOO[name])}
     if name in bundled_names():
         return {"model": model_fingerprint(name), "data": data_fingerprint(name)}
-    found, digest = subject(name), hashlib.sha256()
-    for key, value in sorted(found.classifier.model.state_dict().items()):
-        digest.update(key.encode() + value.cpu().numpy().tobytes())
-    for graph in found.graphs:
-        digest.update(repr(_size(graph)).encode() + graph.edge_index.numpy().tobytes())
-        digest.update(b"" if graph.x is None else graph.x.numpy().tobytes())
-    return {"model": f"{name}-{digest.hexdigest()[:16]}"}
+    found = subject(name)
+    content = (weights_fingerprint(found.classifier.model), graphs_fingerprint(found.graphs))
+    return {"model": name, "weights": content[0], "data": content[1]}
 
 
 def _size(graph: Data) -> tuple[int, int]:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from gnninterpreter.errors import OutputError
-from gnninterpreter.experiments.fingerprints import model_fingerprint
 from gnninterpreter.experiments.robustness.runs import (
     WANTED,
     Run,
@@ -21,6 +20,8 @@ from gnninterpreter.experiments.robustness.runs import (
 )
 from gnninterpreter.experiments.store import Computation, Store
 from gnninterpreter.explanation import Explanation
+from gnninterpreter.fingerprints import model_fingerprint
+from gnninterpreter.parallel import Workers
 
 __all__ = ["configs_of", "depends_on", "explain_once", "robustness"]
 
@@ -52,7 +53,7 @@ def configs_of(models: str, seeds: int, restarts: int = 8, recipe: str = "auto")
 def robustness(
     configs: Iterable[RunConfig],
     out: Path,
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     tell: Callable[[Run], None] | None = None,
 ) -> list[Run]:
     """Do the runs that are not stored yet, and write down and return all that were asked for.

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from gnninterpreter.errors import CheckpointError
-from gnninterpreter.experiments.fingerprints import versions
-from gnninterpreter.files import write_atomically
+from gnninterpreter.files import read_json, write_atomically
+from gnninterpreter.fingerprints import versions
+from gnninterpreter.schema import listed, typed
 
 __all__ = ["WANTED", "Run", "RunConfig", "read_runs", "write_runs"]
 
@@ -103,10 +104,11 @@ def read_runs(out: Path) -> list[Run]:
         CheckpointError: If it is not a file of runs.
     """
     try:
-        content = json.loads(out.read_text())
+        content = read_json(out)
         if content["kind"] != "robustness" or content["schema"] != SCHEMA:
             raise KeyError("kind")
-        return [Run.from_json(row) for row in content["runs"]]
+        runs: list[Run] = listed(typed(Run))(content["runs"], "runs")
+        return runs
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
             f"{out} is not a file of robustness runs ({error!r}); give another file"

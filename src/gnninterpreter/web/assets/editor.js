@@ -64,7 +64,7 @@ const Editor = (spec, { changed, tell }) => {
   // Changes by hand.
   const fresh = (blocks) =>
     blocks.map((block) => {
-      if (block.kind === "categorical") return 0;
+      if (block.kind === "categorical") return block.first;
       return block.constant ? null : block.low.map((low, i) => (low + block.high[i]) / 2);
     });
   const addNode = ({ x, y }) => {
@@ -109,7 +109,7 @@ const Editor = (spec, { changed, tell }) => {
   const field = (block, b, entry) => {
     if (block.kind === "categorical") {
       const select = document.createElement("select");
-      block.names.forEach((name, i) => select.append(new Option(name, i, false, i === entry[b])));
+      block.names.forEach((name, i) => (block.offered[i] || i === entry[b]) && select.append(new Option(name, i, false, i === entry[b])));
       select.addEventListener("change", () => change(() => (entry[b] = Number(select.value))));
       return [[block.name, select]];
     }

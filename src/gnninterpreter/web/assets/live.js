@@ -41,17 +41,19 @@
   };
   const words = (answer) => {
     if (!answer.values) return "A graph needs at least one edge.";
-    const said = answer.task === "regression" ? d3.range(answer.values.length) : chosen(answer);
+    if (answer.words) return answer.words.join("; ");
+    const said = chosen(answer);
     return said.map((c) => `${spec.classes[c]}, with ${answer.values[c].toFixed(3)}`).join("; ") || "none of the labels";
   };
   const show = (answer) => {
-    const { values, task, similarities, nodes, edges, ignored, milliseconds } = answer;
+    const { values, shares, figures, similarities, nodes, edges, ignored, milliseconds } = answer;
     $("answer").className = "verdict";
     $("answer").textContent = words(answer);
     rows.forEach(({ row, fill, number, alike }, c) => {
       row.className = chosen(answer).includes(c) ? "target" : "";
-      fill.style.width = `${values && task !== "regression" ? 100 * values[c] : 0}%`;
-      number.textContent = values ? values[c].toFixed(3) : "";
+      // A value fills as much of its bar as there are real graphs below it.
+      fill.style.width = `${values ? 100 * (shares || values)[c] : 0}%`;
+      number.textContent = figures ? figures[c] : values ? values[c].toFixed(3) : "";
       alike.textContent = similarities && c in similarities ? similarities[c].toFixed(2) : "";
     });
     const aside = ignored ? `; ${ignored} without an edge do not count` : "";
@@ -63,6 +65,13 @@
     $("answer").className = "verdict bad";
     $("figures").textContent = "";
   };
+  // Said beside the answer, too, which is what stays in sight on a phone.
+  const seen = (beside) => {
+    company.show(beside);
+    if (!beside.molecule || beside.molecule.valid) return;
+    $("answer").textContent += "; no valid molecule";
+    $("answer").classList.add("caution");
+  };
   // Only the last question counts: an answer that was overtaken is dropped. The bars do not wait
   // for the rule of the data set, which may take its time.
   let asking = null;
@@ -72,16 +81,21 @@
     try {
       const answer = await Talk.json("/api/score", editor.graph(), mine.signal);
       show(answer);
+      if (!answer.values) company.nothing();
+      else Talk.json("/api/look", editor.graph(), mine.signal).then(seen).catch(() => {});
       if (!spec.rule || !answer.values) return;
       const { truth } = await Talk.json("/api/truth", editor.graph(), mine.signal);
       if (!truth) return;
       $("answer").textContent += `; by rule ${truth}`;
       $("answer").classList.toggle("caution", !chosen(answer).some((c) => spec.classes[c] === truth));
     } catch (error) {
-      if (error.name !== "AbortError") refuse(error.message);
+      if (error.name === "AbortError") return;
+      refuse(error.message);
+      company.nothing();
     }
   };
   const editor = Editor(spec, { changed: score, tell });
+  const company = Company(spec, { open: editor.open, tell });
 
   // The legend, as in the report: every category with its letter or line, and its real name.
   const sample = (entry) => {
@@ -110,7 +124,7 @@
   // Graphs to open: those of the run, and those that were saved.
   const addTo = (box, name, { graph, positions, score }) => {
     const button = make("button", "", name);
-    Object.assign(button, { type: "button", title: `score ${score}` });
+    Object.assign(button, { type: "button", title: `the model says ${score}` });
     button.addEventListener("click", () => editor.open(graph, positions));
     $(box).append(button);
   };

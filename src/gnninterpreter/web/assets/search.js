@@ -37,7 +37,7 @@ const Search = ({ open, saved }) => {
     search.opened = end.opened || null;
     if (end.svg) $("forming").innerHTML = end.svg;
     const ending = end.reason === end.state ? end.state : `${end.state}, ${end.reason}`;
-    say(`${search.name}: ${ending}; ${end.verdict.word}; score ${end.score}. ${[...end.verdict.reasons, ...end.notes].join(" ")}`);
+    say(`${search.name}: ${ending}; ${end.verdict.word}; ${end.score}. ${[...end.verdict.reasons, ...end.notes].join(" ")}`);
     $("open").disabled = !search.opened;
     $("save").disabled = false;
     return ($("outcome").hidden = false);

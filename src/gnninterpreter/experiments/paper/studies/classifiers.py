@@ -7,6 +7,7 @@ from gnninterpreter.experiments.paper.settings import DATASETS, Settings
 from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.store import Computation
+from gnninterpreter.models import ClassificationScores
 
 __all__ = ["computations", "study"]
 
@@ -27,10 +28,12 @@ def study(context: StudyContext) -> Outcome:
     for dataset in DATASETS:
         bundle = context.bundle(dataset)
         whole = dataset == "mutag"
-        scores = bundle.scores["all" if whole else "test"]
+        scores, tested = bundle.scores["all" if whole else "test"], bundle.scores["test"]
+        assert isinstance(scores, ClassificationScores)
+        assert isinstance(tested, ClassificationScores)
         published = ACCURACY[dataset]
         note = MUTAG_NOTE if whole else _compared(published, scores.accuracy, scores.count)
-        held_out = {"held-out": bundle.scores["test"].accuracy, "graphs": scores.count}
+        held_out = {"held-out": tested.accuracy, "graphs": scores.count}
         accuracy.append(Row((dataset,), Value(published), Value(scores.accuracy), note, held_out))
         for target in CLASSES[dataset]:
             index = bundle.spec.class_index(target)
@@ -40,7 +43,7 @@ def study(context: StudyContext) -> Outcome:
             text = "whole data set, as in the paper" if whole else ""
             if lower and not whole:
                 text = f"{known.mean - own:.4f} lower, on {scores.count} held-out graphs"
-            held = {"held-out": bundle.scores["test"].f1[index]}
+            held = {"held-out": tested.f1[index]}
             f1.append(Row((dataset, target), known, Value(own), text, held))
     return Outcome(
         [

@@ -19,8 +19,8 @@ from gnninterpreter.datasets.mutag import ATOMS
 from gnninterpreter.datasets.rome import BaseGraph, MissingArchiveError, find_archive, read_archive
 from gnninterpreter.datasets.rome_like import synthetic_graph
 from gnninterpreter.evidence import ClassCounts, class_counts, gabriel_edges, join
-from gnninterpreter.experiments.fingerprints import data_fingerprint, model_fingerprint
 from gnninterpreter.experiments.paper.bundled import bundle, classifier
+from gnninterpreter.fingerprints import data_fingerprint, model_fingerprint
 from gnninterpreter.interchange import graph_to_json
 
 __all__ = ["ATOM_SHARES", "attach", "attached", "depends_on", "motif_sets", "nitro", "nitro_graphs"]

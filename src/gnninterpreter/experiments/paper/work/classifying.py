@@ -10,9 +10,9 @@ from torch_geometric.data import Data
 
 from gnninterpreter import datasets
 from gnninterpreter.evidence import class_counts, random_baseline, random_features
-from gnninterpreter.experiments.fingerprints import data_fingerprint, model_fingerprint
 from gnninterpreter.experiments.paper.bundled import bundle, classifier
 from gnninterpreter.experiments.paper.work.explaining import known
+from gnninterpreter.fingerprints import data_fingerprint, model_fingerprint
 from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.spec import GraphSpec
 

@@ -13,10 +13,10 @@ from gnninterpreter import api, datasets
 from gnninterpreter.baselines import XGNN, Random
 from gnninterpreter.datasets.molecules import nitro_groups
 from gnninterpreter.errors import SpecError
-from gnninterpreter.experiments.fingerprints import data_fingerprint, model_fingerprint
 from gnninterpreter.experiments.paper.bundled import bundle, classifier
 from gnninterpreter.experiments.paper.records import record
 from gnninterpreter.explanation import Explanation, LatentSampler
+from gnninterpreter.fingerprints import data_fingerprint, model_fingerprint
 from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.search import Recipe
 

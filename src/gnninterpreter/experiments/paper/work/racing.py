@@ -11,9 +11,9 @@ from gnninterpreter import api
 from gnninterpreter.baselines import XGNN
 from gnninterpreter.baselines.xgnn.building import Rules
 from gnninterpreter.baselines.xgnn.reachable import best_reachable
-from gnninterpreter.experiments.fingerprints import model_fingerprint
 from gnninterpreter.experiments.paper.bundled import bundle, classifier
 from gnninterpreter.explanation import Explanation
+from gnninterpreter.fingerprints import model_fingerprint
 from gnninterpreter.search import Recipe
 
 __all__ = ["complexity", "depends_on", "race", "reach"]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gnninterpreter.experiments import fingerprints
-from gnninterpreter.experiments.fingerprints import code_fingerprint
+from gnninterpreter import fingerprints
+from gnninterpreter.fingerprints import code_fingerprint
 
 WORK = "gnninterpreter.experiments.paper.work.explaining"
 

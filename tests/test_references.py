@@ -5,12 +5,12 @@ import sys
 import pytest
 from torch import nn
 
-from gnninterpreter.cli.references import load_data, load_forward, load_model
-from gnninterpreter.errors import DataError, ModelError
+from gnninterpreter.errors import CheckpointError, DataError, ModelError
 from gnninterpreter.models import Bundle
+from gnninterpreter.references import load_checkpoint, load_data, load_forward, load_model
 
-from . import lab
-from .conftest import HERE
+from .cli import lab
+from .cli.conftest import HERE
 
 
 @pytest.fixture(autouse=True)
@@ -51,3 +51,16 @@ def test_the_argument_is_named():
         load_data("lab:nothing")
     with pytest.raises(ModelError, match="--forward 'lab:nothing'"):
         load_forward("lab:nothing")
+
+
+def test_a_checkpoint_is_loaded_by_a_function_that_takes_its_path(tmp_path):
+    path = tmp_path / "w.pt"
+    with pytest.raises(CheckpointError, match=r"there is no checkpoint .*w\.pt"):
+        load_checkpoint("lab:Degrees", path)
+    path.touch()
+    with pytest.raises(ModelError, match="must be a function that takes the path"):
+        load_checkpoint("sys:path", path)
+    with pytest.raises(ModelError, match=r"failed when it was called with .*w\.pt"):
+        load_checkpoint("lab:fails", path)
+    with pytest.raises(ModelError, match=r"a function that returns one \(got str\)"):
+        load_checkpoint("os.path:basename", path)

@@ -8,18 +8,33 @@ from __future__ import annotations
 import ast
 import hashlib
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib import metadata, resources
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["code_fingerprint", "data_fingerprint", "model_fingerprint", "versions"]
+if TYPE_CHECKING:
+    from torch import nn
+    from torch_geometric.data import Data
+
+__all__ = [
+    "code_fingerprint",
+    "data_fingerprint",
+    "digest_of",
+    "files_fingerprint",
+    "graphs_fingerprint",
+    "model_fingerprint",
+    "versions",
+    "weights_fingerprint",
+]
 
 PACKAGE = "gnninterpreter"
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parent
 LIBRARIES = ("torch", "torch_geometric", "numpy", "networkx", "scipy")
 LENGTH = 16
+MODEL_FILES = ("json", "safetensors")
 
 
 @lru_cache(maxsize=64)
@@ -53,10 +68,47 @@ def code_fingerprint(module: str, root: Path = ROOT) -> str:
 def model_fingerprint(name: str) -> str:
     """A hash of the files of a bundled model: its weights, its spec and its statistics."""
     folder = resources.files(f"{PACKAGE}.models") / "checkpoints"
+    return f"{name}-{files_fingerprint(*(folder / f'{name}.{e}' for e in MODEL_FILES))}"
+
+
+def files_fingerprint(*paths: Any) -> str:
+    """A hash of the content of files.
+
+    Raises:
+        OSError: If one cannot be read.
+    """
+    return digest_of(path.read_bytes() for path in paths)
+
+
+def weights_fingerprint(model: nn.Module) -> str:
+    """A hash of the names and values of a model's weights."""
+    state = sorted(model.state_dict().items())
+    return digest_of(part for name, value in state for part in (name.encode(), _bytes(value)))
+
+
+def graphs_fingerprint(graphs: Iterable[Data]) -> str:
+    """A hash of the tensors of graphs, labels among them."""
+    return digest_of(
+        part
+        for graph in graphs
+        for name, value in sorted(graph.to_dict().items())
+        for part in (name.encode(), _bytes(value))
+    )
+
+
+def digest_of(parts: Iterable[bytes]) -> str:
+    """A short hash of some bytes, each part apart from the next."""
     digest = hashlib.sha256()
-    for ending in ("json", "safetensors"):
-        digest.update((folder / f"{name}.{ending}").read_bytes())
-    return f"{name}-{digest.hexdigest()[:LENGTH]}"
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()[:LENGTH]
+
+
+def _bytes(value: Any) -> bytes:
+    if not hasattr(value, "detach"):
+        return repr(value).encode()
+    plain = value.detach().cpu().contiguous()
+    return f"{plain.dtype}{tuple(plain.shape)}".encode() + bytes(plain.flatten().numpy())
 
 
 @lru_cache(maxsize=32)

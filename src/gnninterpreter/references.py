@@ -1,4 +1,7 @@
-"""From what a user types to the object meant: ``package.module:attribute``, a name or a file."""
+"""From what a user types to the object meant: ``package.module:attribute``, a name or a file.
+
+Beside the flow; `sweep`, `experiments` and `cli` name models and data this way.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ import importlib
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError
+from gnninterpreter.errors import CheckpointError, DataError, GNNInterpreterError, ModelError
 
 if TYPE_CHECKING:
     from torch import nn
@@ -17,27 +21,69 @@ if TYPE_CHECKING:
     from gnninterpreter.explanation import ExplanationSet
     from gnninterpreter.models import Bundle
 
-__all__ = ["load_data", "load_forward", "load_model", "load_run_model", "load_subject"]
+__all__ = [
+    "load_checkpoint",
+    "load_data",
+    "load_forward",
+    "load_model",
+    "load_run_model",
+    "load_subject",
+]
 
 BUNDLE_ENDINGS = (".json", ".safetensors")
 FORM = "package.module:name"
 
 
-def load_subject(model: str, data: str | None) -> tuple[nn.Module | Bundle, Any]:
+def load_subject(
+    model: str,
+    data: str | None,
+    molecules: tuple[Path, list[str], str | None] | None = None,
+    say: Callable[[str], object] = str,
+) -> tuple[nn.Module | Bundle, Any]:
     """Load a model with the labelled graphs that it needs, unless it brings what they would tell.
+
+    Args:
+        model: As for `load_model`.
+        data: As for `load_data`.
+        molecules: Instead of data a table of SMILES, the columns of its labels, and a featuriser.
+        say: Told what was found in that table.
 
     Raises:
         DataError: If the model is not a bundle and no graphs are named.
     """
     from gnninterpreter.models import Bundle
 
+    if molecules is not None:
+        if data is not None:
+            raise DataError("give --data or --smiles, not both")
+        if not molecules[1]:
+            raise DataError("--smiles needs --label COLUMN, the column of its labels")
     found = load_model(model)
+    if molecules is not None:
+        return found, _load_molecules(found, *molecules, say)
     if data is None and not isinstance(found, Bundle):
         raise DataError(
             f"MODEL {model!r} comes without the graphs it was trained on; name them with "
             f"--data {FORM}"
         )
     return found, None if data is None else load_data(data)
+
+
+def _load_molecules(
+    model: nn.Module | Bundle,
+    path: Path,
+    labels: list[str],
+    preset: str | None,
+    say: Callable[[str], object],
+) -> Any:
+    from gnninterpreter.chem import read_smiles
+    from gnninterpreter.models import Bundle
+
+    own = model.spec if isinstance(model, Bundle) else "pyg"
+    table = read_smiles(path, labels if len(labels) > 1 else labels[0], preset or own)
+    for line in table.lines:
+        say(line)
+    return table.graphs
 
 
 def load_model(reference: str) -> nn.Module | Bundle:
@@ -72,6 +118,37 @@ def load_model(reference: str) -> nn.Module | Bundle:
     found = _attribute(reference, "MODEL", ModelError)
     if not isinstance(found, (nn.Module, Bundle)) and callable(found):
         found = _called(found, reference, "MODEL", ModelError)
+    return _checked(found, reference)
+
+
+def load_checkpoint(reference: str, path: str | Path) -> nn.Module | Bundle:
+    """Load weights with a user's function.
+
+    Args:
+        reference: ``package.module:name`` of a function that takes a path and returns a model.
+        path: The file with the weights.
+
+    Raises:
+        ModelError: If the function is not there, fails, or returns something else.
+        CheckpointError: If there is no such file.
+    """
+    if not Path(path).is_file():
+        raise CheckpointError(f"there is no checkpoint {path}; name a file with weights")
+    function = _attribute(reference, "MODEL", ModelError)
+    if not callable(function):
+        raise ModelError(
+            f"MODEL {reference!r} must be a function that takes the path of a checkpoint and "
+            f"returns the model (got {_kind(function)})"
+        )
+    made = _called(partial(function, str(path)), reference, "MODEL", ModelError, f"with {path}")
+    return _checked(made, reference)
+
+
+def _checked(found: Any, reference: str) -> nn.Module | Bundle:
+    from torch import nn
+
+    from gnninterpreter.models import Bundle
+
     if not isinstance(found, (nn.Module, Bundle)):
         raise ModelError(
             f"MODEL {reference!r} must be a torch.nn.Module, or a function that returns one (got "
@@ -185,7 +262,11 @@ def _attribute(reference: str, argument: str, kind: type[GNNInterpreterError]) -
 
 
 def _called(
-    function: Callable[[], Any], reference: str, argument: str, kind: type[GNNInterpreterError]
+    function: Callable[[], Any],
+    reference: str,
+    argument: str,
+    kind: type[GNNInterpreterError],
+    how: str = "without arguments",
 ) -> Any:
     try:
         return function()
@@ -193,7 +274,7 @@ def _called(
         raise
     except Exception as error:  # whatever a user's function does
         raise kind(
-            f"{argument} {reference!r} failed when it was called without arguments ({_said(error)})"
+            f"{argument} {reference!r} failed when it was called {how} ({_said(error)})"
         ) from error
 
 

@@ -1,0 +1,70 @@
+"""Checks of what users pass, before anything is done with it; every package may use them."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gnninterpreter.errors import GNNInterpreterError, OutputError, SpecError
+
+__all__ = ["device_of", "path_of", "several", "whole_number"]
+
+
+def whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
+    """Check a whole number between two bounds."""
+    try:
+        number = operator.index(value)
+    except (TypeError, RuntimeError):
+        raise SpecError(f"{name} must be a whole number (got {value!r})") from None
+    if not least <= number <= most:
+        bound = f"at least {least}" if number < least else f"at most {most}"
+        raise SpecError(f"{name} must be {bound} (got {number!r:.40})")
+    return number
+
+
+def device_of(value: Any) -> torch.device:
+    """Check a device that can compute here."""
+    try:
+        wanted = torch.device(value)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise SpecError(f"device {value!r:.40} is not known; use 'cpu' or 'cuda'") from error
+    if wanted.type == "meta":
+        raise SpecError("device 'meta' computes nothing; use 'cpu' or 'cuda'")
+    if wanted.type not in ("cpu", "cuda"):
+        raise SpecError(f"device {value!r:.40} is not supported; use 'cpu' or 'cuda'")
+    if wanted.type == "cuda" and not torch.cuda.is_available():
+        raise SpecError(f"device {value!r:.40} was asked for, but there is no CUDA here; use 'cpu'")
+    return wanted
+
+
+def several(name: str, values: Any, what: str) -> tuple[Any, ...]:
+    """Check that there are several things, in an order; None stands for none of them."""
+    if values is None:
+        return ()
+    if not isinstance(values, Iterable) or isinstance(values, (str, bytes, Mapping, set)):
+        raise SpecError(f"{name} must be a list of {what} (got {values!r:.60})")
+    try:
+        return tuple(values)
+    except TypeError:  # an array of no dimension says that it can be iterated over
+        raise SpecError(f"{name} must be a list of {what} (got {values!r:.60})") from None
+
+
+def path_of(name: str, value: Any, error: type[GNNInterpreterError] = OutputError) -> Path:
+    """Check a path; nothing need be there."""
+    try:
+        path = Path(value)
+        if "\0" in str(path):
+            raise ValueError
+        os.lstat(path)
+    except FileNotFoundError:
+        pass
+    except NotADirectoryError:
+        pass  # said by whoever looks for it
+    except (OSError, TypeError, ValueError):
+        raise error(f"{name} must be a path that can be looked at (got {value!r:.60})") from None
+    return path

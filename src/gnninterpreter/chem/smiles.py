@@ -1,0 +1,289 @@
+"""SMILES in: one molecule, or a table of them with labels.
+
+What RDKit refuses is told with its row and the reason, and the rest goes on.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gnninterpreter.chem.elements import SYMBOLS, Atom
+from gnninterpreter.chem.featurising import graph_of
+from gnninterpreter.chem.molecules import problem_of, rdkit_chem
+from gnninterpreter.chem.presets import Preset, preset
+from gnninterpreter.chem.reading import Reading, reading_of
+from gnninterpreter.chem.recognition import preset_spec
+from gnninterpreter.errors import DataError
+from gnninterpreter.interchange import graph_from_json
+from gnninterpreter.spec import Derived, GraphList, GraphSpec
+
+__all__ = ["Refused", "SmilesTable", "from_smiles", "parse_smiles", "read_smiles"]
+
+LONGEST = 2000
+"""Characters of a SMILES that are read; longer ones are no drugs."""
+MOST_TOLD = 5
+
+
+def parse_smiles(smiles: str) -> Any:
+    """An RDKit molecule.
+
+    Raises:
+        DataError: If RDKit refuses it, with the reason.
+        MissingExtraError: If RDKit is not installed.
+    """
+    Chem = rdkit_chem("reading SMILES")
+    from rdkit import rdBase
+
+    text = str(smiles).strip()
+    if not text or len(text) > LONGEST:
+        raise DataError("the SMILES is empty" if not text else "the SMILES is too long")
+    with rdBase.BlockLogs():
+        molecule = Chem.MolFromSmiles(text, sanitize=False)
+        if molecule is None:
+            raise DataError(f"{text[:60]!r} is not written as SMILES are")
+        wrong = problem_of(molecule)
+        if wrong:
+            raise DataError(f"{text[:60]!r} is no molecule: {wrong}")
+        return Chem.MolFromSmiles(text)
+
+
+def from_smiles(
+    smiles: str, features: GraphSpec | Preset | str, *, hydrogens: bool | None = None
+) -> Data:
+    """A molecule as a graph.
+
+    Args:
+        smiles: The molecule; one in several parts stays in several parts.
+        features: The spec of the graphs, or the featuriser that makes them (``"pyg"``, ``"ogb"``).
+        hydrogens: Whether hydrogens become nodes; where the spec has such nodes when omitted.
+
+    Example:
+        >>> from_smiles("CCO", "pyg").x[:, 0].tolist()
+        [6, 6, 8]
+
+    Raises:
+        DataError: If RDKit refuses it, or the spec has no such atoms or bonds.
+        MissingExtraError: If RDKit is not installed.
+    """
+    molecule = parse_smiles(smiles)
+    if not isinstance(features, GraphSpec):
+        return graph_of(molecule, preset(features))
+    reading = reading_of(features)
+    if reading is None:
+        raise DataError("SMILES need a spec whose nodes are named after elements")
+    Chem = rdkit_chem()
+    if hydrogens is None:
+        hydrogens = reading.hydrogens and not reading.exact
+    if hydrogens:
+        molecule = Chem.AddHs(molecule)
+    if "aromatic" not in reading.kinds:
+        Chem.Kekulize(molecule, clearAromaticFlags=True)
+    nodes = [_node(atom, reading, features) for atom in molecule.GetAtoms()]
+    edges: list[list[Any]] = []
+    for bond in molecule.GetBonds():
+        ends = [bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()]
+        edges.append([*ends, _bond(bond, reading, features)] if features.edges else ends)
+    return graph_from_json({"nodes": nodes, "edges": edges}, features)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A row that was left out: its number in the file (the header is row 1), and why."""
+
+    row: int
+    smiles: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"row {self.row}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class SmilesTable:
+    """Molecules read from a table.
+
+    Args:
+        graphs: The molecules that could be read, with their labels and their spec.
+        refused: The rows that were left out.
+        parted: How many molecules are in several parts; they stay so.
+    """
+
+    graphs: GraphList
+    refused: tuple[Refused, ...] = ()
+    parted: int = 0
+
+    @property
+    def lines(self) -> list[str]:
+        """What is to be said about the reading."""
+        said = [f"{len(self.graphs):,} molecules read"]
+        if self.refused:
+            said.append(f"{len(self.refused):,} rows left out")
+            said += [f"  {one}" for one in self.refused[:MOST_TOLD]]
+            if len(self.refused) > MOST_TOLD:
+                said.append(f"  and {len(self.refused) - MOST_TOLD:,} more")
+        if self.parted:
+            said.append(f"{self.parted:,} molecules are in several parts, and stay so")
+        return said
+
+
+def read_smiles(
+    path: str | Path,
+    labels: str | Sequence[str],
+    features: GraphSpec | Preset | str = "pyg",
+    *,
+    column: str | None = None,
+) -> SmilesTable:
+    """Read a table (CSV, also gzipped) of SMILES and labels.
+
+    Args:
+        path: The file; its first row names the columns.
+        labels: The column of the label; several for a model with several labels, of which some may
+            be missing. Words become classes in alphabetical order.
+        features: The spec of the graphs, or the featuriser that makes them.
+        column: The column of the SMILES; the one called so when omitted.
+
+    Raises:
+        DataError: If the file, a column or every label is missing, or no molecule can be read.
+    """
+    rows = _rows(Path(path))
+    wanted = [labels] if isinstance(labels, str) else list(labels)
+    smiles = _column(rows[0], column or "smiles", path)
+    names = [_column(rows[0], name, path) for name in wanted]
+    kept: list[tuple[int, Data, list[str]]] = []
+    refused: list[Refused] = []
+    parted = 0
+    for number, row in enumerate(rows, start=2):
+        written = [(row[name] or "").strip() for name in names]
+        text = (row[smiles] or "").strip()
+        try:
+            if not any(written):
+                raise DataError("no label")
+            kept.append((number, from_smiles(text, features), written))
+            parted += "." in text
+        except DataError as error:
+            refused.append(Refused(number, text, str(error)))
+    if not kept:
+        if all(one.reason == "no label" for one in refused):
+            raise DataError(f"every label in {', '.join(names)} of {path} is missing")
+        raise DataError(f"no molecule in {path} can be read; {refused[0]}")
+    values, classes = _labels([written for *_, written in kept], names, path)
+    graphs = GraphList(graph for _, graph, _ in kept)
+    for graph, value in zip(graphs, values, strict=True):
+        graph.y = value
+    graphs.name = Path(path).name.split(".")[0]
+    graphs.class_names = classes or None
+    if not isinstance(features, GraphSpec):
+        graphs.spec = preset_spec(features, graphs, classes)
+    else:
+        graphs.spec = features
+    return SmilesTable(graphs, tuple(refused), parted)
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    opened = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"cannot read the table {path} ({error})") from error
+    if not rows:
+        raise DataError(f"the table {path} has no rows below its first, which names the columns")
+    return rows
+
+
+def _column(row: Mapping[str, str], name: str, path: str | Path) -> str:
+    if name in row:
+        return name
+    alike = [key for key in row if key is not None and key.lower() == name.lower()]
+    if len(alike) == 1:
+        return alike[0]
+    known = ", ".join(str(key) for key in list(row)[:20])
+    raise DataError(f"{path} has no column {name!r}; it has {known}")
+
+
+def _labels(
+    rows: list[list[str]], names: list[str], path: str | Path
+) -> tuple[list[Tensor], tuple[str, ...]]:
+    """The labels as tensors, and the names of classes where there are some."""
+    try:
+        numbers = [[float(cell) if cell else float("nan") for cell in row] for row in rows]
+    except ValueError:
+        if len(names) > 1:
+            raise DataError(f"labels in {', '.join(names)} of {path} must be numbers") from None
+        words = sorted({row[0] for row in rows})
+        return [torch.tensor([words.index(row[0])]) for row in rows], tuple(words)
+    if len(names) > 1:
+        return [torch.tensor([row]) for row in numbers], tuple(names)
+    whole = all(row[0] == round(row[0]) and row[0] >= 0 for row in numbers)
+    return [torch.tensor([int(row[0])] if whole else row) for row in numbers], ()
+
+
+def _node(atom: Any, reading: Reading, spec: GraphSpec) -> list[Any]:
+    """The entry of an atom in JSON, one value for each block."""
+    wanted = Atom(atom.GetSymbol(), atom.GetFormalCharge())
+    entry: list[Any] = []
+    for place, block in enumerate(spec.nodes):
+        if place == reading.atom:
+            entry.append(_category(wanted, reading))
+        elif reading.charge is not None and reading.charge.place == place:
+            if reading.charge.values is None:
+                entry.append(_numbers(block, {reading.charge.offset: float(wanted.charge)}))
+            elif wanted.charge in reading.charge.values:
+                entry.append(reading.charge.values.index(wanted.charge))
+            else:
+                raise DataError(f"there is no charge of {wanted.charge} in the spec")
+        elif reading.aromatic is not None and reading.aromatic.place == place:
+            flag = int(atom.GetIsAromatic())
+            if reading.aromatic.values is None:
+                entry.append(_numbers(block, {reading.aromatic.offset: float(flag)}))
+            else:
+                entry.append(reading.aromatic.values.index(flag))
+        elif isinstance(block, Derived) or getattr(block, "constant", False):
+            entry.append(None)
+        else:
+            raise DataError(f"SMILES do not say what '{block.name}' of an atom is")
+    return entry
+
+
+def _numbers(block: Any, known: dict[int, float]) -> list[float]:
+    if len(known) < block.dim:
+        raise DataError(f"SMILES do not say what all of '{block.name}' of an atom is")
+    return [known[offset] for offset in range(block.dim)]
+
+
+def _category(wanted: Atom, reading: Reading) -> int:
+    """The category of an atom; its charge counts where the names say charges."""
+    apart = reading.charge is not None or not reading.charged
+    for place, atom in enumerate(reading.atoms):
+        if atom is None or atom.symbol != wanted.symbol or atom.hydrogens is not None:
+            continue
+        if apart or atom.charge == wanted.charge:
+            return place
+    name = wanted.symbol if apart else str(wanted)
+    known = [str(atom) for atom in reading.atoms if atom is not None]
+    listed = ", ".join(known[:20]) if len(known) < len(SYMBOLS) else "the elements"
+    raise DataError(f"there is no atom {name} in the spec, which has {listed}")
+
+
+def _bond(bond: Any, reading: Reading, spec: GraphSpec) -> list[Any]:
+    kind = str(bond.GetBondType()).lower()
+    entry: list[Any] = []
+    for place, block in enumerate(spec.edges):
+        if place == reading.bond:
+            if kind not in reading.kinds:
+                raise DataError(f"there is no {kind} bond in the spec")
+            entry.append(reading.kinds.index(kind))
+        elif isinstance(block, Derived) or getattr(block, "constant", False):
+            entry.append(None)
+        else:
+            raise DataError(f"SMILES do not say what '{block.name}' of a bond is")
+    return entry

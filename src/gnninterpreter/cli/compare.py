@@ -1,0 +1,121 @@
+"""``gnninterpreter compare``: two models, checkpoints or runs side by side."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gnninterpreter.cli.options import Forward, Quiet, Restarts, labelled_graphs
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import ExplanationSet
+    from gnninterpreter.explanation.compare import Comparison
+
+__all__ = ["compare"]
+
+
+def _side_argument(letter: str) -> object:
+    return typer.Argument(
+        metavar=letter, help="A model as for `explain`, or a run folder.", show_default=False
+    )
+
+
+def compare(
+    first: Annotated[str, _side_argument("A")],
+    second: Annotated[str, _side_argument("B")],
+    data: Annotated[str | None, labelled_graphs(". Bundled models need none.")] = None,
+    restarts: Restarts = 8,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same explanations.")] = 0,
+    fidelity: Annotated[
+        bool,
+        typer.Option(
+            "--fidelity", help="Also measure how much of each model patterns account for."
+        ),
+    ] = False,
+    forward: Forward = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="HTML page to write.", show_default=False),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the comparison as one JSON document.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Put two models side by side, or one before and after it was trained again.
+
+    Prototypes, cores, coverage and verdicts of every class, and whether each model agrees on the
+    graphs of the other. A model is explained first; a run folder is read.
+
+    For example:
+
+    - `gnninterpreter compare runs/before runs/after --out compared.html`
+    - `gnninterpreter compare motif retrained/motif.json`
+    - `gnninterpreter compare mylab:old mylab:new --data mylab:graphs --json`
+    """
+    from gnninterpreter.cli.output import echo_json, only_results
+    from gnninterpreter.cli.threads import use_threads
+
+    use_threads(1)
+    with only_results(as_json):
+        from gnninterpreter.explanation.compare import compare as put_side_by_side
+        from gnninterpreter.references import load_data, load_forward
+
+        call = None if forward is None else load_forward(forward)
+        dataset = None if data is None else load_data(data)
+        settings = {"restarts": restarts, "seed": seed, "forward": call}
+        sides = [_side(one, dataset, settings, quiet) for one in (first, second)]
+        found = put_side_by_side(
+            sides[0][0],
+            sides[1][0],
+            models=[model for _, model in sides],
+            dataset=dataset,
+            forward=call,
+            fidelity=fidelity,
+            names=(first, second),
+        )
+        written = None if out is None else found.report(out)
+    if as_json:
+        echo_json(found.to_json())
+    else:
+        _echo(found)
+    if written is not None:
+        typer.echo(f"page: {written.resolve()}", err=as_json)
+
+
+def _side(
+    name: str, dataset: Any, settings: dict[str, Any], quiet: bool
+) -> tuple[ExplanationSet, Any]:
+    """A run, with its model where it has none in memory."""
+    from gnninterpreter import api
+    from gnninterpreter.cli.progress import LiveProgress
+    from gnninterpreter.references import load_model, load_run_model
+
+    if Path(name).is_dir():
+        run = api.load(name)
+        return run, load_run_model(run, None, dataset)
+    progress = False if quiet else LiveProgress(transient=True)
+    return api.explain(load_model(name), dataset, progress=progress, **settings), None
+
+
+def _echo(found: Comparison) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from gnninterpreter.report.comparison import comparison_rows, overall_lines, words
+
+    console = Console(file=sys.stdout)
+    for one in found.classes:
+        table = Table(title=Text(f"{one.name}: {words(one)}"), title_justify="left")
+        table.add_column("")
+        for name in found.names:
+            table.add_column(Text(name), overflow="fold")
+        for row in comparison_rows(one):
+            table.add_row(*(Text(cell) for cell in row))
+        console.print(table)
+    for line in overall_lines(found):
+        typer.echo(line)

@@ -1,0 +1,164 @@
+"""``gnninterpreter sweep``: many models, classes, seeds and recipes on one machine or many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gnninterpreter.cli.options import Address, Quiet
+
+if TYPE_CHECKING:
+    from gnninterpreter.sweep import Tally
+
+__all__ = ["Engine", "EngineName", "Jobs", "sweep", "telling"]
+
+FAILED = 1
+SHOWN = 5
+
+
+class EngineName(str, Enum):
+    """What runs the jobs."""
+
+    RAY = "ray"
+    PROCESSES = "processes"
+
+
+Engine = Annotated[
+    EngineName,
+    typer.Option(help="What runs the jobs: Ray, or plain processes of this machine."),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(help="Jobs at a time on this machine.", show_default="one a core"),
+]
+
+
+def sweep(
+    spec: Annotated[
+        Path, typer.Argument(metavar="SPEC.toml", help="What to do.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder of Parquet parts.", show_default="SPEC without .toml"
+        ),
+    ] = None,
+    address: Address = None,
+    jobs: Jobs = None,
+    engine: Engine = EngineName.RAY,
+    again: Annotated[
+        bool, typer.Option("--again", help="Do those again that failed in an earlier run.")
+    ] = False,
+    list_only: Annotated[
+        bool, typer.Option("--list", help="Say what there is to do, and stop.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print how it stands as one JSON document.")
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Explain or audit many models: models x classes x seeds x recipes.
+
+    A job is known by the content of everything it depends on. A sweep may be killed at any point;
+    the same command goes on where it was. A job that fails is tried again, then stored with its
+    error, and the others go on; the exit code is then 1. Results can be read while it runs, for
+    example with `pandas.read_parquet("DIR")`.
+
+    A file:
+
+        models = ["motif", "runs/*.safetensors"]
+        seeds = 4
+        recipes = ["auto", { name = "short", iterations = 20 }]
+
+    For example:
+
+    - `gnninterpreter sweep sweep.toml --list`
+    - `gnninterpreter sweep sweep.toml --out results --jobs 8`
+    - `gnninterpreter sweep audits.toml --address 10.0.0.1:6379`
+    """
+    from gnninterpreter.cli.output import echo_json, only_results
+    from gnninterpreter.cli.threads import use_threads
+
+    use_threads(1)
+    failures: list[dict[str, Any]] = []
+    with only_results(as_json):
+        from gnninterpreter.sweep import jobs_of, make_workers, pending, read_sweep, run_sweep
+
+        asked = read_sweep(spec)
+        folder = out or spec.with_suffix("")
+        listed = list(jobs_of(asked))
+        if list_only:
+            tally = pending(listed, folder, again)[1]
+        else:
+            with telling(quiet, failures) as tell:
+                tally = run_sweep(
+                    listed,
+                    folder,
+                    lambda: make_workers(
+                        engine.value, address, jobs, asked.threads, asked.gpus, asked.runtime_env
+                    ),
+                    retries=asked.retries,
+                    again=again,
+                    tell=tell,
+                )
+    if as_json:
+        echo_json({**vars(tally), "left": tally.left, "folder": str(folder)})
+    else:
+        for row in failures[:SHOWN]:
+            typer.echo(f"failed: {name_of(row)}: {row['error']}", err=True)
+        typer.echo(
+            f"{tally.total} jobs: {tally.done} done, {tally.failed} failed, {tally.left} left; "
+            f"results: {folder.resolve()}"
+        )
+    if tally.failed and not list_only:
+        raise typer.Exit(FAILED)
+
+
+def name_of(row: dict[str, Any]) -> str:
+    """A short line for a job."""
+    target = "" if row["target"] is None else f" / {row['target']}"
+    return f"{row['model']}{target} / {row['recipe']} / seed {row['seed']}"
+
+
+@contextmanager
+def telling(
+    quiet: bool, failures: list[dict[str, Any]]
+) -> Iterator[Callable[[Tally, list[dict[str, Any]]], None]]:
+    """Show how all jobs stand: a bar on a terminal, a line now and then anywhere else."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True, quiet=quiet)
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    told = -1
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("", total=None)
+
+        def tell(tally: Tally, rows: list[dict[str, Any]]) -> None:
+            nonlocal told
+            failures.extend(row for row in rows if row["status"] == "failed")
+            reached = tally.done + tally.failed
+            said = f"{tally.failed} failed" if tally.failed else ""
+            progress.update(bar, total=tally.total, completed=reached, description=said)
+            step = 20 * reached // max(tally.total, 1)
+            if not console.is_terminal and step > told:
+                told = step
+                console.print(f"{reached} of {tally.total} jobs{said and ', ' + said}")
+
+        yield tell

@@ -1,0 +1,151 @@
+"""Checks of what the model says of an explanation: is it what was asked for, and how firmly?
+
+`Case` is what all checks are about. Classes and labels have a probability, of which the model is
+certain or not; a value or a boundary is met or missed, and the checks say so in its own figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gnninterpreter.evidence.evidence import Check, written
+from gnninterpreter.evidence.rule import Rule
+from gnninterpreter.evidence.thresholds import CERTAIN, OUTLYING_PERCENTILE, PROBABLE
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import Profile
+from gnninterpreter.objective import Target, ValueTarget
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import Explanation
+
+__all__ = ["Case", "among_real", "certain", "certain_samples", "found", "percent", "reached"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An explanation and what else there is to judge it by.
+
+    Args:
+        explanation: What is judged.
+        classifier: The model; None where it is not at hand.
+        scores: Scores of the samples behind ``explanation.probability``, [n].
+        assigned: Whether the model gives each of them what was asked for, [n].
+        rule: The rule of the data set, where there is one.
+        profile: What real graphs of the target look like, where that is known.
+        graphs: The data, where it is at hand.
+        peers: Other models of the same task.
+    """
+
+    explanation: Explanation
+    classifier: GraphClassifier | None = None
+    scores: Tensor | None = None
+    assigned: Tensor | None = None
+    rule: Rule | None = None
+    profile: Profile | None = None
+    graphs: Sequence[Data] | None = None
+    peers: tuple[GraphClassifier, ...] = ()
+
+    @property
+    def target(self) -> Target:
+        """What was asked of the model."""
+        return self.explanation.target
+
+    @property
+    def bar(self) -> float:
+        """What counts as certain: less where the model is rarely that sure of real graphs."""
+        return CERTAIN if self.profile is None else min(CERTAIN, self.profile.certain)
+
+    @property
+    def reached(self) -> set[int]:
+        """The restarts whose samples the model is certain of."""
+        restarts = enumerate(self.explanation.restarts)
+        return {index for index, restart in restarts if restart.mean_probability >= self.bar}
+
+    @property
+    def given(self) -> str:
+        """What the model gives samples, in figures that never round up to certainty."""
+        mean = self.explanation.probability.mean
+        return written(mean) if self.target.probable else self.explanation.given
+
+
+def found(case: Case) -> Check:
+    """Is there a graph at all?"""
+    edges = case.explanation.num_edges
+    sentence = f"the graph has {edges} edges"
+    if not edges:
+        sentence = "no graph was found: the most probable one has no edges"
+    return Check("something found", edges > 0, sentence, edges, 1, grave=True)
+
+
+def reached(case: Case) -> Check:
+    """Does the model give samples what was asked for?"""
+    mean = case.explanation.probability.mean
+    sentence = f"the model gives samples {case.given} on average"
+    passed = bool(mean >= min(PROBABLE, case.bar))
+    if not passed:
+        given = f"only {mean:.2f}" if case.target.probable else case.given
+        sentence = (
+            f"the model gives samples {given} on average: do not read this as what "
+            f"{case.target.noun} looks like to it"
+        )
+    return Check("target reached", passed, sentence, mean, PROBABLE, grave=True)
+
+
+def certain(case: Case) -> Check:
+    """Is it certain of them, or do they have what was asked for?"""
+    mean = case.explanation.probability.mean
+    passed = bool(mean >= case.bar)
+    if not case.target.probable:
+        sentence = f"samples have {case.given} on average, and {case.target.asked} was asked for"
+        return Check("as asked for", passed, sentence, mean, case.bar)
+    sentence = f"the model is{'' if passed else ' not'} certain of this: samples have "
+    sentence += f"{case.given} on average"
+    if passed and case.bar < CERTAIN:
+        sentence += f", as the top tenth of real graphs, which get {case.bar:.3f} or more"
+    return Check("certain", passed, sentence, mean, case.bar)
+
+
+def certain_samples(case: Case) -> Check:
+    """The same of nearly every sample, and not only on average."""
+    name = "samples certain" if case.target.probable else "samples as asked for"
+    hits = None if case.scores is None else case.scores >= case.bar
+    if not case.target.probable:
+        hits = case.assigned
+    if hits is None:
+        return Check(name, None, "the samples were not scored one by one")
+    share = float(hits.double().mean())
+    sentence = f"the model is certain of {percent(share)} of the samples"
+    if not case.target.probable:
+        sentence = f"{percent(share)} of the samples have {case.target.asked}"
+    return Check(name, share >= PROBABLE, sentence, share, PROBABLE)
+
+
+def among_real(case: Case) -> Check:
+    """Where does what the model says of the graph lie among what it says of real ones?"""
+    target, score = case.target, case.explanation.mode_probability
+    if isinstance(target, ValueTarget):
+        value = case.explanation.class_probabilities[target.index]
+        name, place = "value among real graphs", target.place(value)
+        if not place:
+            return Check(name, None, "what the model gives to real graphs is not known")
+        sentence = f"{case.explanation.said}, {place}"
+        return Check(name, score >= CERTAIN, sentence, target.percentile(value), target.asked)
+    name = "certainty among real graphs"
+    percentile = None if case.profile is None else case.profile.score_percentile(score)
+    if percentile is None:
+        return Check(
+            name, None, f"what the model gives to real graphs {target.members} is not known"
+        )
+    sentence = f"the model is more certain of the graph than of {percentile:.0f}% of real graphs"
+    passed = percentile >= OUTLYING_PERCENTILE or score >= CERTAIN
+    return Check(name, passed, sentence, percentile, OUTLYING_PERCENTILE)
+
+
+def percent(share: float) -> str:
+    """A share in percent that never rounds to all."""
+    return "all" if share == 1 else f"{min(100 * share, 99.9):.3g}%"

@@ -1,0 +1,241 @@
+"""Two runs side by side: two models of one task, or one before and after it was trained again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch_geometric.data import Data
+
+from gnninterpreter.errors import SpecError
+from gnninterpreter.evidence.patterns import RealGraphs, fidelity_of
+from gnninterpreter.explanation.explanation import Explanation
+from gnninterpreter.explanation.explanation_set import ExplanationSet
+from gnninterpreter.files import finite
+from gnninterpreter.isomorphism import same_graph
+from gnninterpreter.models import Bundle
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.spec import graph_list
+from gnninterpreter.views import view
+
+__all__ = ["ClassComparison", "Comparison", "compare"]
+
+SAMPLES = 100
+
+
+@dataclass(frozen=True)
+class ClassComparison:
+    """One class in both runs.
+
+    Args:
+        name: The class.
+        sides: Its two explanations; None where a run has none.
+        same_prototype: Whether the most probable graphs are the same; None where one is missing.
+        same_core: The same of the cores.
+        crossed: What the other model gives the prototype of each; None where it is not at hand.
+        agreed: Share of the graphs drawn from each explanation that the other model gives to the
+            class as well.
+    """
+
+    name: str
+    sides: tuple[Explanation | None, Explanation | None]
+    same_prototype: bool | None = None
+    same_core: bool | None = None
+    crossed: tuple[float | None, float | None] = (None, None)
+    agreed: tuple[float | None, float | None] = (None, None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The comparison as plain JSON values."""
+        return {
+            "class": self.name,
+            "same_prototype": self.same_prototype,
+            "same_core": self.same_core,
+            "sides": [
+                None if one is None else {**figures(one), "crossed": crossed, "agreed": agreed}
+                for one, crossed, agreed in zip(self.sides, self.crossed, self.agreed, strict=True)
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs side by side.
+
+    Args:
+        names: What was explained.
+        classes: The classes, in the order of the first run.
+        same_answers: Share of the real graphs that both models give the same class.
+        real: How many real graphs that were.
+        fidelity: How often patterns of real graphs say what each model says.
+    """
+
+    names: tuple[str, str]
+    classes: tuple[ClassComparison, ...]
+    same_answers: float | None = None
+    real: int = 0
+    fidelity: tuple[float | None, float | None] = (None, None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The comparison as plain JSON values."""
+        values: dict[str, Any] = finite(
+            {**vars(self), "classes": [one.to_json() for one in self.classes]}
+        )
+        return values
+
+    def report(self, path: str | Path) -> Path:
+        """Write the comparison as one self-contained HTML file.
+
+        Raises:
+            OutputError: If the place cannot be written.
+        """
+        written: Path = view("comparison")(self, Path(path))
+        return written
+
+
+def figures(one: Explanation) -> dict[str, Any]:
+    """What is shown of an explanation, as plain values."""
+    core = one.core
+    return {
+        "probability": one.probability.mean,
+        "nodes": one.num_nodes,
+        "edges": one.num_edges,
+        "typicality": one.typicality,
+        "core_nodes": None if core is None else core.num_nodes,
+        "coverage": None if core is None else core.coverage,
+        "lift": None if core is None else core.lift,
+        "verdict": one.verdict.word,
+    }
+
+
+def compare(
+    first: ExplanationSet,
+    second: ExplanationSet,
+    *,
+    models: Sequence[nn.Module | Bundle | None] = (None, None),
+    dataset: Any = None,
+    forward: Callable[..., Any] | None = None,
+    fidelity: bool = False,
+    names: Sequence[str] | None = None,
+) -> Comparison:
+    """Put two runs side by side.
+
+    Args:
+        first: A run.
+        second: Another, of a model that takes the same graphs.
+
+    Keyword Args:
+        models: Their models, where a run was loaded and has none. Without a model nothing is known
+            about its answers on the other's graphs.
+        dataset: Real graphs to ask both models about; those of the runs when omitted.
+        forward: How to call ``models``, where their signature does not say.
+        fidelity: Whether to measure how often patterns of real graphs say what each model says:
+            found in one half of the graphs, measured on the other.
+        names: What to call the two; their models' names when omitted.
+
+    Raises:
+        SpecError: If the two do not take the same graphs, or have no class in common.
+
+    Example:
+        >>> before, after = gi.explain(old, data), gi.explain(new, data)  # doctest: +SKIP
+        >>> gi.compare(before, after).report("compared.html")  # doctest: +SKIP
+    """
+    runs = (first, second)
+    if (first.spec.nodes, first.spec.edges) != (second.spec.nodes, second.spec.edges):
+        raise SpecError("the two runs are of models that take different graphs; compare others")
+    if not set(first) & set(second):
+        raise SpecError(
+            f"the two runs have no class in common (got {', '.join(first)} and {', '.join(second)})"
+        )
+    asked = [_classifier(run, model, forward) for run, model in zip(runs, models, strict=True)]
+    graphs = graph_list(dataset) if dataset is not None else first.graphs or second.graphs
+    same: float | None = None
+    measured: list[float | None] = [None, None]
+    if graphs is not None:
+        same = _same_answers(asked, graphs)
+        if fidelity:
+            measured = [_fidelity(one, graphs) for one in asked]
+    called = list(names or (first.model_name, second.model_name))
+    if called[0] == called[1]:
+        called = [f"{called[0]}, {which}" for which in ("first", "second")]
+    return Comparison(
+        (called[0], called[1]),
+        tuple(_class(name, runs, asked) for name in dict.fromkeys((*first, *second))),
+        same,
+        0 if graphs is None or same is None else len(graphs),
+        (measured[0], measured[1]),
+    )
+
+
+def _class(
+    name: str,
+    runs: tuple[ExplanationSet, ExplanationSet],
+    asked: Sequence[GraphClassifier | None],
+) -> ClassComparison:
+    one, other = (run.explanations.get(name) for run in runs)
+    if one is None or other is None:
+        return ClassComparison(name, (one, other))
+    crossed: list[float | None] = []
+    agreed: list[float | None] = []
+    for mine, classifier in ((one, asked[1]), (other, asked[0])):
+        if classifier is None or mine.target.kind == "value":
+            crossed.append(None)
+            agreed.append(None)
+            continue
+        given, said = _answers(classifier, [mine.best, *mine.sample(SAMPLES)], mine)
+        crossed.append(given)
+        agreed.append(said)
+    cores = one.core, other.core
+    same_core = None
+    if cores[0] is not None and cores[1] is not None:
+        same_core = same_graph(cores[0].graph, cores[1].graph, one.spec)
+    return ClassComparison(
+        name,
+        (one, other),
+        same_graph(one.best, other.best, one.spec),
+        same_core,
+        (crossed[0], crossed[1]),
+        (agreed[0], agreed[1]),
+    )
+
+
+def _answers(
+    classifier: GraphClassifier, graphs: list[Data], mine: Explanation
+) -> tuple[float | None, float | None]:
+    """What a model gives the first graph, and the share of the others it gives to the class."""
+    place = classifier.spec.class_index(mine.name)
+    drawn = [graph for graph in graphs[1:] if graph.num_edges]
+    if not graphs[0].num_edges or not drawn:
+        return None, None
+    scores = classifier.score_data([graphs[0], *drawn]).probabilities
+    rest = scores[1:]
+    top = rest.argmax(dim=1) == place if classifier.task.exclusive else rest[:, place] >= 0.5
+    return float(scores[0, place]), float(top.double().mean())
+
+
+def _same_answers(asked: Sequence[GraphClassifier | None], graphs: Sequence[Data]) -> float | None:
+    if asked[0] is None or asked[1] is None or not all(a.task.exclusive for a in asked if a):
+        return None
+    one, other = (a.score_data(list(graphs)).probabilities.argmax(dim=1) for a in asked if a)
+    return float(torch.eq(one.cpu(), other.cpu()).double().mean())
+
+
+def _fidelity(classifier: GraphClassifier | None, graphs: Sequence[Data]) -> float | None:
+    if classifier is None or not classifier.task.exclusive:
+        return None
+    # Data sets often have their classes in turn, so that every other graph is of one class.
+    order = torch.randperm(len(graphs), generator=torch.Generator().manual_seed(0)).tolist()
+    halves = [RealGraphs(classifier, [graphs[i] for i in order[start::2]]) for start in (0, 1)]
+    return fidelity_of(halves[0], halves[1]).value
+
+
+def _classifier(
+    run: ExplanationSet, model: nn.Module | Bundle | None, forward: Callable[..., Any] | None
+) -> GraphClassifier | None:
+    if model is None:
+        return run.classifier
+    module = model.model if isinstance(model, Bundle) else model
+    return GraphClassifier.connect(module, run.spec, forward=forward)

@@ -1,0 +1,115 @@
+"""Runs that go on where they were stopped: each finished class is kept until the run is whole.
+
+A class is kept under everything it depends on, so that a call with another model, other data or
+other settings never takes it for its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gnninterpreter.errors import CheckpointError
+from gnninterpreter.explanation.explanation import Explanation
+from gnninterpreter.explanation.explanation_set import ExplanationSet
+from gnninterpreter.explanation.storage import UNFINISHED, load_run, save_run
+from gnninterpreter.graphs import random_graphs
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.search import Reason
+
+__all__ = ["Unfinished", "content_key"]
+
+# Graphs that a model is asked about, so that its code and the way it is called count as well.
+ASKED, NODES = 8, 6
+
+
+class Unfinished:
+    """The finished classes of a run under way, in its folder.
+
+    Args:
+        folder: The run folder; nothing is made there before a class is finished.
+        key: What the run depends on, as `content_key` tells it.
+        run: The run without explanations.
+        names: Everything that it is to explain.
+    """
+
+    def __init__(self, folder: Path, key: str, run: ExplanationSet, names: Sequence[str]) -> None:
+        """Look at nothing yet."""
+        self.folder, self._names = folder, list(names)
+        self._place = folder / f"{UNFINISHED}{key[:16]}"
+        self._run = replace(run, metadata={**run.metadata, "targets": self._names})
+
+    def read(self, name: str) -> Explanation | None:
+        """A class that was finished before; None where it was not, or is damaged."""
+        try:
+            found = load_run(self._piece(name))
+        except CheckpointError:
+            return None
+        kept = found.explanations.get(name)
+        return None if kept is None else replace(kept, spec=self._run.spec)
+
+    def keep(self, explanation: Explanation) -> None:
+        """Keep a class, unless its search was stopped before its end."""
+        if any(restart.reason == Reason.STOPPED for restart in explanation.restarts):
+            return
+        alone = replace(self._run, explanations={explanation.name: explanation})
+        save_run(alone, self._piece(explanation.name), overwrite=True)
+        with contextlib.suppress(OSError):
+            os.utime(self._place)  # the one that is loaded, where there are several
+
+    def said(self) -> str:
+        """What is kept, in a sentence."""
+        count = sum((self._piece(name) / "run.json").exists() for name in self._names)
+        return f"{count} of {len(self._names)} are finished and kept in {self.folder}"
+
+    def _piece(self, name: str) -> Path:
+        return self._place / str(self._names.index(name))
+
+
+def content_key(
+    models: Iterable[GraphClassifier],
+    graphs: Iterable[Data],
+    tensors: Mapping[str, Tensor],
+    settings: Mapping[str, Any],
+) -> str:
+    """One word for everything that a run depends on.
+
+    Args:
+        models: By their weights, and by what they say of a few graphs: their code may change too.
+        graphs: The data, by its numbers.
+        tensors: What else is known in tensors.
+        settings: Plain JSON values.
+    """
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=repr).encode())
+
+    def add(name: str, value: Tensor) -> None:
+        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        plain = value.detach().cpu().contiguous()
+        digest.update(plain.reshape(-1).view(torch.uint8).numpy().tobytes())
+
+    for model in models:
+        for name, value in model.model.state_dict().items():
+            add(name, value) if isinstance(value, Tensor) else digest.update(repr(value).encode())
+        asked = random_graphs(
+            model.spec, ASKED, NODES, torch.Generator().manual_seed(0), dtype=model.dtype
+        )
+        said = model.score(asked)
+        add("logits", said.logits)
+        add("embedding", said.embedding)
+    for graph in graphs:
+        for name, value in sorted(graph.to_dict().items()):
+            if isinstance(value, Tensor) and value.layout == torch.strided:
+                add(name, value)
+    for name, value in tensors.items():
+        add(name, value)
+    return digest.hexdigest()

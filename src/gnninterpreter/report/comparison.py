@@ -1,0 +1,104 @@
+"""Two runs side by side as one self-contained page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from gnninterpreter.files import write_atomically
+from gnninterpreter.report.answers import graph_picture
+from gnninterpreter.report.page import asset, template_environment
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import Explanation
+    from gnninterpreter.explanation.compare import ClassComparison, Comparison
+
+__all__ = ["comparison_rows", "overall_lines", "words", "write_comparison"]
+
+PROTOTYPE, CORE = (420, 280), (320, 200)
+UNKNOWN = "not checked"
+
+
+def write_comparison(comparison: Comparison, path: Path) -> Path:
+    """Write the page.
+
+    Raises:
+        OutputError: If the place cannot be written.
+    """
+    template = template_environment().get_template("compare.html.jinja")
+    text = template.render(
+        comparison=comparison,
+        classes=[
+            {
+                "name": one.name,
+                "words": words(one),
+                "sides": [_pictures(side) for side in one.sides],
+                "rows": comparison_rows(one),
+            }
+            for one in comparison.classes
+        ],
+        lines=overall_lines(comparison),
+        style=Markup(asset("page.css")),
+    )
+    return write_atomically(path, text.encode())
+
+
+def overall_lines(comparison: Comparison) -> list[str]:
+    """What is known about the two models beyond their classes."""
+    lines = []
+    if comparison.same_answers is not None:
+        lines.append(
+            f"Both give the same class to {comparison.same_answers:.1%} of {comparison.real:,} "
+            "real graphs."
+        )
+    if None not in comparison.fidelity:
+        one, other = comparison.fidelity
+        lines.append(
+            f"Patterns of real graphs say what the model says on {one:.1%} and {other:.1%} of "
+            "graphs held out."
+        )
+    return lines
+
+
+def comparison_rows(one: ClassComparison) -> list[tuple[str, str, str]]:
+    """Figures of both sides, named."""
+    rows = []
+    sides = one.to_json()["sides"]
+    for name, key, form in (
+        ("verdict", "verdict", "{}"),
+        ("mean probability", "probability", "{:.3f}"),
+        ("prototype, nodes", "nodes", "{}"),
+        ("prototype, edges", "edges", "{}"),
+        ("typical", "typicality", "{:.0f}%"),
+        ("core, nodes", "core_nodes", "{}"),
+        ("class that holds the core", "coverage", "{:.1%}"),
+        ("times as often as elsewhere", "lift", "{:.1f}"),
+        ("its prototype, by the other model", "crossed", "{:.3f}"),
+        ("its samples that the other model agrees on", "agreed", "{:.0%}"),
+    ):
+        values = [None if side is None else side[key] for side in sides]
+        first, second = (UNKNOWN if v is None else form.format(v) for v in values)
+        rows.append((name, first, second))
+    return rows
+
+
+def words(one: ClassComparison) -> str:
+    """Whether the two found the same, in a sentence."""
+    if one.same_prototype is None:
+        return "Explained in one of the runs only."
+    words = "The same prototype" if one.same_prototype else "Different prototypes"
+    if one.same_core is None:
+        return f"{words}; the cores cannot be compared."
+    return f"{words}, {'the same core' if one.same_core else 'different cores'}."
+
+
+def _pictures(one: Explanation | None) -> dict[str, Any]:
+    if one is None:
+        return {"prototype": None, "core": None}
+    core = one.core
+    return {
+        "prototype": graph_picture(one.best, one, PROTOTYPE, "Prototype"),
+        "core": None if core is None else graph_picture(core.graph, one, CORE, "Core"),
+    }

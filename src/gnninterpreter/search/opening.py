@@ -1,0 +1,188 @@
+"""Opening: the distribution with the most entropy whose samples stay certain and typical.
+
+Learned by gradient, for all restarts at once. What no single change may touch is closed. The rest
+begins nearly closed and is opened by the gradient of the entropy, against that of what samples lack
+of being certain, whole and typical, read through the relaxed model. How much a lack counts rises
+for a restart while too many of its samples lack something, and falls while few do. Samples are
+discrete, and their slopes those of Concrete ones: a soft graph is typical of nothing. In the end
+the model is asked about many samples, and what the bad ones have in common is closed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.batches import compact
+from gnninterpreter.distribution import GraphDistribution, Streams, from_graphs
+from gnninterpreter.graphs import DenseGraphs, split_blocks
+from gnninterpreter.objective import Proposals
+from gnninterpreter.search.problem import Problem
+from gnninterpreter.spec import Block, Categorical
+
+__all__ = ["opened", "verified"]
+
+SAMPLES = 16
+TEMPERATURE = 0.5
+LEARNING_RATE = 0.25
+# Logit against a change that is free, to begin with, and against one that is not.
+NEARLY, CLOSED = 2.5, 12.0
+# Share of samples that may lack something while learning, and how fast lacking gets dearer.
+ALLOWED, DEARER = 0.02, 0.5
+# What lacking counts for to begin with, in bits.
+WORTH = 4.0
+# Share of samples that must be good in the end, rounds of asking, and how far a change is closed in
+# a round if all samples that make it are bad, and in any case.
+GOOD_SHARE, ROUNDS, BLAME, ANYHOW = 0.98, 10, 2.0, 0.1
+
+
+def opened(
+    problem: Problem, graphs: DenseGraphs, free: list[Tensor], streams: Streams, steps: int
+) -> GraphDistribution:
+    """Learn how far distributions around graphs can be opened.
+
+    Args:
+        problem: Says what graphs lack; one with a relaxed model.
+        graphs: The mode of each of R distributions.
+        free: Which latents may be opened, in the order and shapes of `GraphDistribution.latents`.
+        streams: Source of randomness.
+        steps: Gradient steps.
+    """
+    begun = _begun(graphs, free)
+    latents = [latent.clone().requires_grad_() for latent in begun.latents()]
+    optimizer = torch.optim.Adam(latents, lr=LEARNING_RATE)
+    worth = torch.full_like(latents[0][:, 0], WORTH).detach()
+    owner = torch.arange(len(graphs), device=worth.device).repeat_interleave(SAMPLES)
+    for step in range(steps):
+        current = begun.with_latents(latents)
+        drawn = _drawn(current, streams.fork(step))
+        # What lacks nothing has no slope, so that only the others go through the model twice.
+        bad = (~problem.good(drawn.detach())).nonzero().squeeze(1)
+        loss = -current.undecided().sum()
+        if bad.numel():
+            lacking = _lacking(problem, drawn[bad]).log1p() / SAMPLES
+            loss = loss + (worth[owner[bad]] * lacking).sum()
+        gradients = torch.autograd.grad(loss, latents, allow_unused=True)
+        for latent, gradient, mask in zip(latents, gradients, free, strict=True):
+            found = torch.zeros_like(latent) if gradient is None else gradient.nan_to_num(0.0)
+            latent.grad = found * mask
+        optimizer.step()
+        failing = torch.zeros_like(worth).index_add_(
+            0, owner[bad], worth.new_ones(bad.numel()) / SAMPLES
+        )
+        worth = worth * (DEARER * (failing - ALLOWED)).exp()
+    return begun.with_latents([latent.detach() for latent in latents])
+
+
+def verified(
+    problem: Problem,
+    learned: GraphDistribution,
+    closed: Callable[[GraphDistribution], GraphDistribution],
+    samples: int,
+    streams: Streams,
+    tell: Callable[[int, GraphDistribution], bool] | None = None,
+) -> tuple[GraphDistribution, Tensor]:
+    """Close what bad samples have in common, until few are bad.
+
+    Args:
+        problem: Says which graphs are good.
+        learned: The R distributions.
+        closed: Puts them on the side of their graphs, closed where every change harms.
+        samples: Samples of each that are asked about in a round.
+        streams: Source of randomness.
+        tell: Called with the number of each round and what it tries; True ends them.
+
+    Returns:
+        The distributions, and the share of good samples of each, [R].
+    """
+    tried = closed(learned)
+    reached = torch.zeros_like(tried.edge_logits[:, 0])
+    for number in range(ROUNDS):
+        if tell is not None and tell(number, tried):
+            break
+        drawn = tried.discrete(samples, streams.fork(number))
+        good = problem.good(drawn).view(-1, samples)
+        reached = good.to(reached).mean(1)
+        short = reached < GOOD_SHARE
+        if not bool(short.any()):
+            break
+        tried = closed(tried.with_latents(_blamed(tried, drawn, ~good, short)))
+    return tried, reached
+
+
+def _blamed(
+    tried: GraphDistribution, drawn: DenseGraphs, bad: Tensor, short: Tensor
+) -> list[Tensor]:
+    """Latents, those against changes that bad samples make raised for restarts that are short."""
+    shape = (tried.restarts, -1)
+    values = [tried.pairs(drawn.weight).gt(0.5)]
+    values += [part.gt(0.5) for part in split_blocks(drawn.nodes, tried.spec.nodes)]
+    if drawn.edges is not None:
+        values += [
+            part.gt(0.5) for part in split_blocks(tried.pairs(drawn.edges), tried.spec.edges)
+        ]
+    blocks = [None, *tried.spec.nodes, *tried.spec.edges]
+    latents = []
+    for block, latent, value in zip(blocks, tried.latents(), values, strict=True):
+        if block is not None and not isinstance(block, Categorical):
+            latents.append(latent)
+            continue
+        flat = value.view(*shape, *value.shape[1:]).flatten(2)
+        logits = latent.flatten(1)
+        now = logits.gt(0) if block is None else _chosen(latent).flatten(1)
+        changed = (flat != now.unsqueeze(1)).to(latent)
+        blame = (changed * bad.unsqueeze(2)).sum(1) / changed.sum(1).clamp_min(1)
+        more = (BLAME * blame + ANYHOW) * short.unsqueeze(1)
+        latents.append((logits + torch.where(now, more, -more)).view_as(latent))
+    return latents
+
+
+def _chosen(logits: Tensor) -> Tensor:
+    top = logits.argmax(-1, keepdim=True)
+    return torch.zeros_like(logits, dtype=torch.bool).scatter(-1, top, True)
+
+
+def _begun(graphs: DenseGraphs, free: list[Tensor]) -> GraphDistribution:
+    """Distributions around graphs: nearly closed where they may be opened, closed elsewhere."""
+    certain = from_graphs(graphs)
+    blocks = [None, *graphs.spec.nodes, *graphs.spec.edges]
+    latents = []
+    for block, mask, sides in zip(blocks, free, certain.latents(), strict=True):
+        size = torch.where(mask, NEARLY, CLOSED).to(sides)
+        if block is None:
+            latents.append(sides.sign() * size)
+        elif isinstance(block, Categorical):
+            latents.append(torch.where(sides > 0, 0.0, -size))
+        else:
+            latents.append(sides)
+    return certain.with_latents(latents)
+
+
+def _drawn(current: GraphDistribution, streams: Streams) -> DenseGraphs:
+    """Discrete samples with the slopes of Concrete ones."""
+    soft = current.relaxed(SAMPLES, TEMPERATURE, streams)
+
+    def hard(values: Tensor, sharp: Tensor) -> Tensor:
+        # In this order the sum is exactly 0 or 1.
+        return sharp + (values - values.detach())
+
+    def categories(values: Tensor, blocks: tuple[Block, ...]) -> Tensor:
+        parts = [
+            hard(part, _chosen(part).to(part)) if isinstance(block, Categorical) else part
+            for part, block in zip(split_blocks(values, blocks), blocks, strict=True)
+        ]
+        return torch.cat(parts, dim=-1)
+
+    spec = current.spec
+    weight = hard(soft.weight, soft.weight.detach().gt(0.5).to(soft.weight))
+    edges = None if soft.edges is None else categories(soft.edges, spec.edges)
+    return DenseGraphs(spec, weight, categories(soft.nodes, spec.nodes), edges)
+
+
+def _lacking(problem: Problem, graphs: DenseGraphs) -> Tensor:
+    """What samples lack of being certain, whole and typical enough to be shown, [B]."""
+    assert problem.relaxed is not None
+    small = compact(graphs)
+    return problem.lacking(Proposals(small, problem.relaxed(small), problem.aim))

@@ -1,0 +1,164 @@
+"""Workers on a Ray cluster: one on this machine, begun and ended with the sweep, or a given one."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from gnninterpreter.errors import MissingExtraError, SpecError
+from gnninterpreter.parallel import Processes, Workers, call, limit_threads
+
+__all__ = ["RayWorkers", "make_workers"]
+
+TIMEOUT = 10.0
+
+
+def make_workers(
+    engine: str = "ray",
+    address: str | None = None,
+    jobs: int | None = None,
+    threads: int = 1,
+    gpus: float = 0.0,
+    runtime_env: Mapping[str, Any] | None = None,
+) -> Workers:
+    """Workers with one budget of threads for the machine.
+
+    Args:
+        engine: ``"ray"``, or ``"processes"`` of this machine, which need no Ray.
+        address: A cluster that runs already; a local one is begun when omitted.
+        jobs: Jobs at a time on this machine; as many as its cores allow when omitted.
+        threads: Threads of each job.
+        gpus: GPUs of each job.
+        runtime_env: What Ray prepares on the machines of a cluster.
+
+    Raises:
+        SpecError: If the cluster cannot be reached, or has no such GPU.
+        MissingExtraError: If Ray is wanted and not installed.
+    """
+    if jobs is not None and jobs < 1:
+        raise SpecError(f"jobs must be at least 1 (got {jobs})")
+    jobs = jobs or max(1, _cores() // threads)
+    if engine == "ray":
+        return RayWorkers(address, jobs, threads, gpus, runtime_env)
+    if address is not None:
+        raise SpecError("--address is for Ray; leave it out, or use --engine ray")
+    if gpus:
+        import torch
+
+        if not torch.cuda.is_available():
+            raise SpecError(_no_gpu(gpus, 0, "this machine"))
+    limit_threads(threads)
+    return Processes(jobs, threads)
+
+
+class RayWorkers:
+    """Workers of a Ray cluster.
+
+    Args:
+        address: A cluster that runs already; a local one is begun when omitted.
+        jobs: Jobs at a time of a local one.
+        threads: Threads of each job.
+        gpus: GPUs of each job.
+        runtime_env: What Ray prepares on the machines of a cluster.
+    """
+
+    def __init__(
+        self,
+        address: str | None = None,
+        jobs: int = 1,
+        threads: int = 1,
+        gpus: float = 0.0,
+        runtime_env: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Connect, and make sure that a job fits somewhere."""
+        try:
+            import ray
+        except ImportError as error:
+            raise MissingExtraError("running jobs on Ray", "ray", "sweep") from error
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        options: dict[str, Any] = {
+            "log_to_driver": False,
+            "logging_level": "error",
+            "configure_logging": False,
+            "runtime_env": dict(runtime_env or {}) or None,
+        }
+        if address is None:
+            options |= {"num_cpus": jobs * threads, "include_dashboard": False}
+        else:
+            _check_reachable(address)
+            options |= {"address": address}
+        try:
+            ray.init(**options)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            where = "a local cluster" if address is None else f"the cluster {address!r}"
+            raise SpecError(f"{where} cannot be used: {error}") from error
+        self._ray, self._threads, self._gpus = ray, threads, gpus
+        found = ray.cluster_resources()
+        if gpus and found.get("GPU", 0) < gpus:
+            ray.shutdown()
+            raise SpecError(_no_gpu(gpus, found.get("GPU", 0), "the cluster"))
+        self._remote = ray.remote(num_cpus=threads, num_gpus=gpus, max_retries=0)(_work)
+
+    @property
+    def slots(self) -> int:
+        """Twice as many as run at a time, so that no worker waits for its next job."""
+        found = self._ray.cluster_resources()
+        fitting = found.get("CPU", 0) / self._threads
+        if self._gpus:
+            fitting = min(fitting, found.get("GPU", 0) / self._gpus)
+        return 2 * max(1, int(fitting))
+
+    def submit(self, function: Callable[[Any], Any], item: Any) -> Future[Any]:
+        """Begin a job."""
+        future: Future[Any] = self._remote.remote(self._threads, function, item).future()
+        return future
+
+    def renew(self) -> None:
+        """Ray begins new workers by itself."""
+
+    def close(self, at_once: bool) -> None:
+        """Leave the cluster, which ends what is under way; a local one ends with it."""
+        self._ray.shutdown()
+
+
+def _work(threads: int, function: Callable[[Any], Any], item: Any) -> Any:
+    limit_threads(threads)
+    return call(function, item)
+
+
+def _check_reachable(address: str) -> None:
+    """Knock at the door first: Ray itself would wait for minutes.
+
+    Raises:
+        SpecError: If nobody answers.
+    """
+    place = address.split("://")[-1]
+    host, _, port = place.rpartition(":")
+    if not port.isdigit():
+        if address == "auto":
+            return
+        raise SpecError(f"--address must be HOST:PORT, ray://HOST:PORT or auto (got {address!r})")
+    try:
+        socket.create_connection((host, int(port)), timeout=TIMEOUT).close()
+    except OSError as error:
+        raise SpecError(
+            f"the cluster {address!r} cannot be reached ({error.strerror or error}); begin one "
+            "with `ray start --head`, or leave --address out"
+        ) from error
+
+
+def _no_gpu(wanted: float, found: float, where: str) -> str:
+    return (
+        f"gpus = {wanted:g} asks for a GPU for each job and {where} has {found:g}; take it out of "
+        "the sweep file, or use a machine that has one"
+    )
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1

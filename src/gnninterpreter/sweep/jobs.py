@@ -1,0 +1,199 @@
+"""The jobs of a sweep, each known by the content of everything that its result depends on."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from gnninterpreter.errors import GNNInterpreterError
+from gnninterpreter.fingerprints import (
+    code_fingerprint,
+    data_fingerprint,
+    digest_of,
+    files_fingerprint,
+    graphs_fingerprint,
+    model_fingerprint,
+    weights_fingerprint,
+)
+from gnninterpreter.search import Recipe
+from gnninterpreter.sweep.spec import ENDINGS, ModelSource, SweepSpec
+
+__all__ = ["Job", "classes_of", "jobs_of", "load_source", "recipe_of"]
+
+# The code that computes, by kind of job, and the form of rows.
+CODE = {"explain": "gnninterpreter.api", "audit": "gnninterpreter.audit"}
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Job:
+    """One class explained once, or one model audited once.
+
+    Args:
+        kind: ``"explain"`` or ``"audit"``.
+        source: The model.
+        target: The class; None for an audit.
+        seed: Seed.
+        restarts: Restarts.
+        hosts: Graphs that patterns are joined to in an audit; None otherwise.
+        recipe: Name of a recipe, or a recipe as JSON text.
+        device: Where to run.
+        key: Hash of all inputs by content.
+        broken: Why it cannot be done, where that is clear before it begins.
+    """
+
+    kind: str
+    source: ModelSource
+    target: str | None
+    seed: int
+    restarts: int
+    hosts: int | None
+    recipe: str
+    device: str = "cpu"
+    key: str = ""
+    broken: str | None = field(default=None, compare=False)
+
+    def keyed(self, model: str) -> Job:
+        """The same with its key; ``model`` stands for the content of model and data."""
+        plain = {k: v for k, v in asdict(self).items() if k not in ("source", "key", "broken")}
+        inputs = {
+            **plain,
+            "schema": SCHEMA,
+            "model": model,
+            "code": code_fingerprint(CODE[self.kind]),
+        }
+        return replace(self, key=digest_of([json.dumps(inputs, sort_keys=True).encode()]))
+
+
+def jobs_of(spec: SweepSpec) -> Iterator[Job]:
+    """Every job of a sweep. One whose model cannot be read is there too, with the reason."""
+    recipes = [r if isinstance(r, str) else json.dumps(r.to_json()) for r in spec.recipes]
+    device = "cuda" if spec.gpus else "cpu"
+    # Checkpoints of one function and one data set have the same classes.
+    known: dict[ModelSource, tuple[str, ...]] = {}
+    for source in spec.models:
+        broken = None
+        targets: tuple[str | None, ...] = (None,)
+        try:
+            content = _content(source)
+            if spec.kind == "explain":
+                alike = source if _is_bundle(source) else replace(source, checkpoint=None)
+                if not spec.targets and alike not in known:
+                    known[alike] = classes_of(source)
+                targets = spec.targets or known[alike]
+        except GNNInterpreterError as error:
+            broken, content = str(error), f"cannot be read: {error}"
+            targets = spec.targets or (None,)
+        for target in targets:
+            for recipe in recipes:
+                for seed in spec.seeds:
+                    yield Job(
+                        spec.kind,
+                        source,
+                        target,
+                        seed,
+                        spec.restarts,
+                        spec.hosts if spec.kind == "audit" else None,
+                        recipe,
+                        device,
+                        broken=broken,
+                    ).keyed(content)
+
+
+def load_source(source: ModelSource) -> tuple[Any, Any, Any]:
+    """The model of a source, its graphs (None where it needs none) and how to call it."""
+    from gnninterpreter.references import load_checkpoint, load_data, load_forward, load_subject
+
+    call = None if source.forward is None else load_forward(source.forward)
+    if source.checkpoint is None:
+        return *load_subject(source.model, source.data), call
+    model = load_checkpoint(source.model, source.checkpoint)
+    return model, None if source.data is None else load_data(source.data), call
+
+
+def classes_of(source: ModelSource) -> tuple[str, ...]:
+    """Names of the classes of a model.
+
+    Raises:
+        GNNInterpreterError: If it cannot be loaded.
+    """
+    from gnninterpreter.files import read_json
+    from gnninterpreter.models import Bundle
+    from gnninterpreter.models.classifier import GraphClassifier
+    from gnninterpreter.spec import GraphSpec, graph_list
+
+    if _is_bundle(source):
+        try:  # Of thousands of files only the short one is read.
+            described = read_json(Path(source.model).with_suffix(".json"))
+            return GraphSpec.from_json(described["spec"]).class_names
+        except (OSError, ValueError, KeyError, TypeError):
+            pass  # Whoever loads it says what is wrong.
+    model, data, call = load_source(source)
+    if isinstance(model, Bundle):
+        return model.spec.class_names
+    graphs = graph_list(data)
+    spec = GraphSpec.from_dataset(graphs)
+    return GraphClassifier.connect(model, spec, forward=call, examples=graphs).spec.class_names
+
+
+def recipe_of(job: Job) -> str | Recipe:
+    """The recipe of a job, as `explain` takes it."""
+    return Recipe.from_json(json.loads(job.recipe)) if job.recipe.startswith("{") else job.recipe
+
+
+def _is_bundle(source: ModelSource) -> bool:
+    return source.checkpoint is None and Path(source.model).suffix in ENDINGS
+
+
+def _content(source: ModelSource) -> str:
+    """A hash of everything that a model consists of."""
+    parts = [_model_content(source), _data_content(source.data)]
+    for reference in (source.model, source.forward):
+        if reference and ":" in reference:
+            parts += [reference, _module_content(reference)]
+    return digest_of(part.encode() for part in parts)
+
+
+def _model_content(source: ModelSource) -> str:
+    from gnninterpreter.errors import CheckpointError
+    from gnninterpreter.models import Bundle, bundled_names
+    from gnninterpreter.references import load_model
+
+    path = Path(source.checkpoint or source.model)
+    try:
+        if source.checkpoint is not None:
+            return files_fingerprint(path)
+        if _is_bundle(source):
+            return files_fingerprint(*(path.with_suffix(ending) for ending in ENDINGS))
+    except OSError as error:
+        raise CheckpointError(f"cannot read the checkpoint {path} ({error.strerror})") from error
+    name = source.model.strip().lower().replace("-", "_")
+    if name in bundled_names():
+        return model_fingerprint(name)
+    model = load_model(source.model)
+    return weights_fingerprint(model.model if isinstance(model, Bundle) else model)
+
+
+@lru_cache(maxsize=64)
+def _data_content(reference: str | None) -> str:
+    from gnninterpreter.references import load_data
+    from gnninterpreter.spec import graph_list
+
+    if reference is None:
+        return ""
+    if ":" not in reference:
+        return data_fingerprint(reference.strip().lower().replace("-", "_"))
+    return graphs_fingerprint(graph_list(load_data(reference)))
+
+
+@lru_cache(maxsize=64)
+def _module_content(reference: str) -> str:
+    """The text of the module that a reference names; what it imports is not followed."""
+    module = importlib.import_module(reference.partition(":")[0])
+    file = getattr(module, "__file__", None)
+    return "" if file is None else files_fingerprint(Path(file))

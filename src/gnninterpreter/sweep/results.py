@@ -1,0 +1,165 @@
+"""Results of a sweep: a folder of Parquet parts, each there whole or not at all.
+
+One driver writes, anybody may read, also while it runs: ``pandas.read_parquet(folder)`` or
+`read_results`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gnninterpreter.errors import CheckpointError, MissingExtraError, OutputError
+from gnninterpreter.files import write_atomically
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["COLUMNS", "Results", "read_results"]
+
+COLUMNS = {
+    "key": "string", "status": "string", "kind": "string", "model": "string", "target": "string",
+    "seed": "int64", "restarts": "int32", "recipe": "string", "probability": "float64",
+    "best_probability": "float64", "certain": "float64", "nodes": "int32", "edges": "int32",
+    "typicality": "float64", "coverage": "float64", "lift": "float64", "verdict": "string",
+    "level": "string", "high": "int32", "medium": "int32", "low": "int32", "error": "string",
+    "tries": "int32", "seconds": "float64", "cpu_seconds": "float64", "host": "string",
+    "process": "int64", "finished": "timestamp[ms, tz=UTC]", "result": "string",
+}  # fmt: skip
+"""Columns with their types: the job, its state, figures, what it took, and all else as JSON."""
+PART = "part-{:06d}.parquet"
+# More parts than this become one before a sweep goes on.
+MANY = 64
+
+
+def read_results(folder: str | Path) -> pa.Table:
+    """Read what a sweep has come to so far, a row for each job.
+
+    Args:
+        folder: The folder of the sweep.
+
+    Returns:
+        A `pyarrow.Table` with the columns of `COLUMNS`; ``.to_pandas()`` makes a data frame.
+
+    Raises:
+        CheckpointError: If a part cannot be read.
+    """
+    return Results(Path(folder)).table()
+
+
+class Results:
+    """The folder of a sweep.
+
+    Args:
+        folder: Where it is; it is made with the first part.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Say where; nothing is read yet."""
+        self.folder = folder
+
+    @contextlib.contextmanager
+    def only_writer(self) -> Iterator[None]:
+        """Make sure that one process at a time writes; a killed one leaves nothing behind.
+
+        Raises:
+            OutputError: If another writes, or the folder cannot be written.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.folder / ".writer", os.O_CREAT | os.O_RDWR, 0o644)
+        except OSError as error:
+            raise OutputError(
+                f"cannot write to {self.folder} ({error.strerror}); choose another folder"
+            ) from error
+        try:
+            with contextlib.suppress(ImportError):  # Only POSIX has it.
+                import fcntl
+
+                try:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise OutputError(
+                        f"another sweep is writing to {self.folder}; wait for it, or choose "
+                        "another folder"
+                    ) from None
+            yield
+        finally:
+            os.close(handle)
+
+    def parts(self) -> list[Path]:
+        """The files there are, oldest first."""
+        return sorted(self.folder.glob("part-*.parquet"))
+
+    def add(self, rows: Sequence[dict[str, Any]]) -> Path:
+        """Write rows as a part of their own.
+
+        Raises:
+            OutputError: If there is no room, or it cannot be written for another reason.
+        """
+        return self._write(_arrow().Table.from_pylist(list(rows), schema=_schema()))
+
+    def table(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """All rows, the last one of each job."""
+        wanted = list(COLUMNS if columns is None else dict.fromkeys(("key", *columns)))
+        pa = _arrow()
+        import pyarrow.parquet as pq
+
+        def tables_now() -> list[Any]:
+            return [pq.read_table(path, columns=wanted, schema=_schema()) for path in self.parts()]
+
+        try:
+            try:
+                tables = tables_now()
+            except FileNotFoundError:  # Parts became one meanwhile, which is there by now.
+                tables = tables_now()
+        except (OSError, pa.ArrowInvalid) as error:
+            raise CheckpointError(
+                f"{self.folder} holds what is no part of a sweep ({error}); take it out"
+            ) from error
+        if not tables:
+            return _schema(wanted).empty_table()
+        table = pa.concat_tables(tables)
+        last = {key: place for place, key in enumerate(table["key"].to_pylist())}
+        return table if len(last) == table.num_rows else table.take(sorted(last.values()))
+
+    def states(self) -> dict[str, str]:
+        """The state of every job that is known, by key: ``"done"`` or ``"failed"``."""
+        rows = self.table(["status"])
+        return dict(zip(rows["key"].to_pylist(), rows["status"].to_pylist(), strict=True))
+
+    def join(self, most: int = MANY) -> None:
+        """Make one part of many; one that is killed in between leaves rows twice, read once."""
+        parts = self.parts()
+        if len(parts) > most:
+            self._write(self.table())
+            for path in parts:
+                path.unlink(missing_ok=True)
+
+    def _write(self, table: pa.Table) -> Path:
+        import pyarrow.parquet as pq
+
+        number = max((int(path.stem.split("-")[1]) for path in self.parts()), default=0) + 1
+        sink = _arrow().BufferOutputStream()
+        pq.write_table(table, sink, compression="zstd", write_statistics=False)
+        content = sink.getvalue().to_pybytes()
+        return write_atomically(self.folder / PART.format(number), content)
+
+
+def _schema(names: Sequence[str] = tuple(COLUMNS)) -> pa.Schema:
+    pa = _arrow()
+    made = {"timestamp[ms, tz=UTC]": pa.timestamp("ms", tz="UTC")}
+    return pa.schema(
+        [(name, made.get(COLUMNS[name]) or pa.type_for_alias(COLUMNS[name])) for name in names]
+    )
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise MissingExtraError("a sweep", "pyarrow", "sweep") from error
+    return pyarrow

@@ -1,0 +1,190 @@
+"""A sweep file: which models, classes, seeds and recipes, and with what each job may work."""
+
+from __future__ import annotations
+
+import glob
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from gnninterpreter.errors import SpecError
+from gnninterpreter.search import Recipe
+from gnninterpreter.sweep.recipes import load_recipe
+
+__all__ = ["ModelSource", "SweepSpec", "check_keys", "read_sweep", "read_toml"]
+
+KINDS = ("explain", "audit")
+ENDINGS = (".json", ".safetensors")
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """Where a model comes from.
+
+    Args:
+        model: As for `gnninterpreter explain`; with a checkpoint, ``package.module:function`` of a
+            function that is called with its path and returns the model.
+        checkpoint: File with weights.
+        data: The labelled graphs, as for `explain`.
+        forward: How to call the model, as for `explain`.
+    """
+
+    model: str
+    checkpoint: str | None = None
+    data: str | None = None
+    forward: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What to call it in results."""
+        return self.checkpoint or self.model
+
+
+@dataclass(frozen=True)
+class SweepSpec:
+    """What a sweep consists of: every model with every class, seed and recipe.
+
+    Args:
+        models: The models.
+        kind: ``"explain"``, a job for each class, or ``"audit"``, a job for each model.
+        targets: Classes to explain; all when empty.
+        seeds: Seeds.
+        recipes: Recipes; ``"paper"`` is a name, since its settings depend on the class.
+        restarts: Restarts of each search.
+        hosts: Graphs that patterns are joined to in an audit.
+        retries: How often a job that failed is tried again.
+        threads: Threads of each job.
+        gpus: GPUs of each job; a part of one where several jobs share it.
+        runtime_env: What Ray prepares on other machines (``working_dir``, ``pip``, ...).
+    """
+
+    models: tuple[ModelSource, ...]
+    kind: str = "explain"
+    targets: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = (0,)
+    recipes: tuple[str | Recipe, ...] = field(default_factory=lambda: (Recipe.auto(),))
+    restarts: int = 8
+    hosts: int = 60
+    retries: int = 2
+    threads: int = 1
+    gpus: float = 0.0
+    runtime_env: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check every rule once, here."""
+        if self.kind not in KINDS:
+            raise SpecError(f"kind must be one of {', '.join(KINDS)} (got {self.kind!r})")
+        for name in ("models", "seeds", "recipes"):
+            if not getattr(self, name):
+                raise SpecError(f"{name} must not be empty; without any there is nothing to do")
+        for name, least in (("restarts", 1), ("hosts", 1), ("retries", 0), ("threads", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise SpecError(
+                    f"{name} must be a whole number of at least {least} (got {value!r})"
+                )
+        if not all(isinstance(seed, int) for seed in self.seeds):
+            raise SpecError(f"seeds must be whole numbers (got {list(self.seeds)!r})")
+        if isinstance(self.gpus, bool) or not isinstance(self.gpus, (int, float)) or self.gpus < 0:
+            raise SpecError(f"gpus must be a number of at least 0 (got {self.gpus!r})")
+        if self.kind == "audit" and self.targets:
+            raise SpecError("targets are for kind 'explain'; an audit is of all classes")
+
+
+def read_sweep(path: Path) -> SweepSpec:
+    """Read a sweep file. Paths in it are relative to its folder.
+
+    Raises:
+        SpecError: If it cannot be read, has keys that are not known, or values that do not fit.
+    """
+    values = read_toml(path)
+    check_keys(values, {one.name for one in fields(SweepSpec)} | {"data", "forward"}, str(path))
+    return make_spec(values, path.parent)
+
+
+def make_spec(values: Mapping[str, Any], folder: Path) -> SweepSpec:
+    """Make a spec of the plain values of a file.
+
+    Raises:
+        SpecError: If they do not fit.
+    """
+    given = dict(values)
+    names = {"data", "forward"} & set(given)
+    shared = {name: given.pop(name) for name in names}
+    given["models"] = tuple(_models(given.get("models", []), shared, folder))
+    if "seeds" in given:
+        seeds = given["seeds"]
+        given["seeds"] = tuple(range(seeds) if isinstance(seeds, int) else _list(seeds, "seeds"))
+    if "targets" in given:
+        given["targets"] = tuple(str(target) for target in _list(given["targets"], "targets"))
+    if "recipes" in given:
+        given["recipes"] = tuple(load_recipe(r, folder) for r in _list(given["recipes"], "recipes"))
+    return SweepSpec(**given)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises:
+        SpecError: If there is none, or it is no TOML.
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SpecError(f"cannot read {path} ({error.strerror}); give a TOML file") from error
+    except ValueError as error:
+        raise SpecError(f"{path} is no TOML: {error}") from error
+
+
+def check_keys(values: Mapping[str, Any], known: set[str], where: str) -> None:
+    """Refuse keys that are not known.
+
+    Raises:
+        SpecError: If there is one; the message lists the known ones.
+    """
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise SpecError(
+            f"{where} has the unknown key {unknown[0]!r}; the keys are {', '.join(sorted(known))}"
+        )
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise SpecError(f"{name} must be a list (got {value!r})")
+    return value
+
+
+def _models(given: Any, shared: Mapping[str, Any], folder: Path) -> Iterator[ModelSource]:
+    for one in _list(given, "models"):
+        table = {"model": one} if isinstance(one, str) else one
+        if not isinstance(table, Mapping) or not isinstance(table.get("model"), str):
+            raise SpecError(f"each of models must be a name or a table with 'model' (got {one!r})")
+        check_keys(table, {"model", "checkpoints", "data", "forward"}, "a table of models")
+        rest = {**shared, **{key: table[key] for key in ("data", "forward") if key in table}}
+        if "checkpoints" in table:
+            for pattern in _list(table["checkpoints"], "checkpoints"):
+                for path in _files(pattern, folder):
+                    yield ModelSource(table["model"], path, **rest)
+        elif Path(table["model"]).suffix in ENDINGS:
+            for path in _files(table["model"], folder):
+                yield ModelSource(path, **rest)
+        else:
+            yield ModelSource(table["model"], **rest)
+
+
+def _files(pattern: str, folder: Path) -> list[str]:
+    """Files of a pattern, absolute; a plain path may be missing, which only its jobs suffer for."""
+    whole = str((folder / pattern).absolute())
+    if not glob.has_magic(pattern):
+        return [whole]
+    found = sorted(glob.glob(whole, recursive=True))
+    if not found:
+        raise SpecError(f"no file fits the pattern {pattern!r} of models (looked in {folder})")
+    return found

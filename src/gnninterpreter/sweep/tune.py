@@ -1,0 +1,311 @@
+"""Tuning: settings of a recipe by Optuna, the modern form of the paper's grid search.
+
+Trials run through the same engine and store as sweeps, so that a run that was killed goes on where
+it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gnninterpreter.errors import MissingExtraError, OutputError, SpecError
+from gnninterpreter.fingerprints import digest_of
+from gnninterpreter.parallel import Processes, Workers
+from gnninterpreter.search import Recipe
+from gnninterpreter.search.serialization import to_plain
+from gnninterpreter.sweep.jobs import jobs_of
+from gnninterpreter.sweep.recipes import change_recipe, load_recipe
+from gnninterpreter.sweep.results import Results
+from gnninterpreter.sweep.run import run_sweep
+from gnninterpreter.sweep.spec import SweepSpec, check_keys, make_spec, read_toml
+
+if TYPE_CHECKING:
+    import optuna
+
+__all__ = ["Trial", "TuneSpec", "read_tuning", "score", "tune"]
+
+JOURNAL = "journal.log"
+ROWS = "results"
+FIGURES = ("certain", "typicality", "seconds")
+JUDGED = ("status", "certain", "typicality", "cpu_seconds", "error")
+BASE = -1
+# Certainty and typicality count in steps of a hundredth, below which the next decides.
+STEP = 0.01
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One recipe that was tried.
+
+    Args:
+        number: Its number.
+        settings: What was changed.
+        certain: Share of restarts whose graph the model is certain of, over all jobs.
+        typicality: Mean percentile of the graphs among real ones; None where that is not known.
+        seconds: Mean processor seconds of a job.
+        value: All three as one number, see `score`.
+    """
+
+    number: int
+    settings: Mapping[str, Any]
+    certain: float
+    typicality: float | None
+    seconds: float
+    value: float
+
+
+@dataclass(frozen=True)
+class TuneSpec:
+    """What to tune.
+
+    Args:
+        sweep: What every recipe is tried on.
+        base: The recipe to begin with.
+        space: Ranges by setting; a dotted name is a phase's or a term's, see `change_recipe`. A
+            list gives choices, ``{low, high}`` a range, with ``log = true`` on a log scale.
+        trials: How many recipes to try.
+        together: How many of them at a time.
+        seed: Seed of the search over recipes.
+    """
+
+    sweep: SweepSpec
+    base: Recipe
+    space: Mapping[str, Any]
+    trials: int = 20
+    together: int = 4
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check every rule once, here."""
+        if not self.space:
+            raise SpecError("[space] must name at least one setting of the recipe")
+        for name in ("trials", "together"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise SpecError(f"{name} must be a whole number of at least 1 (got {value!r})")
+        for name, given in self.space.items():
+            if isinstance(given, Mapping):
+                check_keys(given, {"low", "high", "log"}, f"space.{name}")
+                if not {"low", "high"} <= set(given) or not given["low"] < given["high"]:
+                    raise SpecError(f"space.{name} must have a low below its high (got {given!r})")
+                ends = [given["low"], given["high"]]
+            elif isinstance(given, list) and given:
+                ends = given
+            else:
+                raise SpecError(
+                    f"space.{name} must be a list of choices, or {{ low, high }} (got {given!r})"
+                )
+            for end in ends:  # A setting that is not there, or out of bounds, is told at once.
+                change_recipe(self.base, nested({name: end}))
+
+
+def read_tuning(path: Path) -> TuneSpec:
+    """Read a file of what to tune: the keys of a sweep, and those of `TuneSpec`.
+
+    Raises:
+        SpecError: If it cannot be read, has keys that are not known, or values that do not fit.
+    """
+    values = read_toml(path)
+    own = {one.name for one in fields(TuneSpec)} - {"sweep"}
+    shared = {one.name for one in fields(SweepSpec)} - {"kind", "recipes"} | {"data", "forward"}
+    check_keys(values, own | shared, str(path))
+    base = load_recipe(values.pop("base", "auto"), path.parent)
+    if not isinstance(base, Recipe):
+        raise SpecError("base must be 'auto', 'certain' or a file; 'paper' has settings of its own")
+    given = {name: values.pop(name) for name in own & set(values)}
+    space = dict(_flat(given.pop("space", {})))
+    return TuneSpec(make_spec(values, path.parent), base, space, **given)
+
+
+def tune(
+    spec: TuneSpec,
+    folder: Path,
+    workers: Callable[[], Workers] | int = 1,
+    tell: Callable[[Trial], None] = lambda trial: None,
+) -> tuple[Recipe, Trial, Trial]:
+    """Try recipes, and return the best with what it came to, and what the base came to.
+
+    May be killed at any point and called again: trials lie in a journal of Optuna's, and what they
+    computed is stored as a sweep stores it.
+
+    Args:
+        spec: What to tune.
+        folder: Folder for both.
+        workers: Where to run, or a function that makes workers.
+        tell: Called with each trial that is done.
+
+    Raises:
+        MissingExtraError: If Optuna is not installed.
+        OutputError: If the folder cannot be written.
+        SpecError: If no trial gave a result.
+    """
+    study = _study(spec, folder)
+    made = workers() if callable(workers) else Processes(workers)
+    try:
+        base = _search(spec, study, folder, made, tell)
+    finally:
+        made.close(at_once=True)
+    return _best(spec, study, folder, base)
+
+
+def _search(
+    spec: TuneSpec,
+    study: optuna.Study,
+    folder: Path,
+    workers: Workers,
+    tell: Callable[[Trial], None],
+) -> Trial:
+    """Try recipes until there are enough, and return what the base comes to."""
+    base = _run(spec, folder, workers, [(BASE, {}, spec.base)])[0]
+    while (left := spec.trials - len(_done(study))) > 0:
+        asked = [study.ask() for _ in range(min(left, spec.together))]
+        drawn = [(one.number, _suggested(one, spec.space)) for one in asked]
+        recipes = [(n, given, change_recipe(spec.base, nested(given))) for n, given in drawn]
+        for trial, found in zip(asked, _run(spec, folder, workers, recipes), strict=True):
+            for name in FIGURES:
+                trial.set_user_attr(name, getattr(found, name))
+            study.tell(trial, found.value)
+            tell(found)
+    return base
+
+
+def _best(
+    spec: TuneSpec, study: optuna.Study, folder: Path, base: Trial
+) -> tuple[Recipe, Trial, Trial]:
+    best = study.best_trial
+    figures = {name: best.user_attrs[name] for name in FIGURES}
+    found = Trial(best.number, best.params, value=float(best.value or 0.0), **figures)
+    if max(found.value, base.value) < 0:
+        errors = Results(folder / ROWS).table(["error"])["error"].to_pylist()
+        raise SpecError(f"no recipe gave a result; the first error was: {errors[0]}")
+    if base.value >= found.value:
+        return spec.base, base, base
+    tuned = change_recipe(spec.base, nested(best.params))
+    return replace(tuned, name=f"{spec.base.name}, tuned"), found, base
+
+
+def _run(
+    spec: TuneSpec,
+    folder: Path,
+    workers: Workers,
+    recipes: Sequence[tuple[int, Mapping[str, Any], Recipe]],
+) -> list[Trial]:
+    """Try recipes together; what is stored of them is not computed again."""
+    sweeps = [list(jobs_of(replace(spec.sweep, recipes=(recipe,)))) for *_, recipe in recipes]
+    every = [job for jobs in sweeps for job in jobs]
+    run_sweep(every, folder / ROWS, workers, retries=spec.sweep.retries, keep=True)
+    rows = {row["key"]: row for row in Results(folder / ROWS).table(JUDGED).to_pylist()}
+    return [
+        _judged(number, settings, [rows[job.key] for job in jobs])
+        for (number, settings, _), jobs in zip(recipes, sweeps, strict=True)
+    ]
+
+
+def score(certain: float, typicality: float | None, seconds: float) -> float:
+    """Certainty first, then typicality, then time, as one number to be as large as can be.
+
+    A hundredth in the share of restarts that are certain outweighs all typicality, and a hundredth
+    of typicality all time.
+
+    Example:
+        >>> score(1.0, 50.0, 2.0) > score(0.99, 100.0, 0.1)
+        True
+        >>> score(1.0, 50.0, 2.0) > score(1.0, 50.0, 3.0)
+        True
+    """
+    typical = round((typicality or 0.0) / 100 / STEP) * STEP
+    return round(certain / STEP) * 2.0 + typical + STEP * 0.99 / (1.0 + seconds)
+
+
+def nested(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by dotted names as tables: ``{"a.b": 1}`` becomes ``{"a": {"b": 1}}``."""
+    found: dict[str, Any] = {}
+    for name, value in settings.items():
+        group, dot, part = name.rpartition(".")
+        if dot:
+            found.setdefault(group, {})[part] = value
+        else:
+            found[name] = value
+    return found
+
+
+def _flat(space: Mapping[str, Any], group: str = "") -> Iterator[tuple[str, Any]]:
+    for name, given in space.items():
+        if isinstance(given, Mapping) and "low" not in given and "high" not in given:
+            yield from _flat(given, f"{group}{name}.")
+        else:
+            yield f"{group}{name}", given
+
+
+def _suggested(trial: optuna.Trial, space: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, given in space.items():
+        if isinstance(given, list):
+            found[name] = trial.suggest_categorical(name, given)
+            continue
+        low, high, log = given["low"], given["high"], bool(given.get("log", False))
+        whole = isinstance(low, int) and isinstance(high, int)
+        draw = trial.suggest_int if whole else trial.suggest_float
+        found[name] = draw(name, low, high, log=log)
+    return found
+
+
+def _judged(number: int, settings: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Trial:
+    done = [row for row in rows if row["status"] == "done"]
+    if not done:
+        return Trial(number, settings, 0.0, None, 0.0, -1.0)
+    certain = sum(row["certain"] for row in done) / len(rows)
+    placed = [row["typicality"] for row in done if row["typicality"] is not None]
+    typicality = sum(placed) / len(placed) if placed else None
+    seconds = sum(row["cpu_seconds"] for row in done) / len(done)
+    return Trial(
+        number, settings, certain, typicality, seconds, score(certain, typicality, seconds)
+    )
+
+
+def _done(study: optuna.Study) -> Sequence[Any]:
+    states = (_optuna().trial.TrialState.COMPLETE,)
+    complete: Sequence[Any] = study.get_trials(deepcopy=False, states=states)
+    return complete
+
+
+def _study(spec: TuneSpec, folder: Path) -> optuna.Study:
+    """The study of a folder; trials that a killed run left open are asked for again."""
+    optuna = _optuna()
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        storage = JournalStorage(JournalFileBackend(str(folder / JOURNAL)))
+    except OSError as error:
+        raise OutputError(
+            f"cannot write to {folder} ({error.strerror}); choose another folder"
+        ) from error
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    asked = [to_plain(spec.sweep), to_plain(spec.base), dict(spec.space)]
+    study = optuna.create_study(
+        storage=storage,
+        # Another file begins another study in the same journal.
+        study_name=digest_of([json.dumps(asked, sort_keys=True).encode()]),
+        direction="maximize",
+        load_if_exists=True,
+    )
+    # A study that goes on must not draw again what it has drawn.
+    study.sampler = optuna.samplers.TPESampler(seed=spec.seed + len(study.trials))
+    for trial in study.get_trials(states=(optuna.trial.TrialState.RUNNING,)):
+        study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+        study.enqueue_trial(trial.params)
+    return study
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError as error:
+        raise MissingExtraError("tuning", "optuna", "tune") from error
+    return optuna

@@ -1,0 +1,111 @@
+"""What a worker does: one job, and its row of results."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from functools import lru_cache
+from typing import Any
+
+from gnninterpreter.files import finite
+from gnninterpreter.sweep.jobs import Job, load_source, recipe_of
+from gnninterpreter.sweep.spec import ModelSource
+
+__all__ = ["describe", "perform"]
+
+
+def perform(job: Job) -> dict[str, Any]:
+    """Do a job and return its row, without what the driver adds."""
+    started, cpu = time.perf_counter(), time.process_time()
+    found = _explained(job) if job.kind == "explain" else _audited(job)
+    result = found.pop("result")
+    return {
+        **describe(job),
+        **found,
+        "result": json.dumps(finite(result), allow_nan=False),
+        "seconds": time.perf_counter() - started,
+        "cpu_seconds": time.process_time() - cpu,
+        "host": platform.node(),
+        "process": os.getpid(),
+    }
+
+
+def describe(job: Job) -> dict[str, Any]:
+    """What a row says of the job itself."""
+    recipe = recipe_of(job)
+    return {
+        "key": job.key,
+        "kind": job.kind,
+        "model": job.source.name,
+        "target": job.target,
+        "seed": job.seed,
+        "restarts": job.restarts,
+        "recipe": recipe if isinstance(recipe, str) else recipe.name,
+    }
+
+
+@lru_cache(maxsize=2)
+def _loaded(source: ModelSource) -> tuple[Any, Any, Any]:
+    """Jobs of one model mostly follow each other in a worker."""
+    return load_source(source)
+
+
+def _explained(job: Job) -> dict[str, Any]:
+    from gnninterpreter.api import explain
+    from gnninterpreter.interchange import graph_to_json
+
+    model, data, call = _loaded(job.source)
+    found = explain(
+        model,
+        data,
+        targets=[job.target],
+        restarts=job.restarts,
+        seed=job.seed,
+        recipe=recipe_of(job),
+        forward=call,
+        device=job.device,
+        progress=False,
+    )
+    (one,) = found.to("cpu").values()
+    result = {
+        **one.summary(),
+        "best": graph_to_json(one.best, one.spec),
+        "cores": [core.to_json() for core in one.cores],
+        "shortcuts": [shortcut.to_json() for shortcut in one.shortcuts],
+    }
+    result.pop("seconds")  # in a column of its own; all else is the same every time
+    return {
+        "probability": one.probability.mean,
+        "best_probability": one.mode_probability,
+        "certain": sum(restart.certain for restart in one.restarts) / len(one.restarts),
+        "nodes": one.num_nodes,
+        "edges": one.num_edges,
+        "typicality": one.typicality,
+        "coverage": None if one.core is None else one.core.coverage,
+        "lift": None if one.core is None else one.core.lift,
+        "verdict": one.verdict.word,
+        "level": one.verdict.level,
+        "result": result,
+    }
+
+
+def _audited(job: Job) -> dict[str, Any]:
+    from gnninterpreter.audit import audit
+
+    model, data, call = _loaded(job.source)
+    found = audit(
+        model,
+        data,
+        hosts=job.hosts or 1,
+        seed=job.seed,
+        restarts=job.restarts,
+        recipe=recipe_of(job),
+        forward=call,
+        device=job.device,
+        progress=False,
+    )
+    result = found.to_json(with_graphs=False)
+    result["numbers"] = {k: v for k, v in result["numbers"].items() if k != "seconds"}
+    return {**found.counts(), "result": result}

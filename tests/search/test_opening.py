@@ -1,0 +1,104 @@
+"""Opening: as much entropy as good samples allow; what bad ones have in common is closed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.distribution import GraphDistribution, Streams, centred, from_graphs
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.search import Calibrate, Shrink
+from gnninterpreter.search.calibration import calibrated
+from gnninterpreter.search.opening import GOOD_SHARE, opened, verified
+from gnninterpreter.search.problem import Problem
+from tests.search.known import begun, known_problem
+from tests.tiny import graph, stack, unwatched
+
+SQUARE = [(0, 1), (1, 2), (2, 3), (3, 0)]
+
+
+def at_most(edges: int) -> Any:
+    """Graphs with more edges lack as much as they have too many."""
+
+    def lack(graphs: DenseGraphs) -> Tensor:
+        return 10 * (graphs.num_edges - edges).clamp_min(0)
+
+    return SimpleNamespace(
+        good=lambda graphs, new=False: lack(graphs) <= 0,
+        lacking=lambda proposals: lack(proposals.graphs),
+        relaxed=lambda graphs: None,
+        aim=None,
+    )
+
+
+def squares(count: int) -> DenseGraphs:
+    return stack([graph(6, SQUARE)] * count)
+
+
+def absent(graphs: DenseGraphs) -> list[Tensor]:
+    """Edges may be added, none may be left out."""
+    sides = from_graphs(graphs)
+    return [sides.edge_logits < 0, *(torch.zeros_like(x) > 0 for x in sides.node_logits)]
+
+
+def learned(problem: Any, steps: int, restarts: int = 2) -> GraphDistribution:
+    graphs = squares(restarts)
+    return opened(problem, graphs, absent(graphs), Streams(1, restarts), steps)
+
+
+def test_where_nothing_lacks_everything_that_is_free_is_opened() -> None:
+    few, many = learned(at_most(99), 1), learned(at_most(99), 40)
+    free = absent(squares(2))[0]
+    assert (many.edge_probability[free] > 0.4).all()
+    assert (few.edge_probability[free] < 0.15).all()
+    assert (many.edge_probability[~free] > 0.999).all()
+
+
+def test_learning_opens_no_further_than_samples_allow() -> None:
+    wide = learned(at_most(99), 40).undecided()
+    found = learned(at_most(5), 40)
+    assert (found.undecided() < wide).all()
+    over = found.discrete(200, Streams(2, 2)).num_edges.view(2, -1) > 5
+    assert (over.double().mean(1) < 0.3).all()
+
+
+def test_a_restart_is_opened_the_same_whatever_their_number() -> None:
+    one, three = learned(at_most(5), 10, 1), learned(at_most(5), 10, 3)
+    assert torch.allclose(one.edge_logits, three.edge_logits[:1], atol=1e-5)
+
+
+def test_what_bad_samples_have_in_common_is_closed_and_the_rest_stays_open() -> None:
+    graphs = squares(1)
+    free = absent(graphs)[0]
+    wide = from_graphs(graphs).with_latents(
+        [torch.where(free, -1.0, 12.0), *from_graphs(graphs).latents()[1:]]
+    )
+
+    def diagonal(drawn: DenseGraphs, new: bool = False) -> Tensor:
+        return drawn.weight[:, 0, 2] < 0.5
+
+    found, share = verified(
+        SimpleNamespace(good=diagonal),  # type: ignore[arg-type]
+        wide,
+        lambda some: centred(some, graphs),
+        300,
+        Streams(3, 1),
+    )
+    assert float(share) >= GOOD_SHARE
+    theta = found.spread(found.edge_probability)[0]
+    assert float(theta[0, 2]) < 0.05
+    assert float(theta[1, 3]) > 0.1
+
+
+def test_calibrating_a_known_class_leaves_samples_certain_and_typical() -> None:
+    problem: Problem = known_problem()
+    state = Shrink()(problem, begun(problem), Streams(3, 4), unwatched(problem, 10))
+    found, share = calibrated(problem, state.distribution, state.graphs, Streams(4, 4))
+    assert (share >= GOOD_SHARE).all()
+    assert torch.equal(found.mode().weight, state.graphs.weight)
+    drawn = found.discrete(50, Streams(9, 4))
+    assert problem.good(drawn).double().mean() >= 0.9
+    assert Calibrate().opening > 1

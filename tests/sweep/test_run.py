@@ -1,0 +1,102 @@
+"""Sweeps in this process: jobs by content, what is stored stays, failures are told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gnninterpreter.errors import OutputError
+from gnninterpreter.sweep import jobs as jobs_module
+from gnninterpreter.sweep import jobs_of, read_results, read_sweep, run_sweep
+from gnninterpreter.sweep import run as run_module
+
+from .lab import checkpoint
+
+
+def test_a_job_is_known_by_the_content_of_its_inputs(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = read_sweep(file)
+    first = [job.key for job in jobs_of(spec)]
+    assert len(set(first)) == 2
+    (file.parent / "w0.pt").rename(file.parent / "renamed.pt")
+    assert [job.key for job in jobs_of(read_sweep(file))] == first
+    changed = [
+        replace(spec, restarts=2),
+        replace(spec, seeds=(7, 8)),
+        replace(spec, targets=("class 0",)),
+        replace(spec, recipes=("auto",)),
+        replace(spec, gpus=1),
+    ]
+    (file.parent / "renamed.pt").rename(file.parent / "w0.pt")
+    found = [job.key for one in changed for job in jobs_of(one)]
+    checkpoint(file.parent / "w0.pt", 3.0)
+    found += [job.key for job in jobs_of(spec)]
+    monkeypatch.setattr(jobs_module, "code_fingerprint", lambda module: "other code")
+    found += [job.key for job in jobs_of(spec)]
+    assert len({*first, *found}) == 2 * 8
+
+
+def test_classes_of_bundles_and_bundled_models() -> None:
+    spec = read_sweep_of('models = ["is_acyclic"]')
+    assert [job.target for job in jobs_of(spec)] == ["cyclic", "acyclic"]
+    assert [job.target for job in jobs_of(replace(spec, kind="audit"))] == [None]
+
+
+def read_sweep_of(text: str):
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "s.toml"
+        path.write_text(text, encoding="utf-8")
+        return read_sweep(path)
+
+
+def test_results_are_stored_once_and_failures_with_their_error(file: Path) -> None:
+    folder = file.parent / "out"
+    text = file.read_text(encoding="utf-8").replace(
+        "models = [", 'models = ["gone.safetensors", { model = "tests.sweep.lab:fails", '
+        'checkpoints = ["w0.pt"] }, ',
+    ).replace("seeds = 2", "seeds = 1\nretries = 1")  # fmt: skip
+    file.write_text(text, encoding="utf-8")
+    spec = read_sweep(file)
+    told: list[int] = []
+    tally = run_sweep(
+        jobs_of(spec), folder, retries=spec.retries, tell=lambda t, rows: told.append(len(rows))
+    )
+    assert (tally.total, tally.done, tally.failed, tally.left, tally.new) == (3, 1, 2, 0, 3)
+    assert sum(told) == 3
+    gone, fails, good = sorted(
+        read_results(folder).to_pylist(), key=lambda row: (row["status"] == "done", row["tries"])
+    )
+    assert gone["error"].startswith("cannot read the checkpoint")
+    assert "(OSError: the disk is gone)" in fails["error"]
+    assert (file.parent / "w0.pt.calls").read_text() == "xx"
+    assert good["model"].endswith("w0.pt")
+    assert good["nodes"] == json.loads(good["result"])["nodes"] > 2
+    assert run_sweep(jobs_of(spec), folder).new == 0
+    assert run_sweep(jobs_of(spec), folder, again=True).new == 2
+    assert run_sweep(jobs_of(spec), folder).failed == 2
+
+
+def test_a_full_disk_ends_the_sweep_and_keeps_what_is_stored(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, spec = file.parent / "out", read_sweep(file)
+    monkeypatch.setattr(run_module, "perform", run_module.describe)
+    write, calls = run_module.Results.add, []
+
+    def full(self, rows):
+        calls.append(rows)
+        if len(calls) == 2:
+            raise OutputError("cannot write part: No space left on device; choose another place")
+        return write(self, rows)
+
+    monkeypatch.setattr(run_module.Results, "add", full)
+    with pytest.raises(OutputError, match="the same command goes on when there is room"):
+        run_sweep(jobs_of(spec), folder)
+    assert read_results(folder).num_rows == 1
+    assert run_sweep(jobs_of(spec), folder).new == 1

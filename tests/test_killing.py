@@ -1,0 +1,42 @@
+"""Killed at a rename or at any moment, a command ends the same when it is given again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fuzzing import FUZZ
+
+ROOT = Path(__file__).parent.parent
+# Renames and moments: all of the former and twenty of the latter with ``make fuzz``.
+CHEAP = {"explain": (3, 0), "audit": (2, 0), "bench": (1, 1)}
+DEAR = dict.fromkeys(("explain", "overwrite", "audit", "train", "bench", "paper"), (1000, 20))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+@pytest.mark.timeout(3600 if FUZZ else 300)
+@pytest.mark.parametrize("command", DEAR if FUZZ else CHEAP)
+def test_a_killed_command_ends_the_same(command: str) -> None:
+    points, kills = (DEAR if FUZZ else CHEAP)[command]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
+        "OMP_NUM_THREADS": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.killing", command, str(points), str(kills)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=ROOT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout)
+    assert found["failures"] == {}
+    assert found["renames"] > 1

@@ -1,0 +1,276 @@
+"""Readers of files that anybody may have written: one sentence, or what can be used.
+
+Every reader gets files of its own, changed by chance: bits, ends, fields, numbers, depths; and
+things that are no files at all.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import random
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+import gnninterpreter as gi
+from gnninterpreter.audit import audit, load_graphs
+from gnninterpreter.errors import DataError, GNNInterpreterError
+from gnninterpreter.experiments.paper.run import _index, _stored
+from gnninterpreter.experiments.realism import read_rows
+from gnninterpreter.experiments.realism.discrepancy import read_discrepancies
+from gnninterpreter.experiments.realism.rows import RealismRow, write_rows
+from gnninterpreter.experiments.realism.summary import summarize as realism_summary
+from gnninterpreter.experiments.robustness import read_runs, summarize
+from gnninterpreter.experiments.robustness.runs import Run, RunConfig, write_runs
+from gnninterpreter.experiments.store import Computation, Store
+from gnninterpreter.files import read_json
+from gnninterpreter.interchange import graph_from_json, graph_to_json
+from gnninterpreter.models import load_bundle
+from gnninterpreter.report.page import render_page
+from gnninterpreter.training._progress_file import TrainingState
+from tests.cli.lab import Degrees, graphs
+from tests.fuzzing import cases
+
+LONGEST = 5.0
+RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A way to read files.
+
+    Args:
+        write: Writes what is whole into a folder.
+        read: Reads it, and uses it as the package does.
+        silent: Whether what is damaged is passed over instead of refused.
+    """
+
+    write: Callable[[Path], Any]
+    read: Callable[[Path], Any]
+    silent: bool = False
+
+
+@functools.cache
+def explained() -> gi.ExplanationSet:
+    return gi.explain(Degrees(), graphs(), restarts=1, progress=False, callbacks=(lambda _: True,))
+
+
+@functools.cache
+def audited() -> str:
+    return json.dumps(audit(Degrees(), graphs(), explanations=explained(), hosts=2).to_json())
+
+
+def read_run(folder: Path) -> None:
+    found = gi.load(folder)
+    repr(found), found.summary()
+    for one in found.values():
+        one.sample(1)
+        one.modes()
+    render_page(found)
+
+
+def real_rows() -> list[RealismRow]:
+    return read_rows(RESULTS / "realism" / "ours.json")[:3]
+
+
+def state() -> TrainingState:
+    model = nn.Linear(2, 2)
+    optimizer = torch.optim.AdamW(model.parameters())
+    return TrainingState(model, optimizer, torch.Generator(), {"seed": 1})
+
+
+RUN = Run(
+    RunConfig("mutag", "mutagen", 0), 0.99, 0.0, 10, 0.99, 5, 6, 10, 12.0, True, 0.9, 50.0, None,
+    1.0, 1, 20, 1.0, "converged",
+)  # fmt: skip
+WORK = Computation("robustness.compute", "explained", (("model", "x"),))
+
+
+class Kept(Store):
+    """A store whose file has one name, whatever the computation depends on."""
+
+    def path(self, work: Computation) -> Path:
+        return self.folder / "value.json"
+
+
+def write_store(folder: Path) -> None:
+    from gnninterpreter.fingerprints import versions
+
+    content = {"versions": versions(), "value": {"a": [1, 2]}}
+    (folder / "value.json").write_text(json.dumps(content))
+
+
+def write_study(folder: Path) -> None:
+    shutil.copytree(RESULTS / "paper" / "statistics", folder / "statistics")
+
+
+def read_study(folder: Path) -> None:
+    _stored(folder / "statistics", {})
+    _index(folder)
+
+
+def read_graph(folder: Path) -> None:
+    try:
+        values = read_json(folder / "graph.json")
+    except (OSError, ValueError) as error:
+        raise DataError(str(error)) from error  # as the live page says it
+    graph_from_json(values, explained().spec)
+
+
+READERS = {
+    "run": Reader(lambda folder: explained().save(folder), read_run),
+    "unfinished": Reader(
+        lambda folder: explained().save(folder / "unfinished-0" / "0"),
+        lambda folder: gi.load(folder),
+    ),
+    "bundle": Reader(
+        lambda folder: gi.models.load("is_acyclic").save(folder),
+        lambda folder: load_bundle(folder / "is_acyclic.json"),
+    ),
+    "audit": Reader(
+        lambda folder: (folder / "audit.json").write_text(audited()),
+        lambda folder: load_graphs(folder),
+    ),
+    "robustness": Reader(
+        lambda folder: write_runs([RUN, RUN], folder / "runs.json"),
+        lambda folder: summarize(read_runs(folder / "runs.json")),
+    ),
+    "realism": Reader(
+        lambda folder: write_rows(real_rows(), folder / "rows.json"),
+        lambda folder: realism_summary(read_rows(folder / "rows.json"), read_discrepancies(folder)),
+    ),
+    "store": Reader(write_store, lambda folder: Kept(folder).read(WORK), silent=True),
+    "study": Reader(write_study, read_study, silent=True),
+    "training": Reader(
+        lambda folder: state().save(folder / "x.training"),
+        lambda folder: state().resume(folder / "x.training"),
+        silent=True,
+    ),
+    "graph": Reader(
+        lambda folder: (folder / "graph.json").write_text(
+            json.dumps(graph_to_json(explained()[0].best, explained().spec))
+        ),
+        read_graph,
+    ),
+}
+
+ODD = (
+    None, True, -1, 0, 7.0, 1e5, 10**9, 10**400, -(10**30), "", "x", "²", "\0", [], [[]], {},
+    [None], {"kind": "x"}, "NaN", 1e308, [1, "a"], "x" * 5000,
+)  # fmt: skip
+
+
+def places(value: Any, found: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Every place in nested values, as what holds it and its key."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, part in list(entries):
+        found.append((value, key))
+        if isinstance(part, (dict, list)):
+            places(part, found)
+    return found
+
+
+def _loop(path: Path) -> None:
+    path.symlink_to(path)
+
+
+def _endless(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def damaged(path: Path, chance: random.Random) -> str:
+    """Change a file by chance, and say how."""
+    content = path.read_bytes()
+    kinds = ("bit", "cut", "insert", "empty", *["value"] * 4, "deep", "drop", "odd file")
+    kind = chance.choice(kinds)
+    if kind in ("value", "drop", "deep") and path.suffix == ".json":
+        values = json.loads(content)
+        holder, key = chance.choice(places(values, []) or [(values, None)])
+        if kind == "drop" and key is not None:
+            del holder[key]
+        elif kind == "deep":
+            holder[key] = "deep"
+            path.write_text(json.dumps(values).replace('"deep"', "[" * 990 + "]" * 990))
+            return kind
+        elif key is not None:
+            holder[key] = chance.choice(ODD)
+        path.write_text(json.dumps(values).replace('"NaN"', "NaN"))
+    elif kind == "odd file":
+        path.unlink()
+        chance.choice((os.mkfifo, os.mkdir, _loop, _endless))(path)
+    elif kind == "cut":
+        path.write_bytes(content[: chance.randrange(max(len(content), 1))])
+    elif kind == "insert":
+        at = chance.randrange(len(content) + 1)
+        path.write_bytes(content[:at] + chance.randbytes(chance.randrange(1, 9)) + content[at:])
+    elif kind == "empty":
+        path.write_bytes(b"")
+    else:
+        changed = bytearray(content)
+        changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+        path.write_bytes(bytes(changed))
+    return kind
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    @functools.cache
+    def write(name: str) -> Path:
+        folder = tmp_path_factory.mktemp(name)
+        READERS[name].write(folder)
+        return folder
+
+    return write
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_whole_files_are_read(name: str, whole: Callable[[str], Path], tmp_path: Path) -> None:
+    shutil.copytree(whole(name), tmp_path / "files")
+    READERS[name].read(tmp_path / "files")
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_damaged_files(
+    name: str, whole: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outcomes: dict[str, int] = {}
+    place = tmp_path_factory.mktemp("damaged") / "files"
+
+    @settings(
+        max_examples=cases(50),
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.integers(0, 2**32))
+    def check(seed: int) -> None:
+        chance = random.Random(seed)
+        shutil.copytree(whole(name), place)
+        try:
+            files = sorted(path for path in place.rglob("*") if path.is_file())
+            what = damaged(chance.choice(files), chance)
+            started = time.process_time()
+            try:
+                READERS[name].read(place)
+                outcome = "read"
+            except GNNInterpreterError as error:
+                outcome = "refused" if "\n" not in str(error) else "lines"
+            outcomes[outcome] = outcomes.get(outcome, 0) + 1
+            assert time.process_time() - started < LONGEST, what
+        finally:
+            shutil.rmtree(place)
+
+    check()
+    assert "lines" not in outcomes
+    assert "refused" in outcomes or READERS[name].silent
