@@ -133,7 +133,7 @@ def products_of(model: Any, nodes: int, graphs: int, device: torch.device) -> Ca
     layers = []
     for layer in model.convs:
         kinds = getattr(layer, "nn", None)
-        network = [m for m in kinds.modules() if hasattr(m, "weight")][0] if kinds else None
+        network = next(m for m in kinds.modules() if hasattr(m, "weight")) if kinds else None
         parts = network.weight.size(1) + 1 if network is not None else 1
         width = (layer.in_channels, layer.out_channels)
         layers.append((parts, torch.randn(parts * width[0], width[1], device=device)))
@@ -143,7 +143,7 @@ def products_of(model: Any, nodes: int, graphs: int, device: torch.device) -> Ca
 
     def run() -> None:
         for parts, weight in layers:
-            width_in, width = weight.size(0) // parts, weight.size(1)
+            width_in, _width = weight.size(0) // parts, weight.size(1)
             x = torch.randn(1, device=device).expand(graphs, nodes, width_in).contiguous()
             received = torch.bmm(matrices[parts], x)
             out = received.view(graphs * nodes, parts * width_in) @ weight
