@@ -6,6 +6,7 @@ be timed side by side.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import torch
@@ -56,9 +57,7 @@ class Classifier(nn.Module):
                 nn.Sequential(nn.Linear(2 * a, b), nn.ReLU(), nn.Linear(b, b)), aggr="max"
             ),
         }
-        self.layers = nn.ModuleList(
-            makers[kind](a, b) for a, b in zip(widths[:-1], widths[1:], strict=True)
-        )
+        self.layers = nn.ModuleList(makers[kind](a, b) for a, b in itertools.pairwise(widths))
         self.out = nn.Linear(WIDTH, 2)
 
     def forward(self, data: Batch) -> Tensor:

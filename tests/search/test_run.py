@@ -126,9 +126,17 @@ def test_a_restart_comes_to_the_same_whatever_their_number() -> None:
         assert torch.allclose(edges(restarts), five[:restarts], rtol=0, atol=1e-9)
 
 
+def test_the_gradient_spares_graphs_that_leave_nothing_to_be_desired() -> None:
+    spared, all_of_them = (found(without=(), spares=spares) for spares in (True, False))
+    met = [n == 0 for n in spared.iterations]
+    assert any(met)
+    assert all(n > 0 for n in all_of_them.iterations)
+    assert (spared.evaluation.score[torch.tensor(met)] >= spared.certain).all()
+
+
 def test_callbacks_see_the_phases_in_order() -> None:
     seen: list[Snapshot] = []
-    found(callbacks=(seen.append,))
+    found(callbacks=(seen.append,), spares=False)
     phases = list(dict.fromkeys(look.phase for look in seen))
     assert phases[:2] == ["gradient", "local search"]
     assert phases[-1] == "calibrate"
@@ -144,7 +152,7 @@ def test_a_stop_is_obeyed_in_every_phase(phase: str) -> None:
         heard.append(look.phase)
         return look.phase == phase
 
-    result = found(0, callbacks=(stop,), without=(), check_every=5)
+    result = found(0, callbacks=(stop,), without=(), check_every=5, spares=False)
     assert heard.count(phase) == 1
     assert heard[-1] == phase
     assert result.distribution.restarts == len(result.reasons) == 2
