@@ -14,7 +14,17 @@ import gnninterpreter
 ROOT = Path(gnninterpreter.__file__).parent
 PAGES = Path(__file__).parent.parent / "docs" / "api"
 # The command line documents itself; experiments are commands.
-ASIDE = ("cli", "experiments", "views", "files", "schema", "equality", "parallel", "batches")
+ASIDE = (
+    "arguments",
+    "cli",
+    "experiments",
+    "views",
+    "files",
+    "schema",
+    "equality",
+    "parallel",
+    "batches",
+)
 
 
 def packages() -> list[str]:

@@ -366,6 +366,7 @@ def attribute_names(blocks: Sequence[Block]) -> list[tuple[str, ...]]:
     nothing and have no name.
 
     Example:
+        >>> from gnninterpreter.spec import Continuous
         >>> attribute_names((Categorical(2), Categorical(3), Continuous(1, names=("charge",))))
         [('type',), ('type 2',), ('charge',)]
     """

@@ -81,7 +81,7 @@ def edit(path: Path, **changes):
         ({"schema": 99}, "has schema 99, but this version reads schema 1"),
         ({"spec": None}, "has no field 'spec'"),
         ({"model": {"architecture": "mlp"}}, "architecture must be one of"),
-        ({"model": {**MODEL, "width": 9}}, "weights are smaller than its width"),
+        ({"model": {**MODEL, "width": 9}}, "weights and its width do not belong together"),
         ({"scores": {"test": {"accuracy": 1}}}, "has no field 'f1'"),
         ({"spec": {"nodes": []}}, "has no field 'edges'"),
     ],

@@ -175,7 +175,7 @@ def test_the_user_has_the_last_word() -> None:
     [
         (
             NeedsPositions(),
-            r"NeedsPositions.forward needs an argument 'positions' .* pass forward=",
+            r"not supported yet \(NeedsPositions.forward takes 'positions'\)",
         ),
         (TwoUnknown(), r"cannot tell how to call TwoUnknown.forward\(left, right\)"),
         (Anything(), r"cannot tell how to call Anything.forward\(\).* names no edge_index"),

@@ -301,7 +301,7 @@ class TestBadInput:
             def forward(self, x: Tensor, edge_index: Tensor, positions: Tensor) -> Tensor:
                 return x
 
-        with pytest.raises(ModelError, match=r"Asks.forward needs an argument 'positions'"):
+        with pytest.raises(ModelError, match=r"Asks.forward takes 'positions'"):
             GraphClassifier(Asks(), SPEC)
 
     def test_edge_features_the_spec_does_not_have(self) -> None:
