@@ -30,7 +30,7 @@ LOADED = (
     "gnninterpreter.audit",
     "gnninterpreter.cli.app",
     "gnninterpreter.cli.output",
-    "gnninterpreter.cli.references",
+    "gnninterpreter.references",
     "gnninterpreter.experiments.paper.work.classifying",
     "gnninterpreter.experiments.robustness",
     "gnninterpreter.report",

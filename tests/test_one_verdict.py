@@ -68,7 +68,10 @@ def in_table(
     return [row[-2].strip() for row in rows]
 
 
-@pytest.fixture(scope="module", params=bundled_names())
+SIX = [name for name in bundled_names() if name not in gi.datasets.MOLECULES]
+
+
+@pytest.fixture(scope="module", params=SIX)
 def run(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, Path, dict]:

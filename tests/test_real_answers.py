@@ -245,5 +245,5 @@ def test_other_tasks_have_cores_too(task: str) -> None:
     found = explain(model, data, task=task)
     assert all(one.core is None or one.core.probability > 0.5 for one in found.values())
     assert any(one.core is not None for one in found.values())
-    with pytest.raises(SpecError, match="one class"):
+    with pytest.raises(SpecError, match="say which one with target="):
         found.fidelity(data)

@@ -105,7 +105,7 @@ def test_numbers_lie_strictly_between_0_and_1(
     dtype: torch.dtype, bits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     extreme = Streams(SEED, 1)
-    monkeypatch.setattr(streams, "_mix", lambda x: torch.full_like(x, bits))
+    monkeypatch.setattr(streams, "mix", lambda x: torch.full_like(x, bits))
     u = extreme.uniform(3, dtype=dtype)
     assert u.dtype == dtype
     assert (u > 0).all()

@@ -18,8 +18,8 @@ class Ruled(list[object]):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_only_mutag_has_a_rule_of_thumb(name: str) -> None:
-    assert dataset_class(name).rule_of_thumb == (name == "mutag")
+def test_only_molecules_have_a_rule_of_thumb(name: str) -> None:
+    assert dataset_class(name).rule_of_thumb == (name in ("mutag", "mutagenicity"))
 
 
 def test_a_bundled_model_brings_the_rule_of_its_data() -> None:

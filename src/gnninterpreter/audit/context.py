@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 from gnninterpreter.audit.findings import Severity
 from gnninterpreter.audit.patterns import Pattern
 from gnninterpreter.audit.rule import Oracle
-from gnninterpreter.errors import DataError
+from gnninterpreter.errors import DataError, MissingExtraError
 from gnninterpreter.evidence.thresholds import EXACT_RULE
 from gnninterpreter.models.classifier import GraphClassifier
 
@@ -90,7 +90,7 @@ class Context:
         return probabilities.argmax(dim=1).masked_fill(missing, -1), probabilities
 
     def class_by_rule(self, graph: Data) -> int | None:
-        """The class by rule, or None where there is no rule.
+        """The class by rule, or None where there is no rule or it does not know.
 
         Raises:
             DataError: If the rule fails on a graph, or its answer is no class.
@@ -99,6 +99,8 @@ class Context:
             return None
         try:
             label = int(self.oracle(graph))
+        except (DataError, MissingExtraError):
+            return None  # such as a rule for molecules, on a graph that is none
         except Exception as error:  # whatever a user's function does
             raise DataError(
                 f"oracle failed on a graph with {graph.num_nodes} nodes ({type(error).__name__}: "

@@ -54,7 +54,8 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
     }
     if context.oracle is not None:
         labels = [context.class_by_rule(graph) for graph in mine]
-        wrong = [context.labeled(g, t) for g, t in zip(mine, labels, strict=True) if t != favorite]
+        fine = (favorite, None)
+        wrong = [context.labeled(g, t) for g, t in zip(mine, labels, strict=True) if t not in fine]
         rate = len(wrong) / len(mine)
         numbers["wrong by rule"] = round(rate, 4)
         if rate >= WRONG_SHARE:

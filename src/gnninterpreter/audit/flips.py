@@ -44,7 +44,9 @@ def count_flips(part: Data, target: int, hosts: list[Data] | None, context: Cont
         if yes
     ]
     ruled = [(graph, context.class_by_rule(graph)) for graph in said]
-    fooled = (context.labeled(graph, label) for graph, label in ruled if label != target)
+    # Where there is a rule, what it cannot judge counts for nothing.
+    fine = (target,) if context.oracle is None else (target, None)
+    fooled = (context.labeled(graph, label) for graph, label in ruled if label not in fine)
     return Flips(part, len(said), len(joined), tuple(fooled))
 
 
@@ -109,7 +111,7 @@ def lookalike_findings(
         return [], f"{what}: no look-alikes ({why})", {}
     ruled = context.oracle is not None
     apart = {
-        family: [g for g in graphs if not ruled or context.class_by_rule(g) != target]
+        family: [g for g in graphs if not ruled or context.class_by_rule(g) not in (target, None)]
         for family, graphs in made.items()
     }
     apart = {family: graphs for family, graphs in apart.items() if graphs}

@@ -15,7 +15,15 @@ from gnninterpreter.datasets.base import ExplainableDataset
 from gnninterpreter.datasets.summary import summarize
 from gnninterpreter.errors import DataError
 
-__all__ = ["NAMES", "ExplainableDataset", "cached", "dataset_class", "load", "summarize"]
+__all__ = [
+    "MOLECULES",
+    "NAMES",
+    "ExplainableDataset",
+    "cached",
+    "dataset_class",
+    "load",
+    "summarize",
+]
 
 _CLASSES = {
     "mutag": ("mutag", "MUTAG"),
@@ -31,6 +39,8 @@ _CLASSES = {
 }
 
 NAMES: tuple[str, ...] = tuple(_CLASSES)
+MOLECULES = ("mutagenicity", "bbbp", "esol", "tox21")
+"""Those that came after the paper's six."""
 
 
 def dataset_class(name: str) -> type[ExplainableDataset]:

@@ -81,10 +81,12 @@ class Subject:
 
 def names_of(models: str) -> list[str]:
     """Names with commas between; ``bundled`` and ``zoo`` stand for all of each."""
+    from gnninterpreter.datasets import MOLECULES
     from gnninterpreter.experiments.zoo import ZOO
     from gnninterpreter.models import bundled_names
 
-    groups = {"bundled": list(bundled_names()), "zoo": list(ZOO)}
+    six = [name for name in bundled_names() if name not in MOLECULES]
+    groups = {"bundled": six, "molecules": list(MOLECULES), "zoo": list(ZOO)}
     return list(
         dict.fromkeys(name for part in models.split(",") for name in groups.get(part, [part]))
     )

@@ -37,10 +37,12 @@ def configs_of(models: str, seeds: int, restarts: int = 8, recipe: str = "auto")
         restarts: Restarts of each run.
         recipe: ``"auto"`` or ``"paper"``, which has weights for some classes alone.
     """
+    from gnninterpreter.datasets import MOLECULES
     from gnninterpreter.experiments.zoo import ZOO
     from gnninterpreter.models import bundled_names
 
-    groups = {"bundled": list(bundled_names()), "zoo": list(ZOO)}
+    six = [name for name in bundled_names() if name not in MOLECULES]
+    groups = {"bundled": six, "molecules": list(MOLECULES), "zoo": list(ZOO)}
     names = dict.fromkeys(name for part in models.split(",") for name in groups.get(part, [part]))
     return [
         RunConfig(name, target, seed, restarts, recipe)
