@@ -50,19 +50,18 @@ def _echo_table(bundles: list[Bundle]) -> None:
     from rich.text import Text
 
     table = Table(title="Bundled models", title_justify="left", show_lines=True)
-    for name in ("name", "data set", "class"):
+    for name in ("name", "class, label or value"):
         table.add_column(name, no_wrap=True)
-    for name in ("F1", "ROC-AUC", "figures"):
+    for name in ("F1", "AUC", "on its test part"):
         table.add_column(name, justify="right", no_wrap=True)
     for bundle in bundles:
         part = "test" if "test" in bundle.scores else next(iter(bundle.scores), None)
         scores = None if part is None else bundle.scores[part]
         table.add_row(
             bundle.name,
-            bundle.dataset_name,
             Text("\n".join(bundle.spec.class_names)),
             *("\n".join(f"{v:.2f}" for v in getattr(scores, name, ())) for name in PER_CLASS),
-            "" if scores is None else "\n".join([*_figures(scores), f"{part}: {scores.count}"]),
+            "" if scores is None else "\n".join([*_figures(scores), f"{scores.count:,} graphs"]),
         )
     Console(file=sys.stdout).print(table)
 
