@@ -48,6 +48,10 @@ SMILES = [
     "[O-]c1ccccc1",
 ]
 # fmt: on
+ENDS = ("O", "N", "Cl", "Br", "C(=O)O", "OC", "c1ccccc1", "c1ccc(Cl)cc1", "c1ccc(N)cc1")
+# Enough for a tenth of them to be ten.
+SMILES += [f"{'C' * length}{end}" for length in range(2, 10) for end in ENDS]
+SMILES = list(dict.fromkeys(SMILES))
 TASKS = ("aromatic", "halogen", "nitrogen")
 ATOMS, CHARGES = ("C", "N", "O", "F", "Cl", "Br"), ("-1", "0", "+1")
 BONDS = ("single", "double", "triple", "aromatic")

@@ -88,6 +88,7 @@ class GraphClassifier:
             self.spec = spec = replace(self.spec, attributes=kept)
         self._embedding_call = embedding if callable(embedding) else None
         self._written: tuple[str, ...] = ()
+        self._width = 1  # of the embedding, once a graph was asked about
         graphs = examples or ()
         count = COUNT if self.convention.takes_batch else 1
         batch = choose(graphs, spec, self.dtype, self.device, count)
@@ -191,6 +192,7 @@ class GraphClassifier:
             # What has no derived features is no graph of this kind, so there is nothing to say.
             nothing = data.impossible.unsqueeze(1)
             logits, embedding = (v.masked_fill(nothing, torch.nan) for v in (logits, embedding))
+        self._width = embedding.size(1)
         # Some models compute their last step in another precision than their weights.
         return Scores(logits, embedding.to(self.dtype), self.task)
 
@@ -211,7 +213,7 @@ class GraphClassifier:
             for start in range(0, asked.numel(), step):
                 batch = graphs[asked[start : start + step]].to_batch()
                 parts.append(self.call(batch.to(self.device)))
-        width = parts[0].embedding.size(1) if parts else 1
+        width = self._width  # that of any graph, where none of these can be asked about
         logits = torch.full((len(graphs), self.spec.num_classes), torch.nan, dtype=self.dtype)
         embedding = torch.full((len(graphs), width), torch.nan, dtype=self.dtype)
         if parts:
