@@ -21,7 +21,7 @@ from .conftest import write_file
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 240.0
-SEEDS = 10
+SEEDS = 4
 # What differs from run to run.
 FREE = ("seconds", "cpu_seconds", "host", "process", "finished", "tries")
 

@@ -77,7 +77,8 @@ def test_models_of_molecules_are_as_good_as_they_should_be(name):
     assert all(known is not None for known in bundle.statistics.typicality)
 
 
-@pytest.mark.parametrize("name", MOLECULES)
+# Reading the 7,831 SMILES of Tox21 would take half a minute.
+@pytest.mark.parametrize("name", [name for name in MOLECULES if name != "tox21"])
 def test_scores_of_molecules_hold_on_the_data(name, tmp_path):
     bundle = load(name)
     try:
