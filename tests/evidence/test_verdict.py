@@ -24,7 +24,7 @@ def evidence(**changes: bool | None) -> Evidence:
 def test_trustworthy_only_where_everything_passed() -> None:
     verdict = verdict_on(evidence())
     assert (verdict.word, verdict.level) == ("trustworthy", "good")
-    assert verdict.reasons == (f"Passed: {', '.join(WORDS)}.",)
+    assert verdict.reasons == (f"Passed {len(WORDS)} checks.",)
 
 
 @pytest.mark.parametrize("name", WORDS)
@@ -42,8 +42,7 @@ def test_what_was_not_checked_is_said_and_no_tick(name: str) -> None:
         WORDS[name][1] is None and verdict.word == "trustworthy"
     )
     assert verdict.reasons[-1] == f"Not checked: {name}."
-    passed = verdict.reasons[0].removeprefix("Passed: ").removesuffix(".").split(", ")
-    assert passed == [other for other in WORDS if other != name]
+    assert verdict.reasons[0] == f"Passed {len(WORDS) - 1} checks."
 
 
 def test_without_data_it_is_not_called_trustworthy() -> None:

@@ -78,13 +78,13 @@ def verdict_on(evidence: Evidence) -> Verdict:
     """
     failed = sorted((c for c in evidence.with_state(False) if c.name not in TOLD), key=_gravity)
     reasons = [_sentence(check.sentence) for check in failed]
-    for words, state in (("Passed", True), ("Not checked", None)):
-        names = [check.name for check in evidence.with_state(state)]
-        if state is None:
-            names = [name for name in names if name not in TOLD]
-        # Where something failed, what passed is no reason.
-        if names and not (failed and state):
-            reasons.append(f"{words}: {', '.join(names)}.")
+    passed = len([check for check in evidence.with_state(True) if check.name not in TOLD])
+    # Where something failed, what passed is no reason; which checks there are, the evidence says.
+    if passed and not failed:
+        reasons.append(f"Passed {passed} checks." if passed > 1 else "Passed one check.")
+    unmade = [check.name for check in evidence.with_state(None) if check.name not in TOLD]
+    if unmade:
+        reasons.append(f"Not checked: {', '.join(unmade)}.")
     if failed:
         word = WORDS.get(failed[0].name, (f"failed: {failed[0].name}", None))[0]
         return Verdict(word, "bad" if failed[0].grave else "caution", tuple(reasons))
