@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -50,8 +50,7 @@ SMILES = [
 # fmt: on
 ENDS = ("O", "N", "Cl", "Br", "C(=O)O", "OC", "c1ccccc1", "c1ccc(Cl)cc1", "c1ccc(N)cc1")
 # Enough for a tenth of them to be ten.
-SMILES += [f"{'C' * length}{end}" for length in range(2, 10) for end in ENDS]
-SMILES = list(dict.fromkeys(SMILES))
+MORE = dict.fromkeys(SMILES + [f"{'C' * n}{end}" for n in range(2, 10) for end in ENDS])
 TASKS = ("aromatic", "halogen", "nitrogen")
 ATOMS, CHARGES = ("C", "N", "O", "F", "Cl", "Br"), ("-1", "0", "+1")
 BONDS = ("single", "double", "triple", "aromatic")
@@ -129,10 +128,13 @@ class Described(list[Data]):
 
 
 def data_of(
-    make: Callable[[str], Data], label: Callable[[str], Tensor], kind: type[list[Data]]
+    make: Callable[[str], Data],
+    label: Callable[[str], Tensor],
+    kind: type[list[Data]],
+    listed: Iterable[str],
 ) -> list[Data]:
     graphs = kind()
-    for smiles in SMILES:
+    for smiles in listed:
         data = make(smiles)
         data.y = label(smiles)
         graphs.append(data)
@@ -270,7 +272,8 @@ def style(name: str) -> tuple[nn.Module, list[Data]]:
         "directed": (one_hot, aromatic),
         "charges": (lambda smiles: one_hot(smiles, charges=True), solubility),
     }
-    graphs = data_of(*makers[name], Described if name == "charges" else list)
+    listed = MORE if name in ("charges", "esol", "tox21") else SMILES
+    graphs = data_of(*makers[name], Described if name == "charges" else list, listed)
     columns = graphs[0].x.size(1)
     bonds = 0 if graphs[0].edge_attr is None else graphs[0].edge_attr.size(1)
     models: dict[str, Callable[[], nn.Module]] = {

@@ -16,12 +16,13 @@ import pytest
 from gnninterpreter.errors import SpecError
 from gnninterpreter.sweep import jobs_of, make_workers, read_results, read_sweep, run_sweep
 from gnninterpreter.sweep.results import Results
+from tests.fuzzing import FUZZ
 
 from .conftest import write_file
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 240.0
-SEEDS = 4
+SEEDS = 10
 # What differs from run to run.
 FREE = ("seconds", "cpu_seconds", "host", "process", "finished", "tries")
 
@@ -71,7 +72,21 @@ def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
     return {row["key"]: {k: v for k, v in row.items() if k not in FREE} for row in rows}
 
 
-@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_a_sweep_on_a_cluster_comes_to_the_same(cluster: Any, tmp_path: Path) -> None:
+    file = write_file(tmp_path, 2, checkpoints=2)
+    alone, out = tmp_path / "alone", tmp_path / "out"
+    assert run_sweep(jobs_of(read_sweep(file)), alone).done == 4
+    driver = begin(file, out, cluster.address)
+    try:
+        assert driver.wait(PATIENCE) == 0, out.with_suffix(".log").read_text()
+    finally:
+        driver.kill()
+    assert rows_of(out) == rows_of(alone)
+
+
+# Ray takes minutes to see that a node is gone.
+@pytest.mark.skipif(not FUZZ, reason="takes minutes; make fuzz runs it")
 @pytest.mark.timeout(900)
 def test_a_killed_worker_node_and_driver_change_nothing(cluster: Any, tmp_path: Path) -> None:
     file = write_file(tmp_path, SEEDS, checkpoints=3)
