@@ -458,7 +458,7 @@ def test_the_score_function_can_be_asked_for() -> None:
 
 @pytest.mark.slow
 def test_every_class_of_the_bundled_shape_classifier_is_reached() -> None:
-    result = gi.explain(gi.models.load("shape"), restarts=4, seed=0, progress=False)
+    result = gi.explain(gi.models.load("shape"), restarts=2, seed=0, progress=False)
     assert list(result) == ["others", "lollipop", "wheel", "grid", "star"]
     short = {name: f.probability.mean for name, f in result.items() if f.probability.mean < 0.95}
     assert short == {}
