@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
+from gnninterpreter.errors import DataError
 from gnninterpreter.spec import Labels, read_labels
 
 NAN = float("nan")
@@ -66,3 +67,19 @@ def test_one_hot_rows() -> None:
 )
 def test_no_labels(values: tuple[Any, ...]) -> None:
     assert labels(*values) is None
+
+
+def test_labels_that_are_all_missing_are_refused() -> None:
+    with pytest.raises(DataError, match="are all missing"):
+        labels(NAN, NAN)
+
+
+def test_minus_one_beside_classes_or_flags_is_missing() -> None:
+    flags = read(torch.tensor([-1, 1, 0]), torch.tensor([0, -1, 1]))
+    assert flags.marked
+    assert flags.flags
+    assert flags.values.isnan().tolist() == [[True, False, False], [False, True, False]]
+    assert read(torch.tensor(-1), torch.tensor(0), torch.tensor(2)).classes
+    # Without a 0 it is one of two signs, and a number among numbers.
+    assert not read(torch.tensor(-1), torch.tensor(1)).marked
+    assert not read(torch.tensor(-1.0), torch.tensor(0.0), torch.tensor(0.5)).marked
