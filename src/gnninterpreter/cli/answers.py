@@ -93,7 +93,7 @@ def _core_json(core: Any, spec: GraphSpec) -> dict[str, Any]:
     return {
         "graph": graph_to_json(core.graph, spec),
         "probability": figure(core, "probability"),
-        "said": getattr(core, "said", ""),
+        "said": core.said,
         "coverage": figure(core, "coverage"),
         "lift": figure(core, "lift"),
         "matched": matched,
