@@ -6,8 +6,6 @@ works alone.
 
 from __future__ import annotations
 
-import math
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,11 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch_geometric
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
-from gnninterpreter._version import __version__
 from gnninterpreter.arguments import device_of, path_of, several, whole_number
 from gnninterpreter.datasets import cached
 from gnninterpreter.errors import (
@@ -33,6 +29,7 @@ from gnninterpreter.evidence import rule_of
 from gnninterpreter.evidence.patterns import RealAnswers
 from gnninterpreter.explanation import ExplanationSet, load_run
 from gnninterpreter.explanation.assembly import explanation_of
+from gnninterpreter.explanation.record import describe, metadata_of
 from gnninterpreter.explanation.resuming import Unfinished, content_key
 from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models import Bundle
@@ -54,7 +51,6 @@ from gnninterpreter.views import view
 __all__ = ["explain", "load"]
 
 GRADIENTS = ("auto", "relaxed", "score-function")
-MOST_NAMED = 6
 
 
 def explain(
@@ -190,14 +186,14 @@ def explain(
         real = RealAnswers(classifier, seen, class_statistics, seed)
         lines = [
             *classifier.describe(),
-            *_describe(classifier, report, relaxed),
+            *describe(classifier, report, relaxed),
             *skipped,
         ]
         lines += real.lines
         if targets is None and (unseen := _unseen(classifier.spec, asked)):
             lines.append(f"left out, since no graph of the data has it: {', '.join(unseen)}")
         recipes = [chosen for _, chosen in wanted]
-        metadata = _metadata(recipes, seed, restarts, report, classifier)
+        metadata = metadata_of(recipes, seed, restarts, report, classifier)
         metadata["recipe_call"] = repr(recipe) if isinstance(recipe, str) else recipe.call()
         found = ExplanationSet(classifier.spec, {}, name, lines, metadata)
         names = [target.name for target, _ in wanted]
@@ -437,40 +433,6 @@ def _enough_memory(memory: Plan) -> Iterator[None]:
         ) from error
 
 
-def _describe(
-    classifier: GraphClassifier, report: ProbeReport, relaxed: RelaxedModel | None
-) -> list[str]:
-    spec = classifier.spec
-    nodes = " + ".join(_block(block) for block in spec.nodes)
-    nodes += "".join(f" + '{block.name}': {_block(block)}" for block in spec.attributes)
-    edges = " + ".join(_block(block) for block in spec.edges) or "none"
-    names = ", ".join(spec.class_names[:MOST_NAMED]) + ", ..." * (spec.num_classes > MOST_NAMED)
-    outputs = f"{spec.num_classes} {classifier.task.noun} ({names})"
-    lines = [f"{outputs}; node features: {nodes}; edge features: {edges}"]
-    if relaxed is not None:
-        lines.append(
-            f"relaxation exact on discrete graphs (largest error {report.logits_error:.0e})"
-        )
-    elif report.passed:
-        lines.append("score-function gradient, as asked for")
-    else:
-        lines.append(
-            f"cannot be relaxed: {report.reason}; using the score-function gradient "
-            "(slower, equally valid)"
-        )
-    return lines
-
-
-def _block(block: Any) -> str:
-    kind = type(block).__name__.lower()
-    if kind == "derived":
-        columns = "1 column" if block.width == 1 else f"{block.width} columns"
-        return f"{block.name} ({columns}, computed from the graph)"
-    if kind == "categorical":
-        return f"{block.name} ({block.size} categories)"
-    return "constant" if block.constant else f"{block.dim} numbers"
-
-
 def _display(progress: Any) -> Any:
     if progress is False or progress is None:
         return Silent()
@@ -483,35 +445,3 @@ def _display(progress: Any) -> Any:
             f"gnninterpreter.progress.Progress (got {progress!r:.60})"
         )
     return progress
-
-
-def _metadata(
-    recipes: Sequence[Recipe],
-    seed: int,
-    restarts: int,
-    report: ProbeReport,
-    classifier: GraphClassifier,
-) -> dict[str, Any]:
-    return {
-        "versions": {
-            "gnninterpreter": __version__,
-            "torch": torch.__version__,
-            "torch_geometric": torch_geometric.__version__,
-            "python": platform.python_version(),
-        },
-        "seed": seed,
-        "restarts": restarts,
-        "recipe": recipes[0].name,
-        "recipes": _distinct([recipe.to_json() for recipe in recipes]),
-        "task": str(classifier.task),
-        "device": str(classifier.device),
-        "probe": {
-            "passed": report.passed,
-            "logits_error": report.logits_error if math.isfinite(report.logits_error) else None,
-            "reason": report.reason,
-        },
-    }
-
-
-def _distinct(values: list[Any]) -> list[Any]:
-    return [value for i, value in enumerate(values) if value not in values[:i]]

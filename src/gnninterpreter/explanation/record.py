@@ -1,0 +1,88 @@
+"""What a run says about itself: the lines at its start, and the settings that are kept with it."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch_geometric
+
+from gnninterpreter._version import __version__
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.relax import ProbeReport, RelaxedModel
+from gnninterpreter.search import Recipe
+
+__all__ = ["describe", "metadata_of"]
+
+MOST_NAMED = 6
+
+
+def describe(
+    classifier: GraphClassifier, report: ProbeReport, relaxed: RelaxedModel | None
+) -> list[str]:
+    """What was found out about a model, in short lines that are printed when a run begins."""
+    spec = classifier.spec
+    nodes = " + ".join(_block(block) for block in spec.nodes)
+    nodes += "".join(f" + '{block.name}': {_block(block)}" for block in spec.attributes)
+    edges = " + ".join(_block(block) for block in spec.edges) or "none"
+    names = ", ".join(spec.class_names[:MOST_NAMED]) + ", ..." * (spec.num_classes > MOST_NAMED)
+    outputs = f"{spec.num_classes} {classifier.task.noun} ({names})"
+    lines = [f"{outputs}; node features: {nodes}; edge features: {edges}"]
+    if relaxed is not None:
+        lines.append(
+            f"relaxation exact on discrete graphs (largest error {report.logits_error:.0e})"
+        )
+    elif report.passed:
+        lines.append("score-function gradient, as asked for")
+    else:
+        lines.append(
+            f"cannot be relaxed: {report.reason}; using the score-function gradient "
+            "(slower, equally valid)"
+        )
+    return lines
+
+
+def _block(block: Any) -> str:
+    kind = type(block).__name__.lower()
+    if kind == "derived":
+        columns = "1 column" if block.width == 1 else f"{block.width} columns"
+        return f"{block.name} ({columns}, computed from the graph)"
+    if kind == "categorical":
+        return f"{block.name} ({block.size} categories)"
+    return "constant" if block.constant else f"{block.dim} numbers"
+
+
+def metadata_of(
+    recipes: Sequence[Recipe],
+    seed: int,
+    restarts: int,
+    report: ProbeReport,
+    classifier: GraphClassifier,
+) -> dict[str, Any]:
+    """Versions and settings that a run keeps, so that it can be repeated."""
+    return {
+        "versions": {
+            "gnninterpreter": __version__,
+            "torch": torch.__version__,
+            "torch_geometric": torch_geometric.__version__,
+            "python": platform.python_version(),
+        },
+        "seed": seed,
+        "restarts": restarts,
+        "recipe": recipes[0].name,
+        "recipes": _distinct([recipe.to_json() for recipe in recipes]),
+        "task": str(classifier.task),
+        "device": str(classifier.device),
+        "probe": {
+            "passed": report.passed,
+            "logits_error": report.logits_error if math.isfinite(report.logits_error) else None,
+            "reason": report.reason,
+        },
+    }
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    return [value for i, value in enumerate(values) if value not in values[:i]]
