@@ -32,17 +32,18 @@ def report(
     - `gnninterpreter report run`
     - `gnninterpreter report run --model mylab.models:trained --data mylab.data:graphs`
     """
-    from gnninterpreter.cli.output import REPORT, echo_json
+    from gnninterpreter.cli.output import REPORT, echo_json, only_results
     from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.explanation import load_run
     from gnninterpreter.references import load_data, load_forward, load_run_model
 
     use_threads(1)
-    result = load_run(run)
-    dataset = None if data is None else load_data(data)
-    call = None if forward is None else load_forward(forward)
-    found = load_run_model(result, model, dataset)
-    written = result.report(out or run / REPORT, found, dataset, forward=call)
+    with only_results(as_json):
+        result = load_run(run)
+        dataset = None if data is None else load_data(data)
+        call = None if forward is None else load_forward(forward)
+        found = load_run_model(result, model, dataset)
+        written = result.report(out or run / REPORT, found, dataset, forward=call)
     if as_json:
         echo_json({"report": str(written.resolve()), **result.summary()})
     else:
