@@ -371,19 +371,19 @@ def test_latent_of_undoes_the_squeeze(latent: float, low: float, width: float) -
     assert float(latent_of(block, value)) == pytest.approx(latent, abs=1e-4)
 
 
-# --- what is still open -------------------------------------------------------------------------
+# --- entropy --------------------------------------------------------------------------------------
 
 
 def bits(*shares: float) -> float:
     return -sum(p * math.log2(p) for p in shares if p > 0)
 
 
-def test_undecided_counts_bits_of_edges() -> None:
+def test_entropy_counts_bits_of_edges() -> None:
     of = edges_only([[0.0, 0.0, 100.0], [100.0, -100.0, 100.0], [math.log(3), -90.0, -90.0]], 3)
-    assert of.undecided().tolist() == pytest.approx([2.0, 0.0, bits(0.25, 0.75)], abs=1e-9)
+    assert of.entropy().tolist() == pytest.approx([2.0, 0.0, bits(0.25, 0.75)], abs=1e-9)
 
 
-def test_undecided_counts_features_as_far_as_they_are_there() -> None:
+def test_entropy_counts_features_as_far_as_they_are_there() -> None:
     spec = GraphSpec(nodes=(Categorical(2), Continuous(1)), edges=(Categorical(4),))
     even = torch.zeros(1, 3, 2, dtype=torch.double)
     of = GraphDistribution(
@@ -394,18 +394,18 @@ def test_undecided_counts_features_as_far_as_they_are_there() -> None:
         (torch.zeros(1, 3, 4, dtype=torch.double),),
     )
     # Nodes 0 and 1 are there, each with one bit; so is one edge, with two; node 2 is not.
-    assert float(of.undecided()) == pytest.approx(4.0)
+    assert float(of.entropy()) == pytest.approx(4.0)
     half = of.with_latents([torch.tensor([[0.0, -80.0, -80.0]]).double(), *of.latents()[1:]])
-    assert float(half.undecided()) == pytest.approx(1.0 + 2 * 0.5 + 2 * 0.5)
+    assert float(half.entropy()) == pytest.approx(1.0 + 2 * 0.5 + 2 * 0.5)
 
 
-def test_undecided_sees_a_node_at_either_end_of_a_directed_edge() -> None:
+def test_entropy_sees_a_node_at_either_end_of_a_directed_edge() -> None:
     logits = torch.full((1, 6), -80.0, dtype=torch.double)
     logits[0, 0] = 80.0  # from node 1 to node 0
     nodes = torch.zeros(1, 3, 2, dtype=torch.double)
     kinds = torch.tensor([[[90.0, 0.0]]], dtype=torch.double).expand(1, 6, 2)
     of = GraphDistribution(DIRECTED, 3, logits, (nodes,), (kinds,))
-    assert float(of.undecided()) == pytest.approx(2.0)
+    assert float(of.entropy()) == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("width", [1, 2, 6, 16, 17, 40])

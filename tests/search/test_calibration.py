@@ -115,7 +115,7 @@ def test_changes_that_harm_are_closed_and_others_stay_open() -> None:
     assert (theta[present] > 0.999).all()
     # Edges at a present node are open; there is none between two absent ones here.
     assert (theta[~present] > 0.2).all()
-    assert float(settled.undecided()) > 4
+    assert float(settled.entropy()) > 4
     assert float(reached) > 0.99
 
 
@@ -133,7 +133,7 @@ def test_changes_that_are_harmless_only_one_by_one_are_made_rare() -> None:
     # The first two needed more certainty than was learned, the last did not.
     certain = settled.edge_logits.abs().amin(dim=1)
     assert (certain[:2] > 2.5).all()
-    assert (settled.undecided()[:2] > 0.01).all()
+    assert (settled.entropy()[:2] > 0.01).all()
     assert torch.equal(settled.edge_logits[2], learned.edge_logits[2])
 
 
@@ -169,7 +169,7 @@ def test_nothing_becomes_less_certain_than_it_was_learned() -> None:
     graphs = learned.mode()
     settled, _ = settle(learned, graphs, task(), Streams(0, 3))
     assert (settled.edge_logits.abs() >= learned.edge_logits.abs() - 1e-9).all()
-    assert (settled.undecided() <= learned.undecided() + 1e-9).all()
+    assert (settled.entropy() <= learned.entropy() + 1e-9).all()
 
 
 def test_the_more_a_change_harms_the_more_certain_it_is_ruled_out() -> None:
@@ -214,7 +214,7 @@ def test_a_change_that_leaves_the_graph_in_pieces_costs_everything() -> None:
 def test_a_larger_factor_leaves_less_open() -> None:
     learned = distribution(RICH, 4, restarts=3, seed=5)
     graphs = random_graphs(RICH, 3, 4, torch.Generator().manual_seed(0), dtype=torch.float64)
-    left = [centred(learned, graphs, factor).undecided() for factor in (1.0, 1.5, 3.0, 10.0)]
+    left = [centred(learned, graphs, factor).entropy() for factor in (1.0, 1.5, 3.0, 10.0)]
     for looser, tighter in pairwise(left):
         assert (tighter < looser).all()
 

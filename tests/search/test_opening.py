@@ -58,9 +58,9 @@ def test_where_nothing_lacks_everything_that_is_free_is_opened() -> None:
 
 
 def test_learning_opens_no_further_than_samples_allow() -> None:
-    wide = learned(at_most(99), 40).undecided()
+    wide = learned(at_most(99), 40).entropy()
     found = learned(at_most(5), 40)
-    assert (found.undecided() < wide).all()
+    assert (found.entropy() < wide).all()
     over = found.discrete(200, Streams(2, 2)).num_edges.view(2, -1) > 5
     assert (over.double().mean(1) < 0.3).all()
 

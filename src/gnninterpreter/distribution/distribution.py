@@ -109,14 +109,14 @@ class GraphDistribution(ByValue):
         """Expected number of edges, [R]."""
         return self.edge_probability.sum(dim=1)
 
-    def undecided(self) -> Tensor:
-        """How much is still open, [R]: entropy in bits of the edges and of the features they touch.
+    def entropy(self) -> Tensor:
+        """Entropy in bits, [R], of the edges and of the features they touch.
 
         0 for a distribution that has collapsed to one graph; an edge with probability one half, or
         a present node with an even choice between two categories, adds 1.
         """
         theta = self.edge_probability
-        open_edges = _bernoulli_bits(self.edge_logits).sum(dim=1)
+        bits = _bernoulli_bits(self.edge_logits).sum(dim=1)
         missing = 1 - self.spread(theta)
         absence = missing.prod(dim=2)
         if self.spec.directed:
@@ -124,11 +124,11 @@ class GraphDistribution(ByValue):
         presence = 1 - absence
         for block, logits in zip(self.spec.nodes, self.node_logits, strict=True):
             if isinstance(block, Categorical):
-                open_edges = open_edges + (categorical_bits(logits) * presence).sum(dim=1)
+                bits = bits + (categorical_bits(logits) * presence).sum(dim=1)
         for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True):
             if isinstance(block, Categorical):
-                open_edges = open_edges + (categorical_bits(logits) * theta).sum(dim=1)
-        return open_edges
+                bits = bits + (categorical_bits(logits) * theta).sum(dim=1)
+        return bits
 
     def relaxed(self, samples: int, temperature: float, streams: Streams) -> DenseGraphs:
         """Draw K independent Concrete samples for each restart (equation 5).

@@ -45,7 +45,7 @@ from gnninterpreter.spec import GraphSpec
 
 __all__ = ["SCHEMA", "check_folder", "load_run", "load_statistics", "save_run"]
 
-SCHEMA = 2
+SCHEMA = 3
 """Raised when an older reader would misread a run. Fields that a reader does not know are passed
 over."""
 KIND = "gnninterpreter run"
@@ -88,7 +88,7 @@ FIELDS: dict[str, schema.Check] = {
             edges=whole(),
             similarity=optional(number(-1.0, 1.0)),
             feasible=truth,
-            undecided=number(0.0),
+            entropy=number(0.0),
             reason=text,
             iterations=whole(),
             percentile=optional(number(0.0, 100.0)),
@@ -115,13 +115,7 @@ FIELDS: dict[str, schema.Check] = {
     "sampled_outputs": lambda value, where: [tuple(row) for row in pairs(value, where)],
     "evidence": lambda value, where: Evidence(tuple(checks(value, where))),
 }
-
-
-# What runs of earlier versions do not say.
 PARTS = ("cores", "shortcuts", "real_graphs")
-LATER: dict[str, Any] = {name: [] for name in (*PARTS, "sampled_outputs")}
-LATER_OF_RESTARTS: dict[str, Any] = {"percentile": None, "certain": True}
-LATER_OF_PARTS: dict[str, Any] = {"said": "", "truth": ""}
 
 
 def check_folder(folder: Path, overwrite: bool) -> None:
@@ -346,12 +340,6 @@ def _entry(explanation: Explanation) -> dict[str, Any]:
 def _explanation(
     entry: Any, spec: GraphSpec, tensors: dict[str, Tensor], where: str
 ) -> Explanation:
-    entry = {**LATER, **(entry if isinstance(entry, dict) else {})}
-    for name in ("restarts", *PARTS):
-        later = LATER_OF_PARTS if name in PARTS else LATER_OF_RESTARTS
-        if isinstance(entry.get(name), list):
-            rows = entry[name]
-            entry[name] = [{**later, **row} if isinstance(row, dict) else row for row in rows]
     known = record(dict, **FIELDS, target=record(dict), sampler=anything)(entry, where)
     known["target"] = target_from_json(entry["target"])
     known["sampler"] = read_sampler(known["sampler"], tensors, spec)

@@ -217,7 +217,7 @@ def _facts(explanation: Explanation) -> list[Fact]:
 
 def _learned(explanation: Explanation) -> list[Fact]:
     """Figures about the learned distribution, for those who ask how the search went."""
-    wide = explanation.undecided >= max(explanation.num_edges, 1)
+    wide = explanation.entropy >= max(explanation.num_edges, 1)
     settled = "samples differ widely from this graph" if wide else "where 0 means a single graph"
     facts = []
     if explanation.similarity is not None:
@@ -228,7 +228,7 @@ def _learned(explanation: Explanation) -> list[Fact]:
                 f"to the mean of graphs {explanation.target.members}",
             )
         )
-    return [*facts, Fact("Still open", f"{explanation.undecided:.1f} bits", settled)]
+    return [*facts, Fact("Entropy", f"{explanation.entropy:.1f} bits", settled)]
 
 
 def _firmly(target: Target) -> str:
@@ -267,4 +267,4 @@ def _sampled(explanation: Explanation, groups: list[SampleGroup], shown: int, se
     sure = f" No edge has a probability between {low:g} and {high:g}." if settled else ""
     # Only where samples resemble the graph above do its nodes hold the picture together.
     still = " Nodes keep their places, so what differs stands out."
-    return f"{kinds}{which}.{sure}{still * (explanation.undecided < explanation.num_edges)}"
+    return f"{kinds}{which}.{sure}{still * (explanation.entropy < explanation.num_edges)}"

@@ -60,7 +60,7 @@ def opened(
         drawn = _drawn(current, streams.fork(step))
         # What lacks nothing has no slope, so that only the others go through the model twice.
         bad = (~problem.good(drawn.detach())).nonzero().squeeze(1)
-        loss = -current.undecided().sum()
+        loss = -current.entropy().sum()
         if bad.numel():
             lacking = _lacking(problem, drawn[bad]).log1p() / SAMPLES
             loss = loss + (worth[owner[bad]] * lacking).sum()

@@ -77,7 +77,7 @@ def answer(found: Subject, config: RealismConfig, samples: int) -> Answer:
         feasible=explanation.restarts[explanation.choice].feasible,
         seconds=explanation.seconds,
         verdict=str(explanation.verdict),
-        bits=mean(restart.undecided for restart in explanation.restarts),
+        bits=mean(restart.entropy for restart in explanation.restarts),
     )
 
 

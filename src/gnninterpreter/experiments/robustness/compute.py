@@ -162,7 +162,7 @@ def _run(config: RunConfig, explanation: Explanation, oracle: Any) -> Run:
         similarity=explanation.similarity,
         percentile=explanation.similarity_percentile,
         oracle=None if oracle is None else explanation.spec.class_names[oracle(explanation.best)],
-        undecided=explanation.undecided,
+        entropy=explanation.entropy,
         good_restarts=sum(r.mean_probability >= WANTED for r in explanation.restarts),
         iterations=restart.iterations,
         seconds=explanation.seconds,

@@ -48,7 +48,7 @@ class Run:
         similarity: Cosine similarity to the class mean.
         percentile: Share of the class's real graphs less similar, in percent.
         oracle: What the ground truth says of it, where the data set has an oracle.
-        undecided: What is still open in the distribution, in bits.
+        entropy: Entropy of the distribution, in bits.
         good_restarts: Restarts whose mean reached the wanted level.
         iterations: Gradient iterations.
         seconds: Time it took.
@@ -68,7 +68,7 @@ class Run:
     similarity: float | None
     percentile: float | None
     oracle: str | None
-    undecided: float
+    entropy: float
     good_restarts: int
     iterations: int
     seconds: float
