@@ -79,9 +79,9 @@ def test_spreading_over_both_ends_and_back_is_the_identity(
 ) -> None:
     of = distribution(spec, size)
     values = Streams(1, 3).uniform(of.edge_logits.size(1), *[2] * trailing)
-    square = of.spread(values)
+    square = of.to_dense(values)
     assert square.shape == (3, size, size, *[2] * trailing)
-    assert torch.equal(of.pairs(square), values)
+    assert torch.equal(of.to_pairs(square), values)
     assert (square.diagonal(dim1=1, dim2=2) == 0).all()
     assert spec.directed or torch.equal(square, square.transpose(1, 2))
 
@@ -156,7 +156,7 @@ def test_relaxed_categories_follow_equation_5() -> None:
 def test_samples_are_independent_draws_and_not_copies() -> None:
     of = distribution(COLOURED, 5, restarts=2)
     drawn = of.relaxed(400, 0.5, Streams(0, 2))
-    weight = of.pairs(drawn.weight).view(2, 400, 10)
+    weight = of.to_pairs(drawn.weight).view(2, 400, 10)
     for r in range(2):
         assert weight[r].unique(dim=0).size(0) == 400
         one, next_one = weight[r, :-1].flatten(), weight[r, 1:].flatten()
@@ -182,7 +182,7 @@ def test_the_same_restart_draws_the_same_whatever_their_number() -> None:
 def test_a_relaxed_edge_is_above_one_half_as_often_as_it_is_there() -> None:
     of = edges_only([[-1.5, 0.0, 0.7]], 3)
     samples = 20_000
-    drawn = of.pairs(of.relaxed(samples, 0.3, Streams(4, 1)).weight)
+    drawn = of.to_pairs(of.relaxed(samples, 0.3, Streams(4, 1)).weight)
     share = (drawn > 0.5).double().mean(0)
     assert share.tolist() == pytest.approx(of.edge_probability[0].tolist(), abs=0.016)
 
@@ -251,17 +251,17 @@ def test_discrete_frequencies_match_theta_and_softmax(directed: bool) -> None:
     samples = 20_000
     drawn = of.discrete(samples, Streams(1, 2))
     assert drawn.edges is not None
-    edges = of.pairs(drawn.weight).view(2, samples, -1).mean(1)
+    edges = of.to_pairs(drawn.weight).view(2, samples, -1).mean(1)
     assert torch.allclose(edges, of.edge_probability, atol=0.016)
     nodes = drawn.nodes.view(2, samples, 3, 3).mean(1)
     assert torch.allclose(nodes, of.node_logits[0].softmax(-1), atol=0.016)
-    types = of.pairs(drawn.edges).view(2, samples, -1, 2).mean(1)
+    types = of.to_pairs(drawn.edges).view(2, samples, -1, 2).mean(1)
     assert torch.allclose(types, of.edge_feature_logits[0].softmax(-1), atol=0.016)
 
 
 def test_discrete_edges_are_independent_of_each_other() -> None:
     of = edges_only([[0.0, 0.0, 0.0]], 3)
-    drawn = of.pairs(of.discrete(20_000, Streams(0, 1)).weight)
+    drawn = of.to_pairs(of.discrete(20_000, Streams(0, 1)).weight)
     off_diagonal = torch.corrcoef(drawn.t()) - torch.eye(3, dtype=torch.double)
     assert off_diagonal.abs().max() < 0.03
 
@@ -311,13 +311,13 @@ def test_log_probability_is_that_of_torch_distributions(name: str) -> None:
     ours = [latent.clone().requires_grad_() for latent in of.latents()]
     theirs = [latent.clone().requires_grad_() for latent in of.latents()]
     found = of.with_latents(ours).log_probability(drawn)
-    present = of.pairs(drawn.weight).view(2, 5, -1)
+    present = of.to_pairs(drawn.weight).view(2, 5, -1)
     expected = (
         torch.distributions.Bernoulli(logits=theirs[0].unsqueeze(1)).log_prob(present).sum(-1)
     )
     parts = [(spec.nodes, drawn.nodes, 1)]
     if drawn.edges is not None:
-        parts.append((spec.edges, of.pairs(drawn.edges), 1 + len(spec.nodes)))
+        parts.append((spec.edges, of.to_pairs(drawn.edges), 1 + len(spec.nodes)))
     for blocks, values, first in parts:
         columns = split_blocks(values.view(2, 5, *values.shape[1:]), blocks)
         for i, (block, value) in enumerate(zip(blocks, columns, strict=True)):

@@ -110,7 +110,7 @@ def test_changes_that_harm_are_closed_and_others_stay_open() -> None:
     learned = edges_only([[0.5] * 10], 5)
     square = graph(5, SQUARE)
     settled, reached = settle(learned, square, task(at_least_four_edges), Streams(0, 1))
-    present = learned.pairs(square.weight)[0] > 0.5
+    present = learned.to_pairs(square.weight)[0] > 0.5
     theta = settled.edge_probability[0]
     assert (theta[present] > 0.999).all()
     # Edges at a present node are open; there is none between two absent ones here.
@@ -121,7 +121,7 @@ def test_changes_that_harm_are_closed_and_others_stay_open() -> None:
 
 def test_changes_that_are_harmless_only_one_by_one_are_made_rare() -> None:
     graphs = stack([graph(5, SQUARE)] * 3)
-    side = 2 * edges_only([[0.0] * 10], 5).pairs(graphs.weight) - 1
+    side = 2 * edges_only([[0.0] * 10], 5).to_pairs(graphs.weight) - 1
     sizes = torch.tensor([[0.1], [1.5], [9.0]], dtype=torch.double)
     learned = distribution(PLAIN, 5, restarts=3).with_latents(
         [side * sizes, torch.zeros(3, 5, 1, dtype=torch.double)]
@@ -239,7 +239,7 @@ def test_logits_on_the_wrong_side_are_moved_over() -> None:
 def test_a_restart_is_calibrated_the_same_whatever_their_number() -> None:
     """Also where it is in doubt for longer than those before it."""
     graphs = stack([graph(5, SQUARE)] * 4)
-    side = 2 * edges_only([[0.0] * 10], 5).pairs(graphs.weight) - 1
+    side = 2 * edges_only([[0.0] * 10], 5).to_pairs(graphs.weight) - 1
     sizes = torch.tensor([[9.0], [0.1], [1.5], [0.3]], dtype=torch.double)
     learned = distribution(PLAIN, 5, restarts=4)
     learned = learned.with_latents([side * sizes, *learned.node_logits])

@@ -88,7 +88,7 @@ def test_what_bad_samples_have_in_common_is_closed_and_the_rest_stays_open() -> 
         Streams(3, 1),
     )
     assert float(share) >= GOOD_SHARE
-    theta = found.spread(found.edge_probability)[0]
+    theta = found.to_dense(found.edge_probability)[0]
     assert float(theta[0, 2]) < 0.05
     assert float(theta[1, 3]) > 0.1
 

@@ -64,7 +64,7 @@ def variations(distribution: GraphDistribution, least: float = LEAST) -> list[Va
     here = present.tolist()
     target, source = pair_ends(distribution.num_candidates, spec.directed, present.device)
     ends = list(zip(source.tolist(), target.tolist(), strict=True))
-    is_edge = distribution.pairs(mode.weight)[0].gt(0.5).tolist()
+    is_edge = distribution.to_pairs(mode.weight)[0].gt(0.5).tolist()
     found = []
     for (u, v), theta, there in zip(
         ends, distribution.edge_probability[0].tolist(), is_edge, strict=True
