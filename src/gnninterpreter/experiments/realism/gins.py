@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import torch
@@ -16,11 +16,12 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
+from gnninterpreter.experiments.subjects import subject
 from gnninterpreter.graphs import decode, dense_width, node_rows
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.typicality.pieces import cut_piece
 
-__all__ = ["NEAREST", "WHOLE", "Judge", "RandomGIN", "places_of", "standing"]
+__all__ = ["NEAREST", "WHOLE", "Judge", "RandomGIN", "judge_of", "places_of", "standing"]
 
 NETWORKS = 5
 LAYERS = 3
@@ -220,3 +221,10 @@ class Judge:
             if int(piece.num_nodes or 0) == size:
                 return piece
         return None
+
+
+@lru_cache(maxsize=256)
+def judge_of(model: str, target: int) -> Judge:
+    """What places graphs among the real ones of a class of a model."""
+    found = subject(model)
+    return Judge(found.real(target), found.spec)

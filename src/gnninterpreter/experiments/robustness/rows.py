@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
-from gnninterpreter.errors import CheckpointError
-from gnninterpreter.files import read_json, write_atomically
-from gnninterpreter.fingerprints import versions
-from gnninterpreter.schema import listed, typed
+from gnninterpreter.experiments.bench import Bench
 
-__all__ = ["WANTED", "Run", "RunConfig", "read_runs", "write_runs"]
+__all__ = ["BENCH", "WANTED", "Run", "RunConfig"]
 
-SCHEMA = 2
 WANTED = 0.99
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class RunConfig:
     """One class of one model, to be explained from one seed."""
 
@@ -30,12 +22,11 @@ class RunConfig:
     recipe: str = "auto"
 
 
-@dataclass(frozen=True)
-class Run:
+@dataclass(frozen=True, kw_only=True)
+class Run(RunConfig):
     """What one explanation came to.
 
     Args:
-        config: What was asked for.
         mean: Mean class probability over discrete samples, native model.
         std: Their standard deviation.
         samples: Number of samples.
@@ -55,7 +46,6 @@ class Run:
         reason: Why the chosen restart ended.
     """
 
-    config: RunConfig
     mean: float
     std: float
     samples: int
@@ -74,42 +64,17 @@ class Run:
     seconds: float
     reason: str
 
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Run:
-        """Read what `dataclasses.asdict` gives."""
-        return cls(**{**values, "config": RunConfig(**values["config"])})
-
     @property
     def missed(self) -> bool:
         """Whether the run fell short: in probability, in one piece, or in size."""
         return self.mean < WANTED or not self.feasible
 
-
-def write_runs(runs: Sequence[Run], out: Path) -> None:
-    """Write runs to their file, whole or not at all."""
-    ordered = sorted(runs, key=lambda run: run.config)
-    content = {
-        "schema": SCHEMA,
-        "kind": "robustness",
-        "versions": versions(),
-        "runs": [asdict(run) for run in ordered],
-    }
-    write_atomically(out, json.dumps(content, indent=0).encode())
+    def __str__(self) -> str:
+        return (
+            f"{self.model} / {self.target} / seed {self.seed}: {self.mean:.4f} "
+            f"{'missed' if self.missed else 'ok'} ({self.nodes} nodes, {self.edges} edges, "
+            f"{self.seconds:.1f} s)"
+        )
 
 
-def read_runs(out: Path) -> list[Run]:
-    """Read the runs of a file.
-
-    Raises:
-        CheckpointError: If it is not a file of runs.
-    """
-    try:
-        content = read_json(out)
-        if content["kind"] != "robustness" or content["schema"] != SCHEMA:
-            raise KeyError("kind")
-        runs: list[Run] = listed(typed(Run))(content["runs"], "runs")
-        return runs
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(
-            f"{out} is not a file of robustness runs ({error!r}); give another file"
-        ) from error
+BENCH = Bench("robustness", Run, "explain_once", schema=3)
