@@ -50,11 +50,7 @@ class SingleChanges:
 
 
 def single_changes(graph: DenseGraphs) -> SingleChanges:
-    """Make every single change.
-
-    Args:
-        graph: One discrete graph.
-    """
+    """Make every single change of one discrete graph."""
     wide = widened(graph, graph.num_candidates + 1)
     space = MoveSpace(wide.spec, wide.num_candidates, wide.weight.device)
     nodes = _options(wide.spec.nodes, wide.nodes[0, -1])

@@ -40,12 +40,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what `write_tensors` wrote.
-
-    Raises:
-        OSError: If the file cannot be opened.
-        ValueError: If it is truncated, or no file of ours.
-    """
+    """Read what `write_tensors` wrote."""
     from safetensors import SafetensorError
     from safetensors.torch import load
 
@@ -71,11 +66,7 @@ def pack_tensors(tensors: Mapping[str, Tensor]) -> Tensor:
 
 
 def unpack_tensors(packed: Tensor) -> dict[str, Tensor]:
-    """Read what `pack_tensors` made.
-
-    Raises:
-        ValueError: If it is damaged, or too large.
-    """
+    """Read what `pack_tensors` made."""
     from safetensors import SafetensorError
     from safetensors.torch import load
 

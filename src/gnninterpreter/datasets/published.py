@@ -51,14 +51,7 @@ class PublishedFile:
     members: tuple[str, ...] = ()
 
     def read(self, root: Path) -> list[bytes]:
-        """Return the contents of the file, or of each member of the archive.
-
-        Args:
-            root: Folder to look in first, and to download to.
-
-        Raises:
-            DataError: If it is not to be had, or is not the published one.
-        """
+        """Return the contents of the file, or of each member of the archive."""
         folders = [root, *filter(None, [data_folder()])]
         for path in (folder / name for folder in folders for name in self.names):
             if path.is_file():

@@ -52,19 +52,7 @@ class BaseGraph:
 
 
 def find_archive(root: Path, *, download: bool = True) -> Path:
-    """Find the archive of the Rome graphs, downloading it where allowed.
-
-    Args:
-        root: Folder to look in first, and to download to.
-        download: Whether to fetch it where no folder has it.
-
-    Returns:
-        The path of an archive whose hash is right.
-
-    Raises:
-        MissingArchiveError: If there is none.
-        DataError: If there is one and it is damaged.
-    """
+    """Find an archive of the Rome graphs whose hash is right, downloading it where allowed."""
     named = os.environ.get(DATA_VARIABLE)
     folders = [root, *([Path(named).expanduser()] if named else [])]
     for folder in folders:
@@ -82,11 +70,7 @@ def find_archive(root: Path, *, download: bool = True) -> Path:
 
 
 def check_archive(path: Path) -> None:
-    """Compare the hash of an archive with that of the published one.
-
-    Raises:
-        DataError: If it differs.
-    """
+    """Compare the hash of an archive with that of the published one."""
     try:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
@@ -99,11 +83,7 @@ def check_archive(path: Path) -> None:
 
 
 def read_archive(path: Path) -> list[BaseGraph]:
-    """Parse every graph of an archive, in the order of their names.
-
-    Raises:
-        DataError: If the archive is truncated, empty, or holds a file that is not a graph.
-    """
+    """Parse every graph of an archive, in the order of their names."""
     try:
         found = sorted(_members(path))
     except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
@@ -119,13 +99,6 @@ def parse_graphml(text: bytes, name: str) -> BaseGraph:
     """Parse one undirected graph; loops, repeated edges and nodes without edges are dropped.
 
     Three of the Rome graphs have nodes without edges; without these all graphs are connected.
-
-    Args:
-        text: The file's contents.
-        name: The file's name, for messages.
-
-    Raises:
-        DataError: If it is not GraphML, holds no graph, or names a node that is not there.
     """
     try:
         document = ElementTree.fromstring(text)

@@ -96,11 +96,7 @@ class Bench(Generic[Row]):
         write_atomically(out, json.dumps(content, indent=0).encode())
 
     def read(self, out: Path) -> list[Row]:
-        """Read the rows of a file.
-
-        Raises:
-            CheckpointError: If it is not a file of rows.
-        """
+        """Read the rows of a file."""
         try:
             content = read_json(out)
             if content["kind"] != self.kind or content["schema"] != self.schema:

@@ -41,16 +41,7 @@ def explanation_of(
 ) -> Explanation:
     """Score the restarts with the native model, choose the best and gather the evidence.
 
-    Args:
-        result: What the search found.
-        classifier: The model.
-        statistics: What real graphs look like.
-        recipe: Name of the recipe.
-        seed: Seed.
-        rule: The rule of the data set.
-        real: Gives cores, shortcuts and exemplars.
-        graphs: The data, to tell whether the graph is one of them.
-        peers: Other models of the same task.
+    ``graphs`` are the data, to tell whether an answer is one of them.
     """
     target, choice = result.target, result.ranking()[0]
     profile = target.profile(statistics)

@@ -87,11 +87,7 @@ class Comparison:
         return values
 
     def report(self, path: str | Path) -> Path:
-        """Write the comparison as one self-contained HTML file.
-
-        Raises:
-            OutputError: If the place cannot be written.
-        """
+        """Write the comparison as one self-contained HTML file."""
         written: Path = view("comparison")(self, Path(path))
         return written
 

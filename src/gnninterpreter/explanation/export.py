@@ -21,13 +21,7 @@ __all__ = ["export"]
 
 
 def export(explanation: Explanation, path: Path) -> Path:
-    """Write the most probable graph as GraphML, node-link JSON, SVG, PNG, PDF or SMILES.
-
-    Raises:
-        OutputError: If the ending is not one of these, the place cannot be written, or the graph is
-            no molecule that SMILES could tell.
-        MissingExtraError: If matplotlib (.png, .pdf) or RDKit (.smi) is not installed.
-    """
+    """Write the most probable graph as GraphML, node-link JSON, SVG, PNG, PDF or SMILES."""
     ending = path.suffix.lower()
     if ending == ".graphml":
         buffer = BytesIO()

@@ -266,11 +266,7 @@ class DrawnSampler(ByValue):
 
 
 def read_sampler(values: Any, tensors: Mapping[str, Tensor], spec: GraphSpec) -> Sampler:
-    """Read a stored sampler.
-
-    Raises:
-        ValueError: If it is of no known kind, or its parts do not fit together.
-    """
+    """Read a stored sampler."""
     kind = values.get("kind") if isinstance(values, dict) else None
     if kind == DrawnSampler.kind:
         return DrawnSampler.read(values, tensors, spec)

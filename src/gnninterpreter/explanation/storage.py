@@ -119,11 +119,7 @@ PARTS = ("cores", "shortcuts", "real_graphs")
 
 
 def check_folder(folder: Path, overwrite: bool) -> None:
-    """Check, before any work is done, that a run can be written to a folder.
-
-    Raises:
-        OutputError: If it already holds a run, is a file, or cannot be written.
-    """
+    """Check, before any work is done, that a run can be written to a folder."""
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file; give a folder")
     if (folder / INDEX).exists() and not overwrite:
@@ -221,11 +217,7 @@ def load_run(folder: Path) -> ExplanationSet:
 
 
 def load_statistics(folder: Path) -> ClassStatistics | None:
-    """Read the class statistics of a run folder; None where there are none, or there is no run.
-
-    Raises:
-        CheckpointError: If the folder is damaged.
-    """
+    """Read the class statistics of a run folder; None where there are none, or there is no run."""
     if not (folder / INDEX).is_file():
         return None
     index, tensors = _read(folder)

@@ -52,12 +52,7 @@ class Variation:
 
 
 def variations(distribution: GraphDistribution, least: float = LEAST) -> list[Variation]:
-    """What may be otherwise than in the mode, most probable first.
-
-    Args:
-        distribution: One distribution.
-        least: Changes less probable than this are left out.
-    """
+    """What may be otherwise than in the mode, most probable first."""
     spec, mode = distribution.spec, distribution.mode()
     present = present_nodes(mode)[0]
     number = (present.cumsum(0) - 1).tolist()

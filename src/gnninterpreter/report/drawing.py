@@ -159,16 +159,7 @@ def draw(explanation: Explanation, ax: Any = None) -> Any:
 
 
 def picture(explanation: Explanation, kind: str = "png", dots_per_inch: int = 200) -> bytes:
-    """The same drawing as a file of matplotlib's, made without any display.
-
-    Args:
-        explanation: What to draw.
-        kind: ``"png"`` or ``"pdf"``.
-        dots_per_inch: How fine a PNG image is.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
-    """
+    """The same drawing as a file of matplotlib's, made without any display."""
     from gnninterpreter.report._matplotlib import figure_file
 
     return figure_file(lambda ax: draw(explanation, ax), kind, dots_per_inch)

@@ -81,12 +81,7 @@ def typical_words(explanation: Explanation) -> str:
 
 
 def core_words(core: Any, explanation: Explanation) -> str:
-    """How often real graphs hold a core, and what it does to the model.
-
-    Args:
-        core: The core; None where there is none.
-        explanation: What it belongs to.
-    """
+    """How often real graphs hold a core, and what it does to the model."""
     if core is None:
         check = explanation.evidence["core covers"]
         if check.passed is None:

@@ -117,11 +117,7 @@ def load_source(source: ModelSource) -> tuple[Any, Any, Any]:
 
 
 def classes_of(source: ModelSource) -> tuple[str, ...]:
-    """Names of the classes of a model.
-
-    Raises:
-        GNNInterpreterError: If it cannot be loaded.
-    """
+    """Names of the classes of a model."""
     from gnninterpreter.files import read_json
     from gnninterpreter.models import Bundle
     from gnninterpreter.models.classifier import GraphClassifier

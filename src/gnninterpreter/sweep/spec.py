@@ -105,11 +105,7 @@ def read_sweep(path: Path) -> SweepSpec:
 
 
 def make_spec(values: Mapping[str, Any], folder: Path) -> SweepSpec:
-    """Make a spec of the plain values of a file.
-
-    Raises:
-        SpecError: If they do not fit.
-    """
+    """Make a spec of the plain values of a file."""
     given = dict(values)
     names = {"data", "forward"} & set(given)
     shared = {name: given.pop(name) for name in names}
@@ -125,11 +121,7 @@ def make_spec(values: Mapping[str, Any], folder: Path) -> SweepSpec:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file.
-
-    Raises:
-        SpecError: If there is none, or it is no TOML.
-    """
+    """Read a TOML file."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -143,11 +135,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def check_keys(values: Mapping[str, Any], known: set[str], where: str) -> None:
-    """Refuse keys that are not known.
-
-    Raises:
-        SpecError: If there is one; the message lists the known ones.
-    """
+    """Refuse keys that are not known."""
     unknown = sorted(set(values) - known)
     if unknown:
         raise SpecError(

@@ -58,11 +58,7 @@ class Company:
         self._known: Tensor | None = None
 
     def read(self, values: Any) -> Data:
-        """A graph from SMILES.
-
-        Raises:
-            DataError: If RDKit refuses it, or the model has no such atoms; the message says why.
-        """
+        """A graph from SMILES."""
         if not self.molecules:
             raise DataError("the graphs of this model are no molecules, so they have no SMILES")
         if not isinstance(values, dict) or not isinstance(values.get("smiles"), str):
@@ -70,11 +66,7 @@ class Company:
         return from_smiles(values["smiles"], self.spec)
 
     def real_graph(self, number: int) -> Data:
-        """One of the real graphs.
-
-        Raises:
-            DataError: If there is none of that number.
-        """
+        """One of the real graphs."""
         if not 0 <= number < len(self.real):
             raise DataError(f"there are {len(self.real)} real graphs (got number {number})")
         return self.real[number]

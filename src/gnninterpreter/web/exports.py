@@ -27,20 +27,9 @@ Places = list[tuple[float, float]]
 def export_graph(
     graph: Data, spec: GraphSpec, form: str, size: tuple[int, int], places: Any = None
 ) -> tuple[str, str]:
-    """Write a graph in one of the formats.
+    """A graph as text in one of `FORMATS`, and its media type.
 
-    Args:
-        graph: The graph.
-        spec: What its features mean.
-        form: One of `FORMATS`.
-        size: Width and height of a drawing.
-        places: Where its nodes stand in the editor, for a drawing; laid out anew when omitted.
-
-    Returns:
-        The text and its media type.
-
-    Raises:
-        DataError: If the format is not known, or the graph has no such form.
+    A drawing keeps the places of the nodes in the editor, where they are given.
     """
     if form == "json":
         return json.dumps(graph_to_json(graph, spec)), "application/json"

@@ -53,9 +53,6 @@ def discrepancy(real: Sequence[Structure], drawn: Sequence[Structure]) -> float:
 
     It compares equally many, so that the drawn ones are taken in parts as large as the real set,
     all of them at least once, and the mean over the parts is returned.
-
-    Raises:
-        MissingExtraError: If `polygraph-benchmark` is not installed.
     """
     try:
         from polygraph.metrics import StandardPGD
@@ -96,14 +93,6 @@ def discrepancies(
 
     Controls are one half of the real graphs of a class against the other, and the other classes
     against it.
-
-    Args:
-        out: The file of rows.
-        models: Models to look at; all when empty.
-        measure: Called with real and drawn structures.
-
-    Raises:
-        CheckpointError: If no graphs were kept beside the file.
     """
     path = graphs_file(out)
     try:

@@ -95,11 +95,6 @@ def standing(real: Tensor, others: Tensor, nearest: int = NEAREST) -> Tensor:
     Columns are divided by their deviation over the real points. A point is as lonely as the mean
     distance to its nearest real points; a real one does not count as its own neighbour.
 
-    Args:
-        real: Real points, [R, D], two at least.
-        others: Points to place, [B, D].
-        nearest: Number of neighbours.
-
     Example:
         >>> real = torch.tensor([[0.0], [1.0], [2.0], [4.0]])
         >>> standing(real, torch.tensor([[0.5], [6.0]]), nearest=1).tolist()
@@ -124,15 +119,7 @@ def places_of(
     networks: int = NETWORKS,
     nearest: int = NEAREST,
 ) -> list[float]:
-    """Place of each graph among real graphs: the mean of `standing` over several GINs.
-
-    Args:
-        real: The real graphs, or pieces of them.
-        graphs: The graphs to place.
-        spec: What the features mean.
-        networks: Number of untrained GINs.
-        nearest: Number of nearest real graphs.
-    """
+    """Place of each graph among real graphs: the mean of `standing` over several GINs."""
     if not graphs:
         return []
     found = []

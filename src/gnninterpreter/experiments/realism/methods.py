@@ -57,13 +57,7 @@ class Answer:
 
 
 def answer(found: Subject, config: RealismConfig, samples: int) -> Answer:
-    """Ask a method about a class.
-
-    Args:
-        found: The model.
-        config: Class, method, seed and restarts.
-        samples: How many graphs to draw.
-    """
+    """Ask a method about a class."""
     if config.method == "real":
         return _real(found, config, samples)
     explanation = _explained(found, config)

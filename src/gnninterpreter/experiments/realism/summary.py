@@ -108,16 +108,7 @@ def unmet(summary: pd.DataFrame, method: str = "ours") -> list[str]:
 
 
 def chart(summary: pd.DataFrame, method: str = "ours", names: Sequence[str] = SHOWN) -> Figure:
-    """Shares of one method beside what is asked: a column for each, a row for each class.
-
-    Args:
-        summary: What `summarize` returned.
-        method: The method; small grey marks show the others.
-        names: Columns to show, all of them shares.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
-    """
+    """Shares of one method beside what is asked: a column for each, a row for each class."""
     keys = list(dict.fromkeys(zip(summary["model"], summary["target"], strict=True)))
     figure = new_figure(2.0 * len(names) + 2.2, 0.22 * len(keys) + 0.8)
     axes = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]

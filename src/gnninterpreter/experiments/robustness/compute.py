@@ -13,14 +13,7 @@ depends_on = BENCH.depends_on
 
 
 def configs_of(models: str, seeds: int, restarts: int = 8, recipe: str = "auto") -> list[RunConfig]:
-    """Every class of some models from seeds 0 on.
-
-    Args:
-        models: Names with commas between; ``bundled`` and ``zoo`` stand for all of each.
-        seeds: How many seeds.
-        restarts: Restarts of each run.
-        recipe: ``"auto"`` or ``"paper"``, which has weights for some classes alone.
-    """
+    """Every class of some models from seeds 0 on."""
     return [
         RunConfig(name, target, seed, restarts, recipe)
         for name in names_of(models)

@@ -93,13 +93,7 @@ def attached(bases: Sequence[BaseGraph], motif: ColoredGraph, seed: int) -> list
 
 
 def nitro(atoms: str, count: int, seed: int) -> dict[str, Any]:
-    """Classify random graphs with 0 to 5 nitro groups.
-
-    Args:
-        atoms: ``"uniform"`` or ``"as in MUTAG"``.
-        count: Number of random graphs.
-        seed: The same seed gives the same graphs.
-    """
+    """Classify random graphs with 0 to 5 nitro groups."""
     shares = None if atoms == "uniform" else ATOM_SHARES
     drawn = (nitro_graphs(index, seed, shares) for index in range(count))
     sets = [list(graphs) for graphs in zip(*drawn, strict=True)]
@@ -115,11 +109,6 @@ def nitro_graphs(index: int, seed: int, shares: Sequence[float] | None = None) -
     Five groups of three atoms hang at five anchors: a centre bonded to the anchor and to two more
     atoms. In the graph with k nitro groups the first k of them are NO2, the others random atoms
     that are not NO2. Nothing else differs between the six graphs.
-
-    Args:
-        index: Number of the graph.
-        seed: The same seed and number give the same graphs.
-        shares: How often each atom is drawn; all equally often when omitted.
     """
     rng = np.random.default_rng([seed, index])
     size = int(rng.integers(5, 11))
