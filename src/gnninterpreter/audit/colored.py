@@ -6,7 +6,6 @@ color exactly where no message-passing network of depth L can tell them apart.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +18,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import node_rows
-from gnninterpreter.isomorphism import LabelledGraph
+from gnninterpreter.isomorphism import LabelledGraph, digest
 from gnninterpreter.spec import Categorical, GraphSpec
 
 __all__ = ["ColoredGraph", "wl_colors"]
@@ -160,7 +159,7 @@ def wl_colors(graph: ColoredGraph, rounds: int) -> list[Hashable]:
     for _ in range(rounds):
         # A digest stands for the tree below a node, which itself would grow with every round.
         colors = [
-            _digest((colors[node], sorted(repr((colors[n], k, d)) for n, k, d in others)))
+            digest((colors[node], sorted(repr((colors[n], k, d)) for n, k, d in others)))
             for node, others in enumerate(around)
         ]
     return colors
@@ -178,7 +177,3 @@ def _places(rows: Tensor) -> list[int]:
     for place, number in enumerate(_numbered(rows)):
         first.setdefault(number, place)
     return list(first.values())
-
-
-def _digest(value: object) -> str:
-    return hashlib.blake2b(repr(value).encode(), digest_size=12).hexdigest()

@@ -14,7 +14,14 @@ from torch import Tensor
 
 from gnninterpreter.files import atomic_path, read_file
 
-__all__ = ["cache_folder", "pack_tensors", "read_tensors", "unpack_tensors", "write_tensors"]
+__all__ = [
+    "below",
+    "cache_folder",
+    "pack_tensors",
+    "read_tensors",
+    "unpack_tensors",
+    "write_tensors",
+]
 
 CACHE_VARIABLE = "GNNINTERPRETER_CACHE"
 # What a few hundred kilobytes may grow to when they are unpacked.
@@ -55,6 +62,11 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     if not isinstance(header, dict):
         raise ValueError(f"{path} was written by something else")
     return tensors, header
+
+
+def below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The tensors whose names begin with a prefix, by the rest of their names."""
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
 def pack_tensors(tensors: Mapping[str, Tensor]) -> Tensor:

@@ -15,8 +15,7 @@ from typing import Any
 from torch_geometric.data import Data
 
 from gnninterpreter.chem.molecules import rdkit_chem, sanitized
-from gnninterpreter.datasets.published import data_folder
-from gnninterpreter.datasets.rome import DATA_VARIABLE
+from gnninterpreter.datasets.published import DATA_VARIABLE, data_folder
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec
 

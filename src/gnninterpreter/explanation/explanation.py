@@ -391,6 +391,24 @@ class Explanation(ByValue):
         card: str = view("card")(self)
         return card
 
+    def figures(self) -> dict[str, Any]:
+        """The first figures as a row of a table; None for what is not known."""
+        core = self.core
+        return {
+            "verdict": self.verdict.word,
+            "probability": self.probability.mean,
+            "probability_std": self.probability.std,
+            "typicality": self.typicality,
+            "nodes": self.num_nodes,
+            "edges": self.num_edges,
+            "core_nodes": core and core.num_nodes,
+            "coverage": core and core.coverage,
+            "lift": core and core.lift,
+            "shortcuts": len(self.shortcuts),
+            "reason": self.reason,
+            "seconds": self.seconds,
+        }
+
     def summary(self) -> dict[str, Any]:
         """The numbers of this explanation as plain JSON values."""
         return {

@@ -14,20 +14,21 @@ import math
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import is_dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
 from gnninterpreter import schema
+from gnninterpreter.datasets._storage import below
 from gnninterpreter.errors import CheckpointError, OutputError
 from gnninterpreter.evidence import Check, Evidence
 from gnninterpreter.evidence.patterns import core_check, exemplar_check
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.explanation.explanation_set import ExplanationSet
 from gnninterpreter.explanation.sampler import DrawnSampler, read_sampler
-from gnninterpreter.files import read_file, read_json, write_atomically
+from gnninterpreter.files import finite, read_file, read_json, write_atomically
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.target import target_from_json
 from gnninterpreter.schema import (
@@ -172,7 +173,7 @@ def save_run(
         "metadata": result.metadata,
     }
     written = write_atomically(folder / _tensors_name(digest), content)
-    lines = json.dumps(_plain(index), indent=1, allow_nan=False)
+    lines = json.dumps(finite(index), indent=1, allow_nan=False)
     write_atomically(folder / INDEX, lines.encode())
     for pattern in LEFTOVERS:
         for left in set(folder.glob(pattern)) - {written}:
@@ -199,7 +200,7 @@ def load_run(folder: Path) -> ExplanationSet:
         )(index, "the index")  # fmt: skip
         spec = GraphSpec.from_json(described["spec"])
         explanations = [
-            _explanation(entry, spec, _part(tensors, f"{i}."), f"classes[{i}]")
+            _explanation(entry, spec, below(tensors, f"{i}."), f"classes[{i}]")
             for i, entry in enumerate(described["classes"])
         ]
         statistics = _statistics(spec, tensors)
@@ -300,14 +301,8 @@ def _tensors_name(digest: str) -> str:
     return f"tensors-{digest[:16]}.safetensors"
 
 
-def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {
-        name.removeprefix(prefix): part for name, part in tensors.items() if name.startswith(prefix)
-    }
-
-
 def _statistics(spec: GraphSpec, tensors: dict[str, Tensor]) -> ClassStatistics | None:
-    parts = _part(tensors, STATISTICS)
+    parts = below(tensors, STATISTICS)
     if not parts:
         return None
     found = ClassStatistics.from_tensors(parts, spec)
@@ -353,14 +348,3 @@ def _explanation(
     if isinstance(found.sampler, DrawnSampler) and LOADED not in found.notes:
         found.notes.append(LOADED)
     return found
-
-
-def _plain(value: Any) -> Any:
-    """Plain values with None for what is not finite, which JSON has no word for."""
-    if is_dataclass(value):
-        value = vars(value)
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

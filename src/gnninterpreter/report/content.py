@@ -29,7 +29,7 @@ from gnninterpreter.report.sections import (
 )
 from gnninterpreter.report.softness import THRESHOLDS, has_settled
 from gnninterpreter.report.svg import render
-from gnninterpreter.report.words import typical_percentile
+from gnninterpreter.report.words import sentence, typical_percentile
 
 if TYPE_CHECKING:
     from gnninterpreter.evidence import Evidence, Verdict
@@ -115,9 +115,7 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
         target=explanation.target,
         verdict=explanation.verdict,
         evidence=explanation.evidence,
-        notes=[
-            note[:1].upper() + note[1:] + "." * (note[-1:] != ".") for note in explanation.notes
-        ],
+        notes=[sentence(note) for note in explanation.notes],
         drawing=Markup(render(drawing, title, show_legend=False)),
         answers=answers_view(explanation),
         percentile=typical_percentile(explanation),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from gnninterpreter.arguments import whole_number
 from gnninterpreter.errors import SpecError
 from gnninterpreter.search import Recipe
 from gnninterpreter.sweep.recipes import load_recipe
@@ -80,11 +81,7 @@ class SweepSpec:
             if not getattr(self, name):
                 raise SpecError(f"{name} must not be empty; without any there is nothing to do")
         for name, least in (("restarts", 1), ("hosts", 1), ("retries", 0), ("threads", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise SpecError(
-                    f"{name} must be a whole number of at least {least} (got {value!r})"
-                )
+            whole_number(name, getattr(self, name), least)
         if not all(isinstance(seed, int) for seed in self.seeds):
             raise SpecError(f"seeds must be whole numbers (got {list(self.seeds)!r})")
         if isinstance(self.gpus, bool) or not isinstance(self.gpus, (int, float)) or self.gpus < 0:

@@ -16,7 +16,8 @@ from gnninterpreter.audit.lookalikes import distinct_graphs, lifts, lookalikes
 from gnninterpreter.datasets._storage import cache_folder
 from gnninterpreter.datasets.motif import COLORS, MOTIFS
 from gnninterpreter.datasets.mutag import ATOMS
-from gnninterpreter.datasets.rome import BaseGraph, MissingArchiveError, find_archive, read_archive
+from gnninterpreter.datasets.published import MissingFileError
+from gnninterpreter.datasets.rome import BaseGraph, find_archive, read_archive
 from gnninterpreter.datasets.rome_like import synthetic_graph
 from gnninterpreter.evidence import ClassCounts, class_counts, gabriel_edges, join
 from gnninterpreter.experiments.paper.bundled import bundle, classifier
@@ -141,7 +142,7 @@ def _counts(found: ClassCounts) -> dict[str, Any]:
 def _bases(count: int, seed: int) -> tuple[list[BaseGraph], str]:
     try:
         graphs = read_archive(find_archive(Path(cache_folder()), download=False))
-    except MissingArchiveError:
+    except MissingFileError:
         made = [synthetic_graph(np.random.default_rng([seed, i])) for i in range(count)]
         return made, "synthetic"
     chosen = np.random.default_rng(seed).choice(len(graphs), count, replace=False)
