@@ -12,6 +12,7 @@ import typer
 
 from gnninterpreter.cli.failing import plainly
 from gnninterpreter.cli.options import Address, Json
+from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,12 +114,11 @@ def robustness(
     to `--larger`: runs that come within 0.005 of its best are then counted beside those that reach
     0.99.
     """
-    from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.experiments.charts import seed_chart
     from gnninterpreter.experiments.robustness import BENCH, configs_of
     from gnninterpreter.experiments.robustness.summary import summarize
 
-    use_threads(1)
+    limit_threads(1)
     searched = [] if larger is None else BENCH.read(larger)
     if table:
         runs = BENCH.read(out)
@@ -156,13 +156,12 @@ def realism(
     Places under random GINs and PolyGraph's discrepancy are used by no search. Can be interrupted
     and called again. PolyGraph has an environment of its own; see the page on realism in the docs.
     """
-    from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.experiments.realism import BENCH, configs_of
     from gnninterpreter.experiments.realism import realism as measure
     from gnninterpreter.experiments.realism.discrepancy import read_discrepancies
     from gnninterpreter.experiments.realism.summary import chart, summarize
 
-    use_threads(1)
+    limit_threads(1)
     if table:
         rows = BENCH.read(out)
     else:
@@ -235,18 +234,15 @@ def _echo_realism(summary: pd.DataFrame) -> None:
 
 
 def _echo_table(title: str, summary: pd.DataFrame, columns: dict[str, tuple[str, str]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from gnninterpreter.cli.output import print_table
 
-    table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
-    table.add_column("class", no_wrap=True)
-    for heading in columns:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in summary.to_dict("records"):
-        cells = [
+    rows = [
+        [f"{row['model']} {row['target']}"]
+        + [
             "-" if math.isnan(row[name]) else form.format(row[name])
             for name, form in columns.values()
         ]
-        table.add_row(f"{row['model']} {row['target']}", *cells)
-    # A terminal that is too narrow would leave figures out.
-    Console(width=max(Console().width, WIDTH)).print(table)
+        for row in summary.to_dict("records")
+    ]
+    headings = {"class": "left", **dict.fromkeys(columns, "right")}
+    print_table(title, headings, rows, width=WIDTH)

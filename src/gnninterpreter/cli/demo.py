@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gnninterpreter.cli.explain import explain
-from gnninterpreter.cli.options import Iterations, Json, Overwrite, Quiet, Restarts
+from gnninterpreter.cli.options import Iterations, Json, Overwrite, Quiet, Restarts, Seed
 
 __all__ = ["demo"]
 
@@ -21,7 +21,7 @@ def demo(
     ] = Path("demo"),
     overwrite: Overwrite = False,
     restarts: Restarts = 8,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same explanations.")] = 0,
+    seed: Seed = 0,
     iterations: Iterations = None,
     quiet: Quiet = False,
     as_json: Json = False,

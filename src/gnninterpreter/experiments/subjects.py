@@ -119,7 +119,7 @@ def _loaded(name: str) -> Subject:
 
     reference, _, graphs_named = name.partition(SEPARATOR)
     model = load_model(reference)
-    data: Any = load_data(graphs_named) if graphs_named else None
+    data: Any = load_data(graphs_named or None)
     load: Callable[[], Any] = lambda: data  # noqa: E731
     if data is None and isinstance(model, Bundle) and model.dataset_name in datasets.NAMES:
         data = datasets.dataset_class(model.dataset_name)

@@ -110,11 +110,11 @@ def load_source(source: ModelSource) -> tuple[Any, Any, Any]:
     """The model of a source, its graphs (None where it needs none) and how to call it."""
     from gnninterpreter.references import load_checkpoint, load_data, load_forward, load_subject
 
-    call = None if source.forward is None else load_forward(source.forward)
+    call = load_forward(source.forward)
     if source.checkpoint is None:
         return *load_subject(source.model, source.data), call
     model = load_checkpoint(source.model, source.checkpoint)
-    return model, None if source.data is None else load_data(source.data), call
+    return model, load_data(source.data), call
 
 
 def classes_of(source: ModelSource) -> tuple[str, ...]:
