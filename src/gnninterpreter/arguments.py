@@ -12,7 +12,7 @@ import torch
 
 from gnninterpreter.errors import GNNInterpreterError, OutputError, SpecError
 
-__all__ = ["device_of", "path_of", "several", "whole_number"]
+__all__ = ["device_of", "folded", "path_of", "several", "whole_number"]
 
 
 def whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
@@ -25,6 +25,11 @@ def whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> in
         bound = f"at least {least}" if number < least else f"at most {most}"
         raise SpecError(f"{name} must be {bound} (got {number!r:.40})")
     return number
+
+
+def folded(name: Any) -> str:
+    """A name of a data set or model as it is looked up, however it was written."""
+    return str(name).strip().lower().replace("-", "_")
 
 
 def device_of(value: Any) -> torch.device:

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gnninterpreter.arguments import folded
 from gnninterpreter.errors import CheckpointError, DataError, GNNInterpreterError, ModelError
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def load_model(reference: str) -> nn.Module | Bundle:
             f"that builds your model and loads the weights, and name it as {FORM}"
         )
     if ":" not in reference:
-        if reference.strip().lower().replace("-", "_") in bundled_names():
+        if folded(reference) in bundled_names():
             return load(reference)
         raise ModelError(
             f"MODEL {reference!r} is not a bundled model ({', '.join(bundled_names())}); "
@@ -201,7 +202,7 @@ def load_data(reference: str) -> Any:
     from gnninterpreter import datasets
 
     if ":" not in reference:
-        if reference.strip().lower().replace("-", "_") in datasets.NAMES:
+        if folded(reference) in datasets.NAMES:
             return datasets.load(reference)
         raise DataError(
             f"--data {reference!r} is not a data set of this package "

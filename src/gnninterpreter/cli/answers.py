@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING, Any
 from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.report.answers import marked_nodes
 from gnninterpreter.report.words import (
-    core_of,
-    cores_of,
     counts,
-    exemplars_of,
     figure,
     shortcut_words,
-    shortcuts_of,
     typical_percentile,
 )
 
@@ -59,7 +55,7 @@ def typical_cell(explanation: Explanation) -> str:
 
 def core_cell(explanation: Explanation) -> str:
     """Share of the class's graphs that hold the core, and how often others do."""
-    core = core_of(explanation)
+    core = explanation.core
     coverage, lift = figure(core, "coverage"), figure(core, "lift")
     if coverage is None:
         return UNCHECKED
@@ -69,7 +65,7 @@ def core_cell(explanation: Explanation) -> str:
 def shortcut_lines(explanation: Explanation) -> Iterator[str]:
     """What fools the model, one line each."""
     per_edge = 1 if explanation.spec.directed else 2
-    for shortcut in shortcuts_of(explanation):
+    for shortcut in explanation.shortcuts:
         size = f"{shortcut.graph.num_nodes} nodes, {shortcut.graph.num_edges // per_edge} edges"
         words = shortcut_words(shortcut, explanation.target)
         yield f"{explanation.name}: {size}: {words[:1].lower()}{words[1:]}"
@@ -80,11 +76,9 @@ def answers_json(explanation: Explanation) -> dict[str, Any]:
     spec = explanation.spec
     return {
         "typical_percentile": typical_percentile(explanation),
-        "cores": [_core_json(core, spec) for core in cores_of(explanation)],
-        "shortcuts": [_core_json(shortcut, spec) for shortcut in shortcuts_of(explanation)],
-        "exemplars": [
-            _exemplar_json(graph, spec) for graph in exemplars_of(explanation, EXEMPLARS)
-        ],
+        "cores": [_core_json(core, spec) for core in explanation.cores],
+        "shortcuts": [_core_json(shortcut, spec) for shortcut in explanation.shortcuts],
+        "exemplars": [_exemplar_json(graph, spec) for graph in explanation.exemplars(EXEMPLARS)],
     }
 
 

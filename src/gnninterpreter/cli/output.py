@@ -38,11 +38,7 @@ STYLES = {"good": "green", "caution": "yellow", "bad": "bold red"}
 
 
 def check_output(folder: Path, overwrite: bool) -> None:
-    """Check, before any work is done, that a run can be written to a folder; nothing is left there.
-
-    Raises:
-        OutputError: If it already holds a run, is a file, or cannot be written.
-    """
+    """Check, before any work is done, that a run can be written to a folder."""
     from gnninterpreter.explanation.storage import check_folder
 
     check_folder(folder, overwrite)
@@ -67,20 +63,7 @@ def write_output(
     forward: Callable[..., Any] | None = None,
     audit: Audit | None = None,
 ) -> Path:
-    """Write the report and then the run, whose index is what makes the folder a run.
-
-    Args:
-        result: The run.
-        folder: Where to.
-        overwrite: Whether a run that is there may be replaced.
-        model: The model, for what the report asks it besides.
-        dataset: Labelled graphs, for the nearest ones.
-        forward: How to call the model, where its signature does not say.
-        audit: Findings for the report.
-
-    Returns:
-        The path of the report.
-    """
+    """Write the report and then the run, whose index is what makes the folder a run."""
     check_output(folder, overwrite)
     try:
         report = result.report(folder / REPORT, model, dataset, forward=forward, audit=audit)

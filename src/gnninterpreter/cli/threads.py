@@ -13,9 +13,6 @@ def use_threads(count: int) -> None:
     Explanation graphs are small, so that handing their tensors to several threads takes longer than
     the work itself: on two busy cores a run with two threads was measured to be three times as slow
     as with one.
-
-    Raises:
-        SpecError: If it is below 1.
     """
     import torch
 

@@ -41,16 +41,7 @@ def explanation_of(
 ) -> Explanation:
     """Score the restarts with the native model, choose the best and gather the evidence.
 
-    Args:
-        result: What the search found.
-        classifier: The model.
-        statistics: What real graphs look like.
-        recipe: Name of the recipe.
-        seed: Seed.
-        rule: The rule of the data set.
-        real: Gives cores, shortcuts and exemplars.
-        graphs: The data, to tell whether the graph is one of them.
-        peers: Other models of the same task.
+    ``graphs`` are the data, to tell whether an answer is one of them.
     """
     target, choice = result.target, result.ranking()[0]
     profile = target.profile(statistics)
@@ -66,7 +57,7 @@ def explanation_of(
     percentile = None
     if profile is not None and (found := alike[choice]) is not None:
         percentile = profile.similarity_percentile(found)
-    undecided = result.distribution.undecided()
+    entropy = result.distribution.entropy()
     aim = Aim(target, result.limits.max_nodes, result.limits.max_edges)
     whole = violation(Proposals(modes, scores, aim)) <= 0
     typical = _percentiles(modes, profile)
@@ -77,7 +68,7 @@ def explanation_of(
         modes.num_nodes.tolist(),
         modes.num_edges.tolist(),
         whole.tolist(),
-        undecided.tolist(),
+        entropy.tolist(),
         strict=True,
     )
     restarts = [
@@ -88,13 +79,13 @@ def explanation_of(
             edges=int(edges),
             similarity=alike[r],
             feasible=feasible,
-            undecided=still_open,
+            entropy=bits,
             reason=str(result.reasons[r]),
             iterations=int(result.iterations[r]),
             percentile=typical[r],
             certain=score >= result.certain,
         )
-        for r, (score, mean, nodes, edges, feasible, still_open) in enumerate(columns)
+        for r, (score, mean, nodes, edges, feasible, bits) in enumerate(columns)
     ]
     answers = Answers()
     if real is not None:

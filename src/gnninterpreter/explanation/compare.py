@@ -55,7 +55,7 @@ class ClassComparison:
             "same_prototype": self.same_prototype,
             "same_core": self.same_core,
             "sides": [
-                None if one is None else {**figures(one), "crossed": crossed, "agreed": agreed}
+                None if one is None else {**one.figures(), "crossed": crossed, "agreed": agreed}
                 for one, crossed, agreed in zip(self.sides, self.crossed, self.agreed, strict=True)
             ],
         }
@@ -87,28 +87,9 @@ class Comparison:
         return values
 
     def report(self, path: str | Path) -> Path:
-        """Write the comparison as one self-contained HTML file.
-
-        Raises:
-            OutputError: If the place cannot be written.
-        """
+        """Write the comparison as one self-contained HTML file."""
         written: Path = view("comparison")(self, Path(path))
         return written
-
-
-def figures(one: Explanation) -> dict[str, Any]:
-    """What is shown of an explanation, as plain values."""
-    core = one.core
-    return {
-        "probability": one.probability.mean,
-        "nodes": one.num_nodes,
-        "edges": one.num_edges,
-        "typicality": one.typicality,
-        "core_nodes": None if core is None else core.num_nodes,
-        "coverage": None if core is None else core.coverage,
-        "lift": None if core is None else core.lift,
-        "verdict": one.verdict.word,
-    }
 
 
 def compare(

@@ -60,7 +60,7 @@ def opened(
         drawn = _drawn(current, streams.fork(step))
         # What lacks nothing has no slope, so that only the others go through the model twice.
         bad = (~problem.good(drawn.detach())).nonzero().squeeze(1)
-        loss = -current.undecided().sum()
+        loss = -current.entropy().sum()
         if bad.numel():
             lacking = _lacking(problem, drawn[bad]).log1p() / SAMPLES
             loss = loss + (worth[owner[bad]] * lacking).sum()
@@ -117,11 +117,11 @@ def _blamed(
 ) -> list[Tensor]:
     """Latents, those against changes that bad samples make raised for restarts that are short."""
     shape = (tried.restarts, -1)
-    values = [tried.pairs(drawn.weight).gt(0.5)]
+    values = [tried.to_pairs(drawn.weight).gt(0.5)]
     values += [part.gt(0.5) for part in split_blocks(drawn.nodes, tried.spec.nodes)]
     if drawn.edges is not None:
         values += [
-            part.gt(0.5) for part in split_blocks(tried.pairs(drawn.edges), tried.spec.edges)
+            part.gt(0.5) for part in split_blocks(tried.to_pairs(drawn.edges), tried.spec.edges)
         ]
     blocks = [None, *tried.spec.nodes, *tried.spec.edges]
     latents = []

@@ -42,25 +42,14 @@ class SeedSummary:
 def class_probability(
     explanation: Explanation, classifier: GraphClassifier, samples: int = 1000, seed: int = 0
 ) -> Probability:
-    """Native class probability over fresh discrete samples; an empty graph counts as 0.
-
-    Args:
-        explanation: Of any method.
-        classifier: The model it explains.
-        samples: Number of independent draws.
-        seed: The same seed gives the same draws.
-    """
+    """Native class probability over fresh discrete samples; an empty graph counts as 0."""
     drawn = explanation.sample_dense(samples, seed)
     found = classifier.probability(drawn, explanation.target.index).double()
     return Probability(float(found.mean()), float(found.std(unbiased=False)), samples)
 
 
 def summarize_seeds(runs: Sequence[Explanation]) -> SeedSummary:
-    """Put several runs together; one that found nothing counts with what its samples got.
-
-    Raises:
-        DataError: If there are none.
-    """
+    """Put several runs together; one that found nothing counts with what its samples got."""
     return summarize(
         [run.probability.mean for run in runs],
         [run.probability.std for run in runs],
