@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.batches import compact
-from gnninterpreter.distribution import GraphDistribution, Streams
+from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical, graph_keys
@@ -202,6 +202,7 @@ class Problem:
 
     def mean_score(self, distribution: GraphDistribution, samples: int, streams: Streams) -> Tensor:
         """Mean score over discrete samples of each of R distributions, [R]."""
+        distribution = Narrowing.of(distribution).narrowed(distribution)
         # Some restarts at a time, which bounds memory; each draws from a stream of its own.
         each, means = max(1, self.chunk // samples), []
         for start in range(0, distribution.restarts, each):

@@ -121,9 +121,9 @@ class Spread:
     """
 
     walkers: int = 16
-    steps: int = 20
-    edits: int = 2
-    keep_every: int = 5
+    steps: int = 12
+    edits: int = 3
+    keep_every: int = 3
     draws: int = 32
     most_restarts: int = 8
     name: str = "spread"
