@@ -143,6 +143,11 @@ class Problem:
         return Proposals(small, scores, self.aim, keys, self.memory)
 
     @torch.no_grad()
+    def cost(self, graphs: DenseGraphs) -> Tensor:
+        """What the objective makes of B discrete graphs, and nothing else, [B]."""
+        return self.objective.cost(self.propose(graphs))
+
+    @torch.no_grad()
     def evaluate(self, graphs: DenseGraphs | Proposals) -> Evaluation:
         """Evaluate B discrete graphs."""
         found = graphs if isinstance(graphs, Proposals) else self.propose(graphs)
@@ -165,7 +170,7 @@ class Problem:
                 cost = found.untypical(SAMPLE_BAR)
             else:
                 asked = weighted.discrete > 0 and term.required and term.met(found) is not None
-                cost = term.discrete(found) if asked else None
+                cost = found.cost_of(term) if asked else None
             if cost is not None:
                 total = total + weighted.discrete * cost
         return total

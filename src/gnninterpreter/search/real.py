@@ -83,7 +83,7 @@ class Shrink:
         self, problem: Problem, graphs: DenseGraphs, pool: FeaturePool, streams: Streams
     ) -> DenseGraphs:
         rows = torch.arange(len(graphs), device=graphs.weight.device)
-        cost, idle = problem.evaluate(graphs).cost.clone(), torch.zeros_like(rows)
+        cost, idle = problem.cost(graphs).clone(), torch.zeros_like(rows)
         for step in range(self.steps):
             going = (idle < self.patience).nonzero().squeeze(1)
             if not going.numel():
