@@ -38,6 +38,7 @@ from gnninterpreter.evidence.thresholds import (
 from gnninterpreter.graphs import node_rows, random_graphs
 from gnninterpreter.isomorphism import same_graph
 from gnninterpreter.objective.target import Target
+from gnninterpreter.spec.data import node_count
 
 __all__ = ["CHECKS", "Case", "audit_check", "familiar", "likeness", "rule_check"]
 
@@ -83,7 +84,7 @@ def new(case: Case) -> Check:
         return Check("new", None, "there is no data to look the graph up in")
     best, spec = explanation.best.cpu(), explanation.spec
     size = (int(best.num_nodes or 0), int(best.num_edges))
-    alike = [g for g in graphs if (int(g.num_nodes or 0), int(g.num_edges)) == size]
+    alike = [g for g in graphs if (node_count(g), g.edge_index.size(1)) == size]
     count = 0
     for graph in alike:
         stored = storable(graph, spec, torch.float32)
