@@ -87,6 +87,7 @@ def judge(path: Path) -> dict[str, Any]:
 
 def _judged(row: dict[str, Any]) -> dict[str, Any]:
     from gnninterpreter import chem
+    from gnninterpreter.chem.molecules import sanitized
     from gnninterpreter.datasets.toxicophores import toxicophores_in
 
     model, target, seed = row["job"]
@@ -110,7 +111,7 @@ def _judged(row: dict[str, Any]) -> dict[str, Any]:
         found["toxicophores"] = toxicophores_in(best, spec)
         found["toxic_samples"] = sum(bool(toxicophores_in(graph, spec)) for graph in valid)
     if target == "NR-AhR" and not problem:
-        found["alerts"] = _alerts(chem.sanitized(best, spec))
+        found["alerts"] = _alerts(sanitized(best, spec))
     return found
 
 
