@@ -158,7 +158,9 @@ def _training(model: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
         low, high = values.quantile(torch.tensor([0.05, 0.95]).double()).tolist()
         found[name] = {"5%": round(low, 3), "95%": round(high, 3)}
         for target in ("max", "min"):
-            mine = [row["value"] for row in rows if (row["model"], row["target"]) == (model, target)]
+            mine = [
+                row["value"] for row in rows if (row["model"], row["target"]) == (model, target)
+            ]
             beyond = [value > high if target == "max" else value < low for value in mine]
             found[name][f"{target} beyond"] = f"{sum(beyond)} of {len(beyond)}"
     return found

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import huber_loss
 
+from gnninterpreter.arguments import several, whole_number
 from gnninterpreter.errors import TargetError
 from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.statistics import CERTAIN, ClassStatistics, Profile
@@ -45,7 +46,11 @@ class BoundaryTarget(Target):
 
     def __post_init__(self) -> None:
         """Check that there are two classes."""
-        object.__setattr__(self, "names", tuple(self.names))
+        super().__post_init__()
+        object.__setattr__(self, "other", whole_number("other", self.other, 0))
+        object.__setattr__(self, "names", several("names", self.names, "two names of classes"))
+        if len(self.names) != 2 or not all(isinstance(name, str) for name in self.names):
+            raise TargetError(f"names must be those of two classes (got {self.names!r:.60})")
         if self.index == self.other:
             raise TargetError(f"a boundary lies between two classes (got {self.name!r})")
 

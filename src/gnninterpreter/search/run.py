@@ -83,9 +83,7 @@ def search(
     return replace(again if better else found, seconds=found.seconds + again.seconds)
 
 
-def _bridge(
-    target: Target, statistics: ClassStatistics | None, recipe: Recipe
-) -> Bridge | None:
+def _bridge(target: Target, statistics: ClassStatistics | None, recipe: Recipe) -> Bridge | None:
     """Where to begin between two classes, where real graphs of both are known and count."""
     typical = any(weighted.term.name == "typicality" for weighted in recipe.terms)
     if not typical or statistics is None or not isinstance(target, BoundaryTarget):
