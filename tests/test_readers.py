@@ -7,6 +7,7 @@ things that are no files at all.
 from __future__ import annotations
 
 import functools
+import gzip
 import json
 import os
 import random
@@ -25,6 +26,7 @@ from torch import nn
 
 import gnninterpreter as gi
 from gnninterpreter.audit import audit, load_graphs
+from gnninterpreter.chem import read_smiles
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.experiments.paper.run import _index, _stored
 from gnninterpreter.experiments.realism.discrepancy import read_discrepancies
@@ -38,6 +40,11 @@ from gnninterpreter.files import read_json
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.models import load_bundle
 from gnninterpreter.report.page import render_page
+from gnninterpreter.sweep import load_recipe, read_results, read_sweep, save_recipe
+from gnninterpreter.sweep.results import Results
+from gnninterpreter.sweep.spec import ModelSource, SweepSpec
+from gnninterpreter.sweep.tune import Trial as Tried
+from gnninterpreter.sweep.tune import TuneSpec, _best, _study
 from gnninterpreter.training._progress_file import TrainingState
 from tests.cli.lab import Degrees, graphs
 from tests.experiments.robustness.test_robustness import RUN
@@ -91,6 +98,12 @@ def state() -> TrainingState:
     return TrainingState(model, optimizer, torch.Generator(), {"seed": 1})
 
 
+SWEEP = """
+models = ["mutag", { model = "a:b", checkpoints = ["*.toml"] }]
+seeds = 3
+restarts = 2
+recipes = ["auto", { base = "certain", name = "x", without = ["gradient"] }]
+"""
 WORK = Computation("robustness.compute", "explained", (("model", "x"),))
 
 
@@ -123,6 +136,40 @@ def read_graph(folder: Path) -> None:
     except (OSError, ValueError) as error:
         raise DataError(str(error)) from error  # as the live page says it
     graph_from_json(values, explained().spec)
+
+
+def write_table(folder: Path) -> None:
+    text = "smiles,y,z\nCCO,1,0.5\nc1ccccc1,0,\nCC(=O)O,1,2\n"
+    (folder / "table.csv").write_text(text)
+    (folder / "table.csv.gz").write_bytes(gzip.compress(text.encode()))
+
+
+def read_table(folder: Path) -> None:
+    for name in ("table.csv", "table.csv.gz"):
+        read_smiles(folder / name, ["y", "z"])
+
+
+def write_parts(folder: Path) -> None:
+    Results(folder).add([{"key": "a", "status": "done", "probability": 0.5, "result": "{}"}] * 3)
+    Results(folder).add([{"key": "b", "status": "failed", "seed": 1}])
+
+
+TUNING = TuneSpec(
+    SweepSpec((ModelSource("mutag"),)), gi.Recipe.auto(), {"stop_score": [0.8, 0.9]}, trials=1
+)
+
+
+def write_journal(folder: Path) -> None:
+    study = _study(TUNING, folder)
+    trial = study.ask()
+    trial.suggest_categorical("stop_score", [0.8, 0.9])
+    for name in ("certain", "typicality", "seconds"):
+        trial.set_user_attr(name, 1.0)
+    study.tell(trial, 1.0)
+
+
+def read_journal(folder: Path) -> None:
+    _best(TUNING, _study(TUNING, folder), folder, Tried(-1, {}, 0.0, None, 1.0, 0.0))
 
 
 READERS = {
@@ -162,6 +209,17 @@ READERS = {
         ),
         read_graph,
     ),
+    "recipe": Reader(
+        lambda folder: save_recipe(gi.Recipe.auto(), folder / "recipe.json"),
+        lambda folder: load_recipe("recipe.json", folder),
+    ),
+    "sweep": Reader(
+        lambda folder: (folder / "sweep.toml").write_text(SWEEP),
+        lambda folder: read_sweep(folder / "sweep.toml"),
+    ),
+    "parts": Reader(write_parts, lambda folder: read_results(folder).to_pylist()),
+    "journal": Reader(write_journal, read_journal),
+    "table": Reader(write_table, read_table),
 }
 
 ODD = (

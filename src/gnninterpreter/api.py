@@ -51,6 +51,8 @@ from gnninterpreter.views import view
 __all__ = ["explain", "load"]
 
 GRADIENTS = ("auto", "relaxed", "score-function")
+# More would take hours on the smallest model, whatever memory there is.
+MOST_RESTARTS = 100_000
 
 
 def explain(
@@ -122,7 +124,7 @@ def explain(
     Raises:
         GNNInterpreterError: One of its kinds, for anything in the arguments that has to be mended.
     """
-    restarts = whole_number("restarts", restarts, least=1)
+    restarts = whole_number("restarts", restarts, 1, MOST_RESTARTS)
     seed = whole_number("seed", seed, least=-(2**63))
     if not isinstance(gradient, str) or gradient not in GRADIENTS:
         raise SpecError(f"gradient must be one of {', '.join(GRADIENTS)} (got {gradient!r})")

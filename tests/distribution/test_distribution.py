@@ -37,7 +37,9 @@ class Given(Streams):
     def __init__(self, *draws: list[float]) -> None:
         self.draws = list(draws)
 
-    def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    def uniform(
+        self, *shape: int, dtype: torch.dtype = torch.float32, places: Tensor | None = None
+    ) -> Tensor:
         return torch.tensor(self.draws.pop(0), dtype=dtype).view(-1, *shape)
 
 

@@ -53,7 +53,7 @@ def test_where_nothing_lacks_everything_that_is_free_is_opened() -> None:
     few, many = learned(at_most(99), 1), learned(at_most(99), 40)
     free = absent(squares(2))[0]
     assert (many.edge_probability[free] > 0.4).all()
-    assert (few.edge_probability[free] < 0.15).all()
+    assert (few.edge_probability[free] < 0.3).all()
     assert (many.edge_probability[~free] > 0.999).all()
 
 
@@ -83,9 +83,10 @@ def test_what_bad_samples_have_in_common_is_closed_and_the_rest_stays_open() -> 
     found, share = verified(
         SimpleNamespace(good=diagonal),  # type: ignore[arg-type]
         wide,
-        lambda some: centred(some, graphs),
+        lambda some, rows: centred(some, graphs[rows]),
         300,
         Streams(3, 1),
+        lambda number, tried: False,
     )
     assert float(share) >= GOOD_SHARE
     theta = found.to_dense(found.edge_probability)[0]

@@ -15,13 +15,14 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.distribution.features import (
+    Places,
     categorical_bits,
     drawn_values,
     latent_of,
     most_probable_values,
     relaxed_values,
 )
-from gnninterpreter.distribution.pairs import pair_ends
+from gnninterpreter.distribution.pairs import draw_places, pair_ends
 from gnninterpreter.distribution.streams import Streams
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import SpecError
@@ -136,15 +137,16 @@ class GraphDistribution(ByValue):
         Returns:
             R * K soft graphs, the samples of one restart beside each other.
         """
-        dtype, shape = self.edge_logits.dtype, self.edge_logits.shape[1:]
-        noise = streams.logistic(samples, *shape, dtype=dtype)
+        dtype, pairs = self.edge_logits.dtype, self.edge_logits.size(1)
+        of_nodes, of_pairs = self._places(samples)
+        noise = streams.logistic(samples, pairs, dtype=dtype, places=of_pairs(1))
         weight = ((self.edge_logits.unsqueeze(1) + noise) / temperature).sigmoid()
         nodes = [
-            relaxed_values(block, logits, samples, temperature, streams)
+            relaxed_values(block, logits, samples, temperature, streams, of_nodes)
             for block, logits in zip(self.spec.nodes, self.node_logits, strict=True)
         ]
         edges = [
-            relaxed_values(block, logits, samples, temperature, streams)
+            relaxed_values(block, logits, samples, temperature, streams, of_pairs)
             for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True)
         ]
         return self._assemble(weight, nodes, edges)
@@ -159,14 +161,15 @@ class GraphDistribution(ByValue):
                 score-function gradient, which needs them to vary.
         """
         with torch.no_grad():
-            u = streams.uniform(samples, *self.edge_logits.shape[1:])
+            of_nodes, of_pairs = self._places(samples)
+            u = streams.uniform(samples, self.edge_logits.size(1), places=of_pairs(1))
             weight = (u < self.edge_probability.unsqueeze(1)).to(self.edge_logits.dtype)
             nodes = [
-                drawn_values(block, logits, samples, streams, jitter)
+                drawn_values(block, logits, samples, streams, of_nodes, jitter)
                 for block, logits in zip(self.spec.nodes, self.node_logits, strict=True)
             ]
             edges = [
-                drawn_values(block, logits, samples, streams, jitter)
+                drawn_values(block, logits, samples, streams, of_pairs, jitter)
                 for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True)
             ]
             return self._assemble(weight, nodes, edges)
@@ -214,6 +217,14 @@ class GraphDistribution(ByValue):
                     continue
                 total = total + terms.sum(dim=(-1, -2))
         return total
+
+    def _places(self, samples: int) -> tuple[Places, Places]:
+        """Which numbers are drawn for nodes and for pairs: not others on more candidates."""
+        n, directed, device = self.num_candidates, self.spec.directed, self.edge_logits.device
+        return (
+            lambda width: draw_places(n, None, samples, width, device),
+            lambda width: draw_places(n, directed, samples, width, device),
+        )
 
     def _assemble(self, weight: Tensor, nodes: list[Tensor], edges: list[Tensor]) -> DenseGraphs:
         """Put values [R, K, M or N, ...] of the parts together into dense graphs."""

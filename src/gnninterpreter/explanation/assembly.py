@@ -155,7 +155,7 @@ def similarities(embedding: Tensor, profile: Profile | None) -> list[float | Non
 
 def _percentiles(modes: DenseGraphs, profile: Profile | None) -> list[float | None]:
     """How typical each graph is among real ones, in percent; None where that is not known."""
-    if profile is None or profile.typicality is None:
+    if profile is None or profile.typicality is None or profile.count < FEWEST_GRAPHS:
         return [None] * len(modes)
     found = profile.typicality.bank.percentile(compact(modes))
     # A graph without edges has no nodes: there is nothing to compare.
@@ -170,7 +170,8 @@ def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
     if profile is None:
         return []
     notes, target = [], explanation.target
-    if profile.typicality is None and profile.mean_embedding is not None:
+    unjudged = profile.typicality is None or profile.count < FEWEST_GRAPHS
+    if unjudged and profile.mean_embedding is not None:
         few = f"there are only {profile.count}" if profile.count < FEWEST_GRAPHS else "none fit"
         notes.append(
             f"how typical the graph is was not judged: it takes {FEWEST_GRAPHS} real graphs "

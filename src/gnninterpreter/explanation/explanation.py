@@ -10,7 +10,7 @@ import networkx as nx
 import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.arguments import whole_number
+from gnninterpreter.arguments import path_of, real_number, whole_number
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.equality import ByValue
 from gnninterpreter.evidence import Evidence, Verdict, verdict_on
@@ -275,6 +275,7 @@ class Explanation(ByValue):
         Args:
             least: Changes less probable than this are left out.
         """
+        least = real_number("least", least)
         if self.distribution is None:
             return []
         return variations(self.distribution.select([self.choice]), least)
@@ -313,12 +314,13 @@ class Explanation(ByValue):
         Args:
             least_probability: Graphs that the model gives less than this are left out.
         """
+        least = real_number("least_probability", least_probability)
         found = self.sampler.modes()
         empty = found.empty.tolist()
         # Graphs that are the same to the letter are put together first, all at once.
         alike: dict[int, list[int]] = {}
         for r, key in enumerate(graph_keys(found, ordered=False).tolist()):
-            if self.restarts[r].probability >= least_probability and not empty[r]:
+            if self.restarts[r].probability >= least and not empty[r]:
                 alike.setdefault(key, []).append(r)
         numbers = GraphNumbers()
         cores = {numbers.of(core.graph, self.spec) for core in self.cores}
@@ -365,7 +367,7 @@ class Explanation(ByValue):
         """
         from gnninterpreter.explanation.export import export
 
-        return export(self, Path(path))
+        return export(self, path_of("path", path))
 
     def draw(self, ax: Any = None) -> Any:
         """Draw `best` on matplotlib axes, new ones when omitted, and return them.

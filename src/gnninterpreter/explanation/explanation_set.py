@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from gnninterpreter.arguments import device_of, path_of
+from gnninterpreter.arguments import device_of, path_of, whole_number
 from gnninterpreter.errors import MissingExtraError, SpecError, TargetError
 from gnninterpreter.evidence.patterns import (
     Fidelity,
@@ -177,6 +177,7 @@ class ExplanationSet(Mapping[str, Explanation]):
             SpecError: If the model is not at hand.
             DataError: If it is not a graph that the model takes.
         """
+        seed = whole_number("seed", seed, -(2**63))
         classifier = self._model(model, forward)
         (graph,) = graph_list([data])
         return explain_graph(

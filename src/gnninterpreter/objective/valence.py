@@ -55,7 +55,7 @@ class Valence(Term):
 
     def feasible(self, proposals: Proposals) -> Tensor | None:
         """Whether chemistry allows it, [B]."""
-        cost = self.discrete(proposals)
+        cost = proposals.cost_of(self)
         return None if cost is None else cost <= 0
 
 

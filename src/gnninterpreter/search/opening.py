@@ -26,9 +26,9 @@ __all__ = ["opened", "verified"]
 
 SAMPLES = 16
 TEMPERATURE = 0.5
-LEARNING_RATE = 0.25
+LEARNING_RATE = 0.5
 # Logit against a change that is free, to begin with, and against one that is not.
-NEARLY, CLOSED = 2.5, 12.0
+NEARLY, CLOSED = 1.5, 12.0
 # Share of samples that may lack something while learning, and how fast lacking gets dearer.
 ALLOWED, DEARER = 0.02, 0.5
 # What lacking counts for to begin with, in bits.
@@ -79,17 +79,18 @@ def opened(
 def verified(
     problem: Problem,
     learned: GraphDistribution,
-    closed: Callable[[GraphDistribution], GraphDistribution],
+    closed: Callable[[GraphDistribution, Tensor], GraphDistribution],
     samples: int,
     streams: Streams,
-    tell: Callable[[int, GraphDistribution], bool] | None = None,
+    tell: Callable[[int, GraphDistribution], bool],
 ) -> tuple[GraphDistribution, Tensor]:
     """Close what bad samples have in common, until few are bad.
 
     Args:
         problem: Says which graphs are good.
         learned: The R distributions.
-        closed: Puts them on the side of their graphs, closed where every change harms.
+        closed: Puts some of them, given with their numbers, on the side of their graphs, closed
+            where every change harms.
         samples: Samples of each that are asked about in a round.
         streams: Source of randomness.
         tell: Called with the number of each round and what it tries; True ends them.
@@ -97,25 +98,33 @@ def verified(
     Returns:
         The distributions, and the share of good samples of each, [R].
     """
-    tried = closed(learned)
+    rows = torch.arange(learned.restarts, device=learned.edge_logits.device)
+    tried = closed(learned, rows)
     reached = torch.zeros_like(tried.edge_logits[:, 0])
     for number in range(ROUNDS):
-        if tell is not None and tell(number, tried):
+        if tell(number, tried):
             break
-        drawn = tried.discrete(samples, streams.fork(number))
+        # Those that are good already are asked no more.
+        some = tried.select(rows)
+        drawn = some.discrete(samples, streams.fork(number).select(rows))
         good = problem.good(drawn).view(-1, samples)
-        reached = good.to(reached).mean(1)
-        short = reached < GOOD_SHARE
-        if not bool(short.any()):
+        reached[rows] = good.to(reached).mean(1)
+        short = (reached[rows] < GOOD_SHARE).nonzero().squeeze(1)
+        if not short.numel():
             break
-        tried = closed(tried.with_latents(_blamed(tried, drawn, ~good, short)))
+        rows, blamed = rows[short], _blamed(some, drawn, ~good)
+        some = closed(some.with_latents(blamed).select(short), rows)
+        tried = tried.with_latents(
+            [
+                old.index_copy(0, rows, new)
+                for old, new in zip(tried.latents(), some.latents(), strict=True)
+            ]
+        )
     return tried, reached
 
 
-def _blamed(
-    tried: GraphDistribution, drawn: DenseGraphs, bad: Tensor, short: Tensor
-) -> list[Tensor]:
-    """Latents, those against changes that bad samples make raised for restarts that are short."""
+def _blamed(tried: GraphDistribution, drawn: DenseGraphs, bad: Tensor) -> list[Tensor]:
+    """Latents, those against changes that bad samples make raised."""
     shape = (tried.restarts, -1)
     values = [tried.to_pairs(drawn.weight).gt(0.5)]
     values += [part.gt(0.5) for part in split_blocks(drawn.nodes, tried.spec.nodes)]
@@ -134,7 +143,7 @@ def _blamed(
         now = logits.gt(0) if block is None else _chosen(latent).flatten(1)
         changed = (flat != now.unsqueeze(1)).to(latent)
         blame = (changed * bad.unsqueeze(2)).sum(1) / changed.sum(1).clamp_min(1)
-        more = (BLAME * blame + ANYHOW) * short.unsqueeze(1)
+        more = BLAME * blame + ANYHOW
         latents.append((logits + torch.where(now, more, -more)).view_as(latent))
     return latents
 

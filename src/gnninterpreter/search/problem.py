@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.batches import compact
-from gnninterpreter.distribution import GraphDistribution, Streams
+from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical, graph_keys
@@ -143,6 +143,11 @@ class Problem:
         return Proposals(small, scores, self.aim, keys, self.memory)
 
     @torch.no_grad()
+    def cost(self, graphs: DenseGraphs) -> Tensor:
+        """What the objective makes of B discrete graphs, and nothing else, [B]."""
+        return self.objective.cost(self.propose(graphs))
+
+    @torch.no_grad()
     def evaluate(self, graphs: DenseGraphs | Proposals) -> Evaluation:
         """Evaluate B discrete graphs."""
         found = graphs if isinstance(graphs, Proposals) else self.propose(graphs)
@@ -165,7 +170,7 @@ class Problem:
                 cost = found.untypical(SAMPLE_BAR)
             else:
                 asked = weighted.discrete > 0 and term.required and term.met(found) is not None
-                cost = term.discrete(found) if asked else None
+                cost = found.cost_of(term) if asked else None
             if cost is not None:
                 total = total + weighted.discrete * cost
         return total
@@ -202,6 +207,7 @@ class Problem:
 
     def mean_score(self, distribution: GraphDistribution, samples: int, streams: Streams) -> Tensor:
         """Mean score over discrete samples of each of R distributions, [R]."""
+        distribution = Narrowing.of(distribution).narrowed(distribution)
         # Some restarts at a time, which bounds memory; each draws from a stream of its own.
         each, means = max(1, self.chunk // samples), []
         for start in range(0, distribution.restarts, each):
