@@ -15,22 +15,11 @@ from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
 
-__all__ = ["clustering_mmd", "degree_mmd", "earth_movers", "mmd", "spectrum_mmd"]
+__all__ = ["clustering_mmd", "degree_mmd", "mmd", "spectrum_mmd"]
 
 Histogram = np.ndarray[Any, Any]
 
 CLUSTERING_BINS, SPECTRUM_BINS = 100, 200
-
-
-def earth_movers(one: Histogram, other: Histogram, width: float = 1.0) -> float:
-    """Distance between two histograms over the same bins, each normalised to mass 1.
-
-    Example:
-        >>> earth_movers(np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0]))
-        2.0
-    """
-    size = max(len(one), len(other))
-    return float(np.abs(_cumulated(one, size) - _cumulated(other, size)).sum() * width)
 
 
 def mmd(
