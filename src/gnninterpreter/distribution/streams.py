@@ -85,6 +85,11 @@ class Streams:
         other.position = 0
         return other
 
+    def advance(self) -> None:
+        """Begin the next of a row of forks, in place: a step that is replayed draws anew."""
+        self.keys.copy_(self.fork(1).keys)
+        self.position = 0
+
     def select(self, which: Tensor) -> Streams:
         """Return some of the streams, as far on as they are."""
         other = copy(self)

@@ -20,7 +20,7 @@ from gnninterpreter.distribution import GraphDistribution, Streams, from_graphs
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.objective import Proposals
 from gnninterpreter.search.problem import Problem
-from gnninterpreter.search.repeating import repeated
+from gnninterpreter.search.repeating import Repeated
 from gnninterpreter.spec import Block, Categorical
 
 __all__ = ["opened", "verified"]
@@ -53,7 +53,7 @@ def opened(
     """
     begun = _begun(graphs, free)
     learning = _Learning(problem, begun, free, streams)
-    repeated(learning.step, steps, begun.edge_logits.device)
+    Repeated(learning.step, begun.edge_logits.device)(steps)
     return begun.with_latents([latent.detach() for latent in learning.latents])
 
 
@@ -83,6 +83,7 @@ class _Learning:
 
     def step(self) -> None:
         """One step of the optimiser, then of what lacking counts for."""
+        self.streams.advance()
         current = self.begun.with_latents(self.latents)
         drawn = _drawn(current, self.streams)
         lacking, bad = self._lacking(drawn)
@@ -95,9 +96,6 @@ class _Learning:
         self.optimizer.step()
         failing = bad.to(self.worth).view(-1, SAMPLES).mean(1)
         self.worth.mul_((DEARER * (failing - ALLOWED)).exp())
-        # In place: a recorded step finds its numbers here, others each time.
-        self.streams.keys.copy_(self.streams.fork(1).keys)
-        self.streams.position = 0
 
     def _lacking(self, drawn: DenseGraphs) -> tuple[Tensor, Tensor]:
         """What each sample lacks, and whether it lacks anything, [R * K]."""
