@@ -129,7 +129,9 @@ class Problem:
             new: Whether most of them will not have been seen before, as on a walk: looking them up
                 takes longer than products of matrices do.
         """
-        small = compact(graphs)
+        # To know how few would wait for a GPU.
+        wide = new and self.classifier.device.type != "cpu"
+        small = graphs if wide else compact(graphs)
         if self.memory is None or (new and not self.asks_native):
             return Proposals(small, self.scores(small), self.aim)
         keys = graph_keys(small, ordered=self.relaxed is None)
