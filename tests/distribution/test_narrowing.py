@@ -27,9 +27,7 @@ def path(directed: bool, places: list[int], size: int) -> DenseGraphs:
         weight[0, i, j] = 1.0
         weight[0, j, i] = 0.0 if directed else 1.0
     one = torch.tensor([1.0, 0.0])
-    return DenseGraphs(
-        spec(directed), weight, one.expand(1, size, 2), one.expand(1, size, size, 2)
-    )
+    return DenseGraphs(spec(directed), weight, one.expand(1, size, 2), one.expand(1, size, size, 2))
 
 
 @pytest.mark.parametrize("directed", [True, False])

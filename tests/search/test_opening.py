@@ -59,9 +59,9 @@ def test_where_nothing_lacks_everything_that_is_free_is_opened() -> None:
 
 
 def test_learning_opens_no_further_than_samples_allow() -> None:
-    wide = learned(at_most(99), 40).undecided()
+    wide = learned(at_most(99), 40).entropy()
     found = learned(at_most(5), 40)
-    assert (found.undecided() < wide).all()
+    assert (found.entropy() < wide).all()
     over = found.discrete(200, Streams(2, 2)).num_edges.view(2, -1) > 5
     assert (over.double().mean(1) < 0.3).all()
 
@@ -95,7 +95,7 @@ def test_what_bad_samples_have_in_common_is_closed_and_the_rest_stays_open() -> 
         lambda number, tried: False,
     )
     assert float(share) >= GOOD_SHARE
-    theta = found.spread(found.edge_probability)[0]
+    theta = found.to_dense(found.edge_probability)[0]
     assert float(theta[0, 2]) < 0.05
     assert float(theta[1, 3]) > 0.1
 

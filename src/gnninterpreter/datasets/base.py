@@ -106,7 +106,9 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
             key: self._data[key].split(sizes.diff().tolist(), dim=1 if key == "edge_index" else 0)
             for key, sizes in self.slices.items()
         }
-        return [Data(**dict(zip(parts, one, strict=True))) for one in zip(*parts.values(), strict=True)]
+        return [
+            Data(**dict(zip(parts, one, strict=True))) for one in zip(*parts.values(), strict=True)
+        ]
 
     def split(self, kind: str = "random", seed: int = 0) -> Split:
         """Split the graphs into 80% training, 10% validation and 10% test, class by class.

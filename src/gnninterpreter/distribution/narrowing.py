@@ -45,7 +45,7 @@ class Narrowing:
     @classmethod
     def of(cls, distribution: GraphDistribution) -> Narrowing:
         """Keep what has an edge now and then."""
-        chance = distribution.spread(distribution.edge_probability.detach())
+        chance = distribution.to_dense(distribution.edge_probability.detach())
         return cls.needed((chance > NEVER).any(2) | (chance > NEVER).any(1))
 
     def _pairs(self, directed: bool, candidates: int) -> Tensor:

@@ -258,7 +258,7 @@ def random_walkers(
     density = 0.2 + 0.8 * density.flatten()
     inside = torch.arange(num_candidates, device=device) < size.unsqueeze(1)
     allowed = inside.unsqueeze(1) & inside.unsqueeze(2)
-    chance = blank.spread(streams.uniform(each, pairs, dtype=dtype).flatten(0, 1))
+    chance = blank.to_dense(streams.uniform(each, pairs, dtype=dtype).flatten(0, 1))
     weight = (allowed & (chance > 0) & (chance < density.view(-1, 1, 1))).to(dtype)
     return DenseGraphs(spec, weight, features.nodes, features.edges)
 

@@ -201,9 +201,12 @@ def _free(like: GraphDistribution, harm: Tensor, space: MoveSpace) -> list[Tenso
     """Which latents may be opened: those against a move that harms nothing."""
     flips, node_changes, edge_changes, _ = torch.split(harm.lt(0.5), list(space.sizes), dim=1)
     masks = [flips]
-    for blocks, changes in ((like.spec.nodes, node_changes), (like.spec.edges, edge_changes)):
+    parts = [(like.spec.nodes, node_changes, space.num_candidates)]
+    parts.append((like.spec.edges, edge_changes, space.sizes[0]))
+    for blocks, changes, rows in parts:
         if blocks:
-            wide = changes.view(changes.size(0), -1, dense_width(blocks))
+            # All columns may be derived, and nothing be left to choose.
+            wide = changes.view(changes.size(0), rows, dense_width(blocks))
             masks.extend(split_blocks(wide, blocks))
     return masks
 

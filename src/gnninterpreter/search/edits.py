@@ -99,9 +99,7 @@ class _Edit:
     Nothing here asks which rows these are, so that nothing waits for the device.
     """
 
-    def __init__(
-        self, graphs: DenseGraphs, draws: Tensor, pool: FeaturePool, kind: Tensor
-    ) -> None:
+    def __init__(self, graphs: DenseGraphs, draws: Tensor, pool: FeaturePool, kind: Tensor) -> None:
         self.spec, self.both = graphs.spec, not graphs.spec.directed
         self.weight, self.nodes = graphs.weight.clone(), graphs.nodes.clone()
         self.edges = None if graphs.edges is None else graphs.edges.clone()

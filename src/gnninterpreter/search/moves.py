@@ -64,11 +64,7 @@ class MoveSpace:
         present = graphs.weight.gt(0.5).any(dim=2) | graphs.weight.gt(0.5).any(dim=1)
         empty = ~present.any(dim=1, keepdim=True)
         flips = present[:, target] | present[:, source] | empty
-        nodes = (
-            present.unsqueeze(2)
-            & self._same_nodes.categorical
-            & graphs.nodes.lt(0.5)
-        )
+        nodes = present.unsqueeze(2) & self._same_nodes.categorical & graphs.nodes.lt(0.5)
         parts = [flips, nodes.flatten(1)]
         if graphs.edges is not None:
             now = graphs.edges[:, target, source]
@@ -149,9 +145,7 @@ class MoveSpace:
             changed = self._same_edges.put(edges[rows, i, j], change % edges.size(3), does)
             edges[rows, i, j] = changed
             if not self.spec.directed:
-                edges[rows, j, i] = torch.where(
-                    does.unsqueeze(1), changed, edges[rows, j, i]
-                )
+                edges[rows, j, i] = torch.where(does.unsqueeze(1), changed, edges[rows, j, i])
         does, node = chosen(self.total - removals, removals)
         kept = (~does).to(weight).unsqueeze(1)
         weight[rows, node] *= kept

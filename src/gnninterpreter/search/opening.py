@@ -88,7 +88,7 @@ class _Learning:
         drawn = _drawn(current, self.streams)
         lacking, bad = self._lacking(drawn)
         loss = (self.worth * lacking.log1p().view(-1, SAMPLES).mean(1)).sum()
-        loss = loss - current.undecided().sum()
+        loss = loss - current.entropy().sum()
         gradients = torch.autograd.grad(loss, self.latents, allow_unused=True)
         for latent, gradient, mask in zip(self.latents, gradients, self.free, strict=True):
             found = torch.zeros_like(latent) if gradient is None else gradient.nan_to_num(0.0)
@@ -167,11 +167,11 @@ def verified(
 def _blamed(tried: GraphDistribution, drawn: DenseGraphs, bad: Tensor) -> list[Tensor]:
     """Latents, those against changes that bad samples make raised."""
     shape = (tried.restarts, -1)
-    values = [tried.pairs(drawn.weight).gt(0.5)]
+    values = [tried.to_pairs(drawn.weight).gt(0.5)]
     values += [part.gt(0.5) for part in split_blocks(drawn.nodes, tried.spec.nodes)]
     if drawn.edges is not None:
         values += [
-            part.gt(0.5) for part in split_blocks(tried.pairs(drawn.edges), tried.spec.edges)
+            part.gt(0.5) for part in split_blocks(tried.to_pairs(drawn.edges), tried.spec.edges)
         ]
     blocks = [None, *tried.spec.nodes, *tried.spec.edges]
     latents = []
