@@ -188,6 +188,9 @@ class Problem:
             graphs: The graphs.
             new: As for `propose`.
         """
+        if len(graphs) > self.chunk:
+            parts = range(0, len(graphs), self.chunk)
+            return torch.cat([self.good(graphs[at : at + self.chunk], new) for at in parts])
         found = self.propose(graphs, new)
         good = found.log_score.exp() >= self.certain + SAMPLE_MARGIN * (1 - self.certain)
         rows = good.nonzero().squeeze(1)
