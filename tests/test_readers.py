@@ -29,12 +29,12 @@ from gnninterpreter.audit import audit, load_graphs
 from gnninterpreter.chem import read_smiles
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.experiments.paper.run import _index, _stored
-from gnninterpreter.experiments.realism import read_rows
 from gnninterpreter.experiments.realism.discrepancy import read_discrepancies
-from gnninterpreter.experiments.realism.rows import RealismRow, write_rows
+from gnninterpreter.experiments.realism.rows import BENCH as REALISM
+from gnninterpreter.experiments.realism.rows import RealismRow
 from gnninterpreter.experiments.realism.summary import summarize as realism_summary
-from gnninterpreter.experiments.robustness import read_runs, summarize
-from gnninterpreter.experiments.robustness.runs import Run, RunConfig, write_runs
+from gnninterpreter.experiments.robustness import BENCH as ROBUSTNESS
+from gnninterpreter.experiments.robustness.summary import summarize
 from gnninterpreter.experiments.store import Computation, Store
 from gnninterpreter.files import read_json
 from gnninterpreter.interchange import graph_from_json, graph_to_json
@@ -47,6 +47,7 @@ from gnninterpreter.sweep.tune import Trial as Tried
 from gnninterpreter.sweep.tune import TuneSpec, _best, _study
 from gnninterpreter.training._progress_file import TrainingState
 from tests.cli.lab import Degrees, graphs
+from tests.experiments.robustness.test_robustness import RUN
 from tests.fuzzing import cases
 
 LONGEST = 5.0
@@ -88,7 +89,7 @@ def read_run(folder: Path) -> None:
 
 
 def real_rows() -> list[RealismRow]:
-    return read_rows(RESULTS / "realism" / "ours.json")[:3]
+    return REALISM.read(RESULTS / "realism" / "ours.json")[:3]
 
 
 def state() -> TrainingState:
@@ -97,10 +98,6 @@ def state() -> TrainingState:
     return TrainingState(model, optimizer, torch.Generator(), {"seed": 1})
 
 
-RUN = Run(
-    RunConfig("mutag", "mutagen", 0), 0.99, 0.0, 10, 0.99, 5, 6, 10, 12.0, True, 0.9, 50.0, None,
-    1.0, 1, 20, 1.0, "converged",
-)  # fmt: skip
 SWEEP = """
 models = ["mutag", { model = "a:b", checkpoints = ["*.toml"] }]
 seeds = 3
@@ -190,12 +187,14 @@ READERS = {
         lambda folder: load_graphs(folder),
     ),
     "robustness": Reader(
-        lambda folder: write_runs([RUN, RUN], folder / "runs.json"),
-        lambda folder: summarize(read_runs(folder / "runs.json")),
+        lambda folder: ROBUSTNESS.write([RUN, RUN], folder / "runs.json"),
+        lambda folder: summarize(ROBUSTNESS.read(folder / "runs.json")),
     ),
     "realism": Reader(
-        lambda folder: write_rows(real_rows(), folder / "rows.json"),
-        lambda folder: realism_summary(read_rows(folder / "rows.json"), read_discrepancies(folder)),
+        lambda folder: REALISM.write(real_rows(), folder / "rows.json"),
+        lambda folder: realism_summary(
+            REALISM.read(folder / "rows.json"), read_discrepancies(folder)
+        ),
     ),
     "store": Reader(write_store, lambda folder: Kept(folder).read(WORK), silent=True),
     "study": Reader(write_study, read_study, silent=True),

@@ -39,7 +39,7 @@ from gnninterpreter.models.statistics import DECILES, ClassStatistics
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective import Target
 from gnninterpreter.objective.asking import targets_of
-from gnninterpreter.progress import Several, Silent
+from gnninterpreter.progress import Several
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
 from gnninterpreter.search import Callback, Recipe, plan, search
 from gnninterpreter.search.memory import Plan, read_bytes
@@ -437,7 +437,7 @@ def _enough_memory(memory: Plan) -> Iterator[None]:
 
 def _display(progress: Any) -> Any:
     if progress is False or progress is None:
-        return Silent()
+        return Several()
     if progress is True:
         return view("progress")()
     needed = ("begin", "begin_class", "look", "end_class", "end")

@@ -13,7 +13,7 @@ import torch
 
 from gnninterpreter.errors import GNNInterpreterError, OutputError, SpecError
 
-__all__ = ["device_of", "path_of", "real_number", "several", "whole_number"]
+__all__ = ["device_of", "folded", "path_of", "real_number", "several", "whole_number"]
 
 
 def whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
@@ -26,6 +26,11 @@ def whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> in
         bound = f"at least {least}" if number < least else f"at most {most}"
         raise SpecError(f"{name} must be {bound} (got {number!r:.40})")
     return number
+
+
+def folded(name: Any) -> str:
+    """A name of a data set or model as it is looked up, however it was written."""
+    return str(name).strip().lower().replace("-", "_")
 
 
 def real_number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:

@@ -54,14 +54,20 @@ def code_fingerprint(module: str, root: Path = ROOT) -> str:
         path = waiting.pop()
         if path in found:
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        found[path] = _running_code(tree)
-        for name in _imports(tree):
+        found[path], imported = _code(path.read_text(encoding="utf-8"))
+        for name in imported:
             waiting += _files(name, root)
     digest = hashlib.sha256()
     for path in sorted(found):
         digest.update(f"{path.relative_to(root).as_posix()}\n{found[path]}\n".encode())
     return digest.hexdigest()[:LENGTH]
+
+
+@lru_cache(maxsize=1024)
+def _code(text: str) -> tuple[str, tuple[str, ...]]:
+    """What runs in a file, and what it imports; modules share most of the files they import."""
+    tree = ast.parse(text)
+    return _running_code(tree), tuple(_imports(tree))
 
 
 @lru_cache(maxsize=32)
@@ -116,14 +122,15 @@ def data_fingerprint(dataset: str) -> str:
     """What a data set would be made from here; code alone, but for those on the Rome graphs."""
     from gnninterpreter import datasets
     from gnninterpreter.datasets._storage import cache_folder
-    from gnninterpreter.datasets.rome import SHA256, MissingArchiveError, find_archive
+    from gnninterpreter.datasets.published import MissingFileError
+    from gnninterpreter.datasets.rome import SHA256, find_archive
     from gnninterpreter.datasets.rome_base import RomeDataset
 
     if not issubclass(datasets.dataset_class(dataset), RomeDataset):
         return "code"
     try:
         find_archive(Path(cache_folder()), download=False)
-    except MissingArchiveError:
+    except MissingFileError:
         return "synthetic"
     return f"rome-{SHA256[:LENGTH]}"
 

@@ -27,6 +27,10 @@ from gnninterpreter.web.d3 import d3_script
 from tests.tiny import MeanDegree
 from tests.web.conftest import TRIANGLE
 
+QUICK = Recipe.auto(iterations=1).without(
+    "anneal", "local search", "iterated search", "calibrate", "shortcuts"
+)
+
 
 def refusal(response: Any, status: int) -> str:
     assert response.status_code == status, response.text
@@ -116,7 +120,7 @@ def test_a_bundled_model_tells_similarities_and_the_truth(tmp_path: Path) -> Non
         bundle,
         targets="complete-5",
         restarts=1,
-        recipe=Recipe.auto(iterations=20),
+        recipe=QUICK,
         progress=False,
     )
     backend = Backend(run, tmp_path, bundle)
@@ -163,7 +167,7 @@ def test_places_that_are_none(client: httpx.Client, places: Any) -> None:
 
 
 def test_export_refuses(client: httpx.Client) -> None:
-    assert "no valid molecule" in refusal(client.post("/api/export/smi", json=TRIANGLE), 422)
+    assert "only molecules have" in refusal(client.post("/api/export/smi", json=TRIANGLE), 422)
     assert "one of" in refusal(client.post("/api/export/exe", json=TRIANGLE), 422)
 
 
@@ -275,7 +279,7 @@ def test_outputs_are_read_as_the_task_says(
 def test_a_fault_of_the_server_is_a_sentence_too(
     client: httpx.Client, backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backend, "place", lambda _: 1 // 0)
+    monkeypatch.setattr(backend, "placed", lambda _: 1 // 0)
     answer = client.post("/api/layout", json=TRIANGLE)
     assert "ZeroDivisionError" in refusal(answer, 500)
     assert "default-src 'none'" in answer.headers["content-security-policy"]
@@ -293,8 +297,7 @@ def test_a_model_that_raises(client: httpx.Client) -> None:
 
 def test_the_run_folder_itself_tells_similarities(tmp_path: Path) -> None:
     bundle = gi.models.load("shape")
-    quick = Recipe.auto(iterations=20)
-    run = gi.explain(bundle, targets=[0, 1], restarts=1, recipe=quick, progress=False)
+    run = gi.explain(bundle, targets=0, restarts=1, recipe=QUICK, progress=False)
     save_run(run, tmp_path, statistics=bundle.statistics)
     # Neither a bundle nor data: only the model and the folder.
     alone = Backend(gi.load(tmp_path), tmp_path, bundle.model)
@@ -307,8 +310,7 @@ def test_the_run_folder_itself_tells_similarities(tmp_path: Path) -> None:
 
 def test_statistics_of_another_embedding_are_not_used(tmp_path: Path) -> None:
     bundle = gi.models.load("shape")
-    quick = Recipe.auto(iterations=20)
-    run = gi.explain(bundle, targets=0, restarts=1, recipe=quick, progress=False)
+    run = gi.explain(bundle, targets=0, restarts=1, recipe=QUICK, progress=False)
     for mean in (bundle.statistics.mean_embedding.flip(0), torch.zeros(5, 3)):
         save_run(
             run,

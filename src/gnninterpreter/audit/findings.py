@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence import audit_check
+from gnninterpreter.explanation import ExplanationSet
 from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.spec import GraphSpec
 
-if TYPE_CHECKING:
-    from gnninterpreter.explanation import ExplanationSet
-
 __all__ = ["Audit", "Evidence", "Finding", "Kind", "Severity"]
 
-SCHEMA = 1
+KIND, SCHEMA = "gnninterpreter audit", 1
 
 
 class Severity(str, Enum):
@@ -161,7 +159,7 @@ class Audit:
         spec = self.explanations.spec
         values: dict[str, Any] = {
             "schema": SCHEMA,
-            "kind": "gnninterpreter audit",
+            "kind": KIND,
             "model": self.explanations.model_name,
             "spec": spec.to_json(),
             "counts": self.counts(),

@@ -39,12 +39,7 @@ MOST_TOLD = 5
 
 
 def parse_smiles(smiles: str) -> Any:
-    """An RDKit molecule.
-
-    Raises:
-        DataError: If RDKit refuses it, with the reason.
-        MissingExtraError: If RDKit is not installed.
-    """
+    """An RDKit molecule."""
     Chem = rdkit_chem("reading SMILES")
     from rdkit import rdBase
 

@@ -56,7 +56,7 @@ class ClassComparison:
             "same_prototype": self.same_prototype,
             "same_core": self.same_core,
             "sides": [
-                None if one is None else {**figures(one), "crossed": crossed, "agreed": agreed}
+                None if one is None else {**one.figures(), "crossed": crossed, "agreed": agreed}
                 for one, crossed, agreed in zip(self.sides, self.crossed, self.agreed, strict=True)
             ],
         }
@@ -95,21 +95,6 @@ class Comparison:
         """
         written: Path = view("comparison")(self, path_of("path", path))
         return written
-
-
-def figures(one: Explanation) -> dict[str, Any]:
-    """What is shown of an explanation, as plain values."""
-    core = one.core
-    return {
-        "probability": one.probability.mean,
-        "nodes": one.num_nodes,
-        "edges": one.num_edges,
-        "typicality": one.typicality,
-        "core_nodes": None if core is None else core.num_nodes,
-        "coverage": None if core is None else core.coverage,
-        "lift": None if core is None else core.lift,
-        "verdict": one.verdict.word,
-    }
 
 
 def compare(

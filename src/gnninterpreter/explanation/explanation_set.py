@@ -204,23 +204,7 @@ class ExplanationSet(Mapping[str, Explanation]):
             import pandas
         except ImportError as error:
             raise MissingExtraError("to_pandas", "pandas", "experiments") from error
-        rows = [
-            {
-                "class": one.name,
-                "verdict": one.verdict.word,
-                "probability": one.probability.mean,
-                "probability_std": one.probability.std,
-                "typicality": one.typicality,
-                "nodes": one.num_nodes,
-                "edges": one.num_edges,
-                "coverage": one.core.coverage if one.core else None,
-                "lift": one.core.lift if one.core else None,
-                "shortcuts": len(one.shortcuts),
-                "reason": one.reason,
-                "seconds": one.seconds,
-            }
-            for one in self.values()
-        ]
+        rows = [{"class": one.name, **one.figures()} for one in self.values()]
         return pandas.DataFrame(rows).set_index("class")
 
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:

@@ -20,7 +20,7 @@ from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective.memory import Memory
 from gnninterpreter.objective.target import Target
-from gnninterpreter.typicality import Strangeness, Typicality
+from gnninterpreter.typicality import FEWEST_GRAPHS, Strangeness, Typicality
 
 __all__ = ["Aim", "Iterate", "Proposals", "Term"]
 
@@ -50,6 +50,11 @@ class Aim:
     def typicality(self) -> Typicality | None:
         """What is kept of real graphs of the target, where anything is."""
         return None if self.profile is None else self.profile.typicality
+
+    @property
+    def judged(self) -> bool:
+        """Whether there are real graphs enough to call a graph typical or not."""
+        return self.profile is not None and self.profile.count >= FEWEST_GRAPHS
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,7 @@ class Proposals:
     def typical(self, bar: float) -> Tensor | None:
         """Whether each is as typical as a share of real graphs, [B]; None if that is unknown."""
         known = self.aim.typicality
-        if known is None:
+        if known is None or not self.aim.judged:
             return None
         if self.memory is None or self.keys is None:
             return known.bank.reaches(self.graphs, bar)
@@ -116,6 +121,16 @@ class Proposals:
         scores = Scores(self.scores.logits[rows], self.scores.embedding[rows], self.scores.task)
         keys = None if self.keys is None else self.keys[rows]
         return Proposals(self.graphs[rows], scores, self.aim, keys, self.memory)
+
+    @cached_property
+    def _costs(self) -> dict[int, tuple[Term, Tensor | None]]:
+        return {}
+
+    def cost_of(self, term: Term) -> Tensor | None:
+        """The discrete reading of a term, computed once however many ask for it."""
+        if id(term) not in self._costs:
+            self._costs[id(term)] = (term, term.discrete(self))
+        return self._costs[id(term)][1]
 
     @cached_property
     def edges(self) -> Tensor:
@@ -203,7 +218,7 @@ class Term:
 
     def guide(self, proposals: Proposals) -> Tensor | None:
         """The same with a gentler slope, for walks that start far away; the cost when omitted."""
-        return self.discrete(proposals)
+        return proposals.cost_of(self)
 
     def feasible(self, proposals: Proposals) -> Tensor | None:
         """Which graphs may be answers at all, [B]; None allows all."""
@@ -215,7 +230,7 @@ class Term:
         Those that it allows and, if it is required, that cost nothing.
         """
         allowed = self.feasible(proposals)
-        cost = self.discrete(proposals) if self.required else None
+        cost = proposals.cost_of(self) if self.required else None
         if cost is None:
             return allowed
         return cost <= 0 if allowed is None else allowed & (cost <= 0)

@@ -166,7 +166,7 @@ class Objective:
 
 
 def _costs(proposals: Proposals, terms: list[Weighted]) -> Tensor:
-    return _total(proposals, [(w.discrete, w.term.discrete(proposals)) for w in terms])
+    return _total(proposals, [(w.discrete, proposals.cost_of(w.term)) for w in terms])
 
 
 def _total(proposals: Proposals, parts: list[tuple[float, Tensor | None]]) -> Tensor:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from gnninterpreter.explanation import Curve
 from gnninterpreter.report.text import text
-
-if TYPE_CHECKING:
-    from gnninterpreter.explanation import Curve
 
 __all__ = ["curve_svg", "dots_svg"]
 
@@ -21,13 +18,7 @@ BINS = 50
 
 
 def curve_svg(curve: Curve, choice: int, bounds: tuple[float, float] | None = None) -> str:
-    """Draw one quantity along the search: a line for each restart, the chosen one on top.
-
-    Args:
-        curve: The quantity.
-        choice: The restart to bring out.
-        bounds: Range of the vertical axis; that of the values when omitted.
-    """
+    """Draw one quantity along the search: a line for each restart, the chosen one on top."""
     step = max(1, math.ceil(len(curve.iterations) / MOST_POINTS))
     rows = [
         (i, values)

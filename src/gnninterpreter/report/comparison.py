@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
+from gnninterpreter.explanation import Explanation
+from gnninterpreter.explanation.compare import ClassComparison, Comparison
 from gnninterpreter.files import write_atomically
 from gnninterpreter.report.answers import graph_picture
 from gnninterpreter.report.page import asset, template_environment
-
-if TYPE_CHECKING:
-    from gnninterpreter.explanation import Explanation
-    from gnninterpreter.explanation.compare import ClassComparison, Comparison
 
 __all__ = ["comparison_rows", "overall_lines", "words", "write_comparison"]
 
@@ -22,11 +20,7 @@ UNKNOWN = "not checked"
 
 
 def write_comparison(comparison: Comparison, path: Path) -> Path:
-    """Write the page.
-
-    Raises:
-        OutputError: If the place cannot be written.
-    """
+    """Write the page."""
     template = template_environment().get_template("compare.html.jinja")
     text = template.render(
         comparison=comparison,

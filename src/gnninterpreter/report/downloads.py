@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
 
-from gnninterpreter.interchange import graph_to_json
+from gnninterpreter.chem import Molecule
+from gnninterpreter.explanation import Explanation
+from gnninterpreter.explanation.export import explanation_json
+from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.legend import legend_group
-
-if TYPE_CHECKING:
-    from gnninterpreter.chem import Molecule
-    from gnninterpreter.explanation import Explanation
-    from gnninterpreter.report.drawing import Drawing
 
 __all__ = ["payload"]
 
@@ -29,10 +27,5 @@ def payload(
         "legend": {"group": group, "height": room},
         "name": explanation.name,
         "graphml": "\n".join(nx.generate_graphml(explanation.graph)),
-        "json": {
-            **explanation.summary(),
-            # `gnninterpreter.interchange` reads it; the spec says what its numbers mean.
-            "graph": graph_to_json(explanation.best, explanation.spec),
-            "spec": explanation.spec.to_json(),
-        },
+        "json": explanation_json(explanation),
     }

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.batches import compact
-from gnninterpreter.distribution import GraphDistribution, Streams
+from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical, graph_keys
@@ -21,6 +21,9 @@ __all__ = ["Evaluation", "Problem"]
 CHUNK, WIDE_CHUNK = 4096, 65536
 # Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
 SAMPLE_BAR = 25.0
+# Share of what certain leaves to 1 that samples must have beyond it, for rounding; a prototype is
+# sought with more, but a model that is rarely that sure would then allow no other graph.
+SAMPLE_MARGIN = 0.1
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,9 @@ class Problem:
             new: Whether most of them will not have been seen before, as on a walk: looking them up
                 takes longer than products of matrices do.
         """
-        small = compact(graphs)
+        # To know how few would wait for a GPU.
+        wide = new and self.classifier.device.type != "cpu"
+        small = graphs if wide else compact(graphs)
         if self.memory is None or (new and not self.asks_native):
             return Proposals(small, self.scores(small), self.aim)
         keys = graph_keys(small, ordered=self.relaxed is None)
@@ -141,6 +146,11 @@ class Problem:
         logits, embedding = self.memory.recall("scores", keys, asked)
         scores = Scores(logits, embedding, self.classifier.task)
         return Proposals(small, scores, self.aim, keys, self.memory)
+
+    @torch.no_grad()
+    def cost(self, graphs: DenseGraphs) -> Tensor:
+        """What the objective makes of B discrete graphs, and nothing else, [B]."""
+        return self.objective.cost(self.propose(graphs))
 
     @torch.no_grad()
     def evaluate(self, graphs: DenseGraphs | Proposals) -> Evaluation:
@@ -165,7 +175,7 @@ class Problem:
                 cost = found.untypical(SAMPLE_BAR)
             else:
                 asked = weighted.discrete > 0 and term.required and term.met(found) is not None
-                cost = term.discrete(found) if asked else None
+                cost = found.cost_of(term) if asked else None
             if cost is not None:
                 total = total + weighted.discrete * cost
         return total
@@ -178,8 +188,11 @@ class Problem:
             graphs: The graphs.
             new: As for `propose`.
         """
+        if len(graphs) > self.chunk:
+            parts = range(0, len(graphs), self.chunk)
+            return torch.cat([self.good(graphs[at : at + self.chunk], new) for at in parts])
         found = self.propose(graphs, new)
-        good = found.log_score.exp() >= self.aim.enough
+        good = found.log_score.exp() >= self.certain + SAMPLE_MARGIN * (1 - self.certain)
         rows = good.nonzero().squeeze(1)
         if not rows.numel():
             return good
@@ -202,6 +215,7 @@ class Problem:
 
     def mean_score(self, distribution: GraphDistribution, samples: int, streams: Streams) -> Tensor:
         """Mean score over discrete samples of each of R distributions, [R]."""
+        distribution = Narrowing.of(distribution).narrowed(distribution)
         # Some restarts at a time, which bounds memory; each draws from a stream of its own.
         each, means = max(1, self.chunk // samples), []
         for start in range(0, distribution.restarts, each):

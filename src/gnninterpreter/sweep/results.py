@@ -63,11 +63,7 @@ class Results:
 
     @contextlib.contextmanager
     def only_writer(self) -> Iterator[None]:
-        """Make sure that one process at a time writes; a killed one leaves nothing behind.
-
-        Raises:
-            OutputError: If another writes, or the folder cannot be written.
-        """
+        """Make sure that one process at a time writes; a killed one leaves nothing behind."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.folder / ".writer", os.O_CREAT | os.O_RDWR, 0o644)
@@ -95,11 +91,7 @@ class Results:
         return sorted(self.folder.glob("part-*.parquet"))
 
     def add(self, rows: Sequence[dict[str, Any]]) -> Path:
-        """Write rows as a part of their own.
-
-        Raises:
-            OutputError: If there is no room, or it cannot be written for another reason.
-        """
+        """Write rows as a part of their own."""
         return self._write(_arrow().Table.from_pylist(list(rows), schema=_schema()))
 
     def table(self, columns: Sequence[str] | None = None) -> pa.Table:

@@ -84,11 +84,7 @@ class SweepSpec:
             if not getattr(self, name):
                 raise SpecError(f"{name} must not be empty; without any there is nothing to do")
         for name, least in (("restarts", 1), ("hosts", 1), ("retries", 0), ("threads", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise SpecError(
-                    f"{name} must be a whole number of at least {least} (got {value!r})"
-                )
+            whole_number(name, getattr(self, name), least)
         if not all(isinstance(seed, int) for seed in self.seeds):
             raise SpecError(f"seeds must be whole numbers (got {list(self.seeds)!r})")
         if isinstance(self.gpus, bool) or not isinstance(self.gpus, (int, float)) or self.gpus < 0:
@@ -110,11 +106,7 @@ def read_sweep(path: Path) -> SweepSpec:
 
 
 def make_spec(values: Mapping[str, Any], folder: Path) -> SweepSpec:
-    """Make a spec of the plain values of a file.
-
-    Raises:
-        SpecError: If they do not fit.
-    """
+    """Make a spec of the plain values of a file."""
     given = dict(values)
     names = {"data", "forward"} & set(given)
     shared = {name: given.pop(name) for name in names}
@@ -131,11 +123,7 @@ def make_spec(values: Mapping[str, Any], folder: Path) -> SweepSpec:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file.
-
-    Raises:
-        SpecError: If there is none, or it is no TOML.
-    """
+    """Read a TOML file."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
@@ -149,11 +137,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def check_keys(values: Mapping[str, Any], known: set[str], where: str) -> None:
-    """Refuse keys that are not known.
-
-    Raises:
-        SpecError: If there is one; the message lists the known ones.
-    """
+    """Refuse keys that are not known."""
     unknown = sorted(set(values) - known)
     if unknown:
         raise SpecError(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.arguments import path_of, real_number
+from gnninterpreter.arguments import path_of, real_number, whole_number
 from gnninterpreter.errors import (
     CheckpointError,
     GNNInterpreterError,
@@ -93,9 +93,7 @@ class TuneSpec:
         if not isinstance(self.space, Mapping) or not self.space:
             raise SpecError("[space] must name at least one setting of the recipe")
         for name in ("trials", "together"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
-                raise SpecError(f"{name} must be a whole number of at least 1 (got {value!r})")
+            whole_number(name, getattr(self, name), 1)
         for name, given in self.space.items():
             if isinstance(given, Mapping):
                 check_keys(given, {"low", "high", "log"}, f"space.{name}")
