@@ -41,7 +41,9 @@ def kept_rows(
         ordered = [rows[key] for key in sorted(rows)]
         text = json.dumps({**before, "versions": versions(), "rows": ordered}) + "\n"
         write_atomically(path, text.encode())
-        sys.stderr.write(f"{len(rows)} of {len(jobs)}: {' '.join(map(str, job))}\n")
+        sys.stderr.write(
+            f"{len(rows.keys() & {*jobs})} of {len(jobs)}: {' '.join(map(str, job))}\n"
+        )
         if time.monotonic() - began > seconds:
             break
     return [rows[job] for job in jobs if job in rows]

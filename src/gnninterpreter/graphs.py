@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count as counting
 from typing import Any
 
@@ -19,7 +20,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from gnninterpreter.equality import ByValue
-from gnninterpreter.spec import Block, Categorical, Derived, GraphSpec
+from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec
 from gnninterpreter.spec.derived import columns, fill
 
 __all__ = [
@@ -39,6 +40,18 @@ __all__ = [
 ]
 
 TINY = 1e-20
+
+
+@lru_cache(maxsize=128)
+def _bounds(block: Continuous, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
+    low, high = (torch.tensor(end, dtype=dtype, device=device) for end in (block.low, block.high))
+    return low, high
+
+
+def bounds(block: Block, like: Tensor) -> tuple[Tensor, Tensor]:
+    """Least and largest value of each column of a continuous block, where a tensor is."""
+    assert isinstance(block, Continuous)
+    return _bounds(block, like.dtype, like.device)
 
 
 @dataclass(frozen=True, eq=False)

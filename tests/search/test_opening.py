@@ -20,7 +20,7 @@ from tests.tiny import graph, stack, unwatched
 SQUARE = [(0, 1), (1, 2), (2, 3), (3, 0)]
 
 
-def at_most(edges: int) -> Any:
+def at_most(edges: int, memory: bool = True) -> Any:
     """Graphs with more edges lack as much as they have too many."""
 
     def lack(graphs: DenseGraphs) -> Tensor:
@@ -31,6 +31,7 @@ def at_most(edges: int) -> Any:
         lacking=lambda proposals: lack(proposals.graphs),
         relaxed=lambda graphs: None,
         aim=None,
+        memory=memory or None,
     )
 
 
@@ -68,6 +69,11 @@ def test_learning_opens_no_further_than_samples_allow() -> None:
 def test_a_restart_is_opened_the_same_whatever_their_number() -> None:
     one, three = learned(at_most(5), 10, 1), learned(at_most(5), 10, 3)
     assert torch.allclose(one.edge_logits, three.edge_logits[:1], atol=1e-5)
+
+
+def test_asking_about_all_samples_or_about_bad_ones_alone_comes_to_the_same() -> None:
+    some, all_of_them = learned(at_most(5), 10), learned(at_most(5, memory=False), 10)
+    assert torch.allclose(some.edge_logits, all_of_them.edge_logits, atol=1e-5)
 
 
 def test_what_bad_samples_have_in_common_is_closed_and_the_rest_stays_open() -> None:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.distribution.streams import Streams
+from gnninterpreter.graphs import bounds
 from gnninterpreter.spec import Block, Categorical
 
 __all__ = [
@@ -33,16 +34,13 @@ def categorical_bits(logits: Tensor) -> Tensor:
 
 def _within_bounds(block: Block, latent: Tensor) -> Tensor:
     """The value behind the latent number of a continuous feature."""
-    assert not isinstance(block, Categorical)
-    low = latent.new_tensor(block.low)
-    high = latent.new_tensor(block.high)
+    low, high = bounds(block, latent)
     return low + (high - low) * latent.sigmoid()
 
 
 def latent_of(block: Block, value: Tensor) -> Tensor:
     """The latent number behind a continuous value; 0 where bounds are equal."""
-    assert not isinstance(block, Categorical)
-    low, high = value.new_tensor(block.low), value.new_tensor(block.high)
+    low, high = bounds(block, value)
     share = (value - low) / (high - low).clamp_min(torch.finfo(value.dtype).tiny)
     return torch.where(high > low, torch.logit(share, eps=1e-4), torch.zeros_like(share))
 

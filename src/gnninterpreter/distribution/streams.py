@@ -38,7 +38,9 @@ def mix(x: Tensor) -> Tensor:
     return _shift_right(x, 31).bitwise_xor_(x)
 
 
-_GOLDEN_TENSOR = torch.tensor(_GOLDEN)
+def _wrapped(number: int) -> int:
+    """A whole number as 64 bits have it."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 @lru_cache(maxsize=32)
@@ -79,9 +81,14 @@ class Streams:
     def fork(self, purpose: int) -> Streams:
         """Return streams of their own for another purpose, from their beginning."""
         other = copy(self)
-        other.keys = mix(self.keys + torch.tensor(purpose + 1) * _MIX_2)
+        other.keys = mix(self.keys + _wrapped((purpose + 1) * _MIX_2))
         other.position = 0
         return other
+
+    def advance(self) -> None:
+        """Begin the next of a row of forks, in place: a step that is replayed draws anew."""
+        self.keys.copy_(self.fork(1).keys)
+        self.position = 0
 
     def select(self, which: Tensor) -> Streams:
         """Return some of the streams, as far on as they are."""
@@ -104,7 +111,7 @@ class Streams:
                 the other when omitted.
         """
         count = math.prod(shape)
-        first = self.keys + (self.position + 1) * _GOLDEN_TENSOR.to(self.keys.device)
+        first = self.keys + _wrapped((self.position + 1) * _GOLDEN)
         self.position += count if places is None else SPAN
         device = self.keys.device
         steps = _steps(count, device) if places is None else places.flatten() * _GOLDEN

@@ -10,6 +10,8 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.batches import compact
+from gnninterpreter.chem.molecules import rdkit_installed
+from gnninterpreter.chem.reading import is_molecular
 from gnninterpreter.evidence import Rule, evidence_of
 from gnninterpreter.evidence.patterns import Answers, RealAnswers
 from gnninterpreter.evidence.thresholds import CERTAIN
@@ -20,7 +22,7 @@ from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.models.statistics import ClassStatistics, Profile
 from gnninterpreter.objective import Aim, Proposals, violation
 from gnninterpreter.search import History, SearchResult
-from gnninterpreter.typicality.typicality import FEWEST_GRAPHS
+from gnninterpreter.typicality import FEWEST_GRAPHS
 
 __all__ = ["explanation_of", "similarities"]
 
@@ -167,9 +169,14 @@ def _percentiles(modes: DenseGraphs, profile: Profile | None) -> list[float | No
 
 def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
     """Say what could not be judged, and what may help where the target was not reached."""
-    if profile is None:
-        return []
     notes, target = [], explanation.target
+    if is_molecular(explanation.spec) and not rdkit_installed():
+        notes.append(
+            "RDKit is not installed, so that molecules were judged by the bonds of their atoms alone "
+            "and have no formula and no SMILES: pip install 'gnninterpreter[chem]'"
+        )
+    if profile is None:
+        return notes
     unjudged = profile.typicality is None or profile.count < FEWEST_GRAPHS
     if unjudged and profile.mean_embedding is not None:
         few = f"there are only {profile.count}" if profile.count < FEWEST_GRAPHS else "none fit"

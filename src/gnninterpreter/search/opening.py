@@ -20,6 +20,7 @@ from gnninterpreter.distribution import GraphDistribution, Streams, from_graphs
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.objective import Proposals
 from gnninterpreter.search.problem import Problem
+from gnninterpreter.search.repeating import Repeated
 from gnninterpreter.spec import Block, Categorical
 
 __all__ = ["opened", "verified"]
@@ -35,7 +36,7 @@ ALLOWED, DEARER = 0.02, 0.5
 WORTH = 4.0
 # Share of samples that must be good in the end, rounds of asking, and how far a change is closed in
 # a round if all samples that make it are bad, and in any case.
-GOOD_SHARE, ROUNDS, BLAME, ANYHOW = 0.98, 10, 2.0, 0.1
+GOOD_SHARE, ROUNDS, BLAME, ANYHOW = 0.985, 10, 2.0, 0.1
 
 
 def opened(
@@ -51,29 +52,69 @@ def opened(
         steps: Gradient steps.
     """
     begun = _begun(graphs, free)
-    latents = [latent.clone().requires_grad_() for latent in begun.latents()]
-    optimizer = torch.optim.Adam(latents, lr=LEARNING_RATE)
-    worth = torch.full_like(latents[0][:, 0], WORTH).detach()
-    owner = torch.arange(len(graphs), device=worth.device).repeat_interleave(SAMPLES)
-    for step in range(steps):
-        current = begun.with_latents(latents)
-        drawn = _drawn(current, streams.fork(step))
-        # What lacks nothing has no slope, so that only the others go through the model twice.
-        bad = (~problem.good(drawn.detach())).nonzero().squeeze(1)
-        loss = -current.entropy().sum()
-        if bad.numel():
-            lacking = _lacking(problem, drawn[bad]).log1p() / SAMPLES
-            loss = loss + (worth[owner[bad]] * lacking).sum()
-        gradients = torch.autograd.grad(loss, latents, allow_unused=True)
-        for latent, gradient, mask in zip(latents, gradients, free, strict=True):
+    learning = _Learning(problem, begun, free, streams)
+    Repeated(learning.step, begun.edge_logits.device)(steps)
+    return begun.with_latents([latent.detach() for latent in learning.latents])
+
+
+class _Learning:
+    """Distributions on their way; a step changes its tensors in place, so that it can be recorded.
+
+    Args:
+        problem: Says what graphs lack.
+        begun: Where they begin.
+        free: Which latents may change.
+        streams: Source of randomness.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        begun: GraphDistribution,
+        free: list[Tensor],
+        streams: Streams,
+    ) -> None:
+        self.problem, self.begun, self.free = problem, begun, free
+        self.streams = streams.fork(0)
+        self.latents = [latent.clone().requires_grad_() for latent in begun.latents()]
+        on_gpu = self.latents[0].is_cuda
+        self.optimizer = torch.optim.Adam(self.latents, lr=LEARNING_RATE, capturable=on_gpu)
+        self.worth = torch.full_like(self.latents[0][:, 0], WORTH).detach()
+
+    def step(self) -> None:
+        """One step of the optimiser, then of what lacking counts for."""
+        self.streams.advance()
+        current = self.begun.with_latents(self.latents)
+        drawn = _drawn(current, self.streams)
+        lacking, bad = self._lacking(drawn)
+        loss = (self.worth * lacking.log1p().view(-1, SAMPLES).mean(1)).sum()
+        loss = loss - current.entropy().sum()
+        gradients = torch.autograd.grad(loss, self.latents, allow_unused=True)
+        for latent, gradient, mask in zip(self.latents, gradients, self.free, strict=True):
             found = torch.zeros_like(latent) if gradient is None else gradient.nan_to_num(0.0)
             latent.grad = found * mask
-        optimizer.step()
-        failing = torch.zeros_like(worth).index_add_(
-            0, owner[bad], worth.new_ones(bad.numel()) / SAMPLES
-        )
-        worth = worth * (DEARER * (failing - ALLOWED)).exp()
-    return begun.with_latents([latent.detach() for latent in latents])
+        self.optimizer.step()
+        failing = bad.to(self.worth).view(-1, SAMPLES).mean(1)
+        self.worth.mul_((DEARER * (failing - ALLOWED)).exp())
+
+    def _lacking(self, drawn: DenseGraphs) -> tuple[Tensor, Tensor]:
+        """What each sample lacks, and whether it lacks anything, [R * K]."""
+        problem = self.problem
+        assert problem.relaxed is not None
+        if problem.memory is None:
+            found = problem.lacking(Proposals(drawn, problem.relaxed(drawn), problem.aim))
+            bad = found.detach() > 0
+            return torch.where(bad, found, 0.0), bad
+        # What lacks nothing has no slope, and is known from memory: only the others go through the
+        # relaxed model.
+        bad = ~problem.good(drawn.detach())
+        rows = bad.nonzero().squeeze(1)
+        found = torch.zeros_like(drawn.weight[:, 0, 0])
+        if rows.numel():
+            small = compact(drawn[rows])
+            some = problem.lacking(Proposals(small, problem.relaxed(small), problem.aim))
+            found = found.index_put((rows,), some)
+        return found, bad
 
 
 def verified(
@@ -188,10 +229,3 @@ def _drawn(current: GraphDistribution, streams: Streams) -> DenseGraphs:
     weight = hard(soft.weight, soft.weight.detach().gt(0.5).to(soft.weight))
     edges = None if soft.edges is None else categories(soft.edges, spec.edges)
     return DenseGraphs(spec, weight, categories(soft.nodes, spec.nodes), edges)
-
-
-def _lacking(problem: Problem, graphs: DenseGraphs) -> Tensor:
-    """What samples lack of being certain, whole and typical enough to be shown, [B]."""
-    assert problem.relaxed is not None
-    small = compact(graphs)
-    return problem.lacking(Proposals(small, problem.relaxed(small), problem.aim))

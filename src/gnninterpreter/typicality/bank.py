@@ -34,6 +34,8 @@ ROUNDING = 4e-4
 # Lying beyond the border by as much as its own size costs this many units of distance.
 BORDER = 3.0
 SEEN = "seen."
+# Distances that are held at once.
+MOST_PAIRS = 2**28
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,21 +166,22 @@ class TypicalityBank(ByValue):
             bar: Percentile that is asked for.
         """
         found = graphs if isinstance(graphs, Strangeness) else self.strangeness(graphs)
-        total = BORDER * found.outside
-        for value, quantiles in zip(
-            (found.nodes, found.whole, found.local), self.quantiles.to(found.whole), strict=True
-        ):
-            unit = (quantiles[50] + quantiles[95]) / 2
-            over = (value - roomy(quantiles[round(100 - bar)])).clamp_min(0)
-            total = total + over / unit.clamp_min(0.05)
-        return total
+        values = torch.stack([found.nodes, found.whole, found.local], dim=1)
+        levels = self.quantiles.to(values)
+        unit = ((levels[:, 50] + levels[:, 95]) / 2).clamp_min(0.05)
+        over = (values - roomy(levels[:, round(100 - bar)])).clamp_min(0) / unit
+        return BORDER * found.outside + over.sum(1)
 
     def _nodes(self, found: Described) -> Tensor:
         rows = self.node_frame(found.nodes)
-        # Absent nodes are not looked up: they are many, and a soft graph has none.
-        here = found.presence > 0
-        near, _ = nearest(rows[here], self.nodes.to(rows), 1)
-        apart = rows.new_zeros(found.presence.shape).masked_scatter(here, near)
+        if rows.is_cuda and torch.cuda.is_current_stream_capturing():  # which must not wait
+            near, _ = nearest(rows.flatten(0, 1), self.nodes.to(rows), 1)
+            apart = near.view(found.presence.shape)
+        else:
+            # Absent nodes are not looked up: they are many, and a soft graph has none.
+            here = found.presence > 0
+            near, _ = nearest(rows[here], self.nodes.to(rows), 1)
+            apart = rows.new_zeros(found.presence.shape).masked_scatter(here, near)
         return combined(apart / self.node_unit.to(rows), found.presence)
 
     def _outside_sizes(self, graphs: DenseGraphs) -> Tensor:
@@ -248,6 +251,10 @@ class TypicalityBank(ByValue):
 
 def nearest(rows: Tensor, bank: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Distances of each row to its nearest rows of the bank, and which these are; [rows, count]."""
+    step = max(1, MOST_PAIRS // bank.size(0))
+    if rows.size(0) > step:  # in parts, which bounds memory
+        parts = [nearest(part, bank, count) for part in rows.split(step)]
+        return torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
     apart = (bank**2).sum(1) - 2 * (rows @ bank.T)
     count = min(count, bank.size(0))
     if count == 1:
