@@ -205,7 +205,7 @@ def iterations(device: torch.device, sizes: list[int], counts: list[int]) -> lis
         model = bundle.model.to(device)
         classifier = GraphClassifier(model, bundle.spec)
         relaxed = RelaxedModel(classifier)
-        target = ClassTarget(0, bundle.spec.class_names)
+        target = ClassTarget(0, bundle.spec.class_names[0])
         for nodes in sizes:
             aim = Aim(target, nodes, 2.0 * nodes, target.profile(bundle.statistics))
             problem = Problem(classifier, relaxed, Recipe.certain().objective, aim)
