@@ -159,7 +159,7 @@ def test_only_atoms_of_the_data_and_rings_as_rdkit_reads_them_are_allowed() -> N
             dense.edges[0, 1, 0, : spec.edges[0].size] = 0.0
             dense.edges[0, 0, 1, kind] = dense.edges[0, 1, 0, kind] = 1.0
         nothing = torch.zeros(1, 2)
-        aim = Aim(ClassTarget("yes", 1), 9, 20.0)
+        aim = Aim(ClassTarget(1, "yes"), 9, 20.0)
         found = Valence().feasible(Proposals(dense, Scores(nothing, nothing, Task.MULTICLASS), aim))
         assert found is not None
         return bool(found[0])
