@@ -51,10 +51,10 @@ def _train(out: Path) -> list[str]:
 
 
 def _bench(out: Path) -> list[str]:
-    from gnninterpreter.experiments.robustness import RunConfig, compute
+    from gnninterpreter.experiments.robustness import compute
     from tests.experiments.robustness.test_robustness import RUN
 
-    compute.explain_once = lambda **given: asdict(replace(RUN, config=RunConfig(**given)))
+    compute.explain_once = lambda **given: {"row": asdict(replace(RUN, **given))}
     return ["bench", "robustness", "--models=mutag", "--seeds=2", f"--out={out / 'runs.json'}"]
 
 

@@ -15,15 +15,22 @@ from torch_geometric.data import Data
 
 import gnninterpreter as gi
 from gnninterpreter.audit import audit, load_graphs
+from gnninterpreter.chem import from_smiles, read_smiles
 from gnninterpreter.errors import GNNInterpreterError
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.interchange import graph_from_json
+from gnninterpreter.objective import BoundaryTarget, ClassTarget, LabelTarget, ValueTarget
 from gnninterpreter.objective.target import target_from_json
+from gnninterpreter.sweep.recipes import change_recipe, load_recipe
+from gnninterpreter.sweep.spec import ModelSource, SweepSpec, make_spec, read_sweep
+from gnninterpreter.sweep.tune import TuneSpec, read_tuning
 from tests.cli.lab import Degrees, graphs
 from tests.fuzzing import FUZZ
 
 SPEC = gi.GraphSpec(nodes=(gi.Continuous(1, 1.0, 1.0),), class_names=("sparse", "dense"))
 LONGEST = 5.0
+SWEEP = SweepSpec((ModelSource("mutag"),))
+TABLE = "table.csv"
 
 
 # Values that nobody should pass for anything, and that somebody will.
@@ -85,7 +92,7 @@ def values() -> dict[str, Any]:
 ARGUMENTS = (
     "targets", "restarts", "seed", "spec", "task", "recipe", "class_names", "feature_names",
     "peers", "class_statistics", "gradient", "device", "embedding", "forward", "callbacks",
-    "progress", "resume", "max_memory",
+    "progress", "resume", "max_memory", "features",
 )  # fmt: skip
 
 
@@ -117,6 +124,7 @@ def answered(what: str, call: Callable[[], Any]) -> None:
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    Path(TABLE).write_text("smiles,y\nCCO,1\nCC,0\n")
 
 
 @pytest.fixture(scope="module")
@@ -140,21 +148,37 @@ def test_any_argument(name: str) -> None:
             answered(f"{name}={label}", lambda value=value: explain(**{name: value}))
 
 
-@pytest.mark.parametrize(
-    "name", ["sample", "exemplars", "save", "report", "fidelity", "item", "to"]
-)
+QUESTIONS: dict[str, Callable[[gi.ExplanationSet, Explanation, Any], Any]] = {
+    "sample": lambda result, one, value: (one.sample(2, seed=value), one.sample(value)),
+    "exemplars": lambda result, one, value: one.exemplars(value),
+    "variations": lambda result, one, value: one.variations(value),
+    "modes": lambda result, one, value: one.modes(value),
+    "export": lambda result, one, value: one.export(value),
+    "picture": lambda result, one, value: one.visualize_graph(value),
+    "save": lambda result, one, value: result.save(value),
+    "report": lambda result, one, value: result.report(value),
+    "item": lambda result, one, value: result[value],
+    "to": lambda result, one, value: result.to(value),
+    "fidelity": lambda result, one, value: result.fidelity(value),
+    "fidelity.of": lambda result, one, value: result.fidelity(graphs(), model=value),
+    "fidelity.form": lambda result, one, value: result.fidelity(graphs(), form=value),
+    "fidelity.most": lambda result, one, value: result.fidelity(graphs(), most=value),
+    "fidelity.target": lambda result, one, value: result.fidelity(graphs(), target=value),
+    "explain_graph": lambda result, one, value: result.explain_graph(value),
+    "explain_graph.of": lambda result, one, value: result.explain_graph(graphs()[0], model=value),
+    "explain_graph.seed": lambda result, one, value: result.explain_graph(graphs()[0], seed=value),
+    "compare": lambda result, one, value: gi.compare(result, value),
+    "compare.graphs": lambda result, one, value: gi.compare(result, result, dataset=value),
+    "compare.names": lambda result, one, value: gi.compare(result, result, names=value),
+    "compare.models": lambda result, one, value: gi.compare(result, result, models=value),
+    "compare.report": lambda result, one, value: gi.compare(result, result).report(value),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
 def test_any_question_to_a_result(result: gi.ExplanationSet, one: Explanation, name: str) -> None:
-    calls: dict[str, Callable[[Any], Any]] = {
-        "sample": lambda value: (one.sample(2, seed=value), one.sample(value)),
-        "exemplars": lambda value: one.exemplars(value),
-        "save": lambda value: result.save(value),
-        "report": lambda value: result.report(value),
-        "fidelity": lambda value: result.fidelity(value),
-        "item": lambda value: result[value],
-        "to": lambda value: result.to(value),
-    }
     for label, value in odd(name).items():
-        answered(f"{name}({label})", lambda value=value: calls[name](value))
+        answered(f"{name}({label})", lambda value=value: QUESTIONS[name](result, one, value))
 
 
 LOADERS: dict[str, Callable[[Any], Any]] = {
@@ -182,6 +206,43 @@ LOADERS: dict[str, Callable[[Any], Any]] = {
     "Continuous.low": lambda value: gi.Continuous(1, value, 1.0),
     "GraphSpec.nodes": lambda value: gi.GraphSpec(nodes=value, class_names=("a", "b")),
     "GraphSpec.class_names": lambda value: gi.GraphSpec(class_names=value),
+    "register_derived": lambda value: gi.register_derived(value, len),
+    "register_derived.compute": lambda value: gi.register_derived("odd", value),
+    "register_derived.soft": lambda value: gi.register_derived("odd", len, value),
+    "Derived": lambda value: gi.Derived(value, "odd"),
+    "Derived.function": lambda value: gi.Derived(1, value),
+    "ClassTarget.index": lambda value: explain(targets=ClassTarget(value, "x")),
+    "ClassTarget.name": lambda value: explain(targets=ClassTarget(0, value)),
+    "LabelTarget": lambda value: explain(targets=LabelTarget(value, "x")),
+    "ValueTarget.aim": lambda value: explain(targets=ValueTarget(0, "x", value, 1.0, 1.0)),
+    "ValueTarget.reach": lambda value: explain(targets=ValueTarget(0, "x", "max", value, 1.0)),
+    "ValueTarget.scale": lambda value: explain(targets=ValueTarget(0, "x", 1, 1.0, 1.0, "", value)),
+    "BoundaryTarget": lambda value: explain(targets=BoundaryTarget(0, "x", value, ("a", "b"))),
+    "BoundaryTarget.names": lambda value: explain(targets=BoundaryTarget(0, "x", 1, value)),
+    "from_smiles": lambda value: from_smiles(value, "pyg"),
+    "from_smiles.features": lambda value: from_smiles("CCO", value),
+    "from_smiles.hydrogens": lambda value: from_smiles("CCO", SPEC, hydrogens=value),
+    "read_smiles": lambda value: read_smiles(value, "y"),
+    "read_smiles.labels": lambda value: read_smiles(TABLE, value),
+    "read_smiles.features": lambda value: read_smiles(TABLE, "y", value),
+    "read_smiles.column": lambda value: read_smiles(TABLE, "y", column=value),
+    "read_sweep": read_sweep,
+    "read_tuning": read_tuning,
+    "load_recipe": load_recipe,
+    "change_recipe": lambda value: change_recipe(gi.Recipe.auto(), {"iterations": value}),
+    "change_recipe.phase": lambda value: change_recipe(gi.Recipe.auto(), {"anneal": value}),
+    "SweepSpec.models": lambda value: make_spec({"models": value}, Path()),
+    "SweepSpec.checkpoints": lambda value: make_spec(
+        {"models": [{"model": "a:b", "checkpoints": value}]}, Path()
+    ),
+    "SweepSpec.seeds": lambda value: make_spec({"models": ["mutag"], "seeds": value}, Path()),
+    "SweepSpec.recipes": lambda value: make_spec({"models": ["mutag"], "recipes": value}, Path()),
+    "SweepSpec.data": lambda value: make_spec({"models": ["mutag"], "data": value}, Path()),
+    "TuneSpec.space": lambda value: TuneSpec(SWEEP, gi.Recipe.auto(), value),
+    "TuneSpec.low": lambda value: TuneSpec(
+        SWEEP, gi.Recipe.auto(), {"iterations": {"low": value, "high": 5}}
+    ),
+    "TuneSpec.trials": lambda value: TuneSpec(SWEEP, gi.Recipe.auto(), {"iterations": [1]}, value),
     "GraphSpec.max_nodes": lambda value: gi.GraphSpec(class_names=("a", "b"), max_nodes=value),
 }
 

@@ -7,6 +7,7 @@ things that are no files at all.
 from __future__ import annotations
 
 import functools
+import gzip
 import json
 import os
 import random
@@ -25,21 +26,28 @@ from torch import nn
 
 import gnninterpreter as gi
 from gnninterpreter.audit import audit, load_graphs
+from gnninterpreter.chem import read_smiles
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.experiments.paper.run import _index, _stored
-from gnninterpreter.experiments.realism import read_rows
 from gnninterpreter.experiments.realism.discrepancy import read_discrepancies
-from gnninterpreter.experiments.realism.rows import RealismRow, write_rows
+from gnninterpreter.experiments.realism.rows import BENCH as REALISM
+from gnninterpreter.experiments.realism.rows import RealismRow
 from gnninterpreter.experiments.realism.summary import summarize as realism_summary
-from gnninterpreter.experiments.robustness import read_runs, summarize
-from gnninterpreter.experiments.robustness.runs import Run, RunConfig, write_runs
+from gnninterpreter.experiments.robustness import BENCH as ROBUSTNESS
+from gnninterpreter.experiments.robustness.summary import summarize
 from gnninterpreter.experiments.store import Computation, Store
 from gnninterpreter.files import read_json
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.models import load_bundle
 from gnninterpreter.report.page import render_page
+from gnninterpreter.sweep import load_recipe, read_results, read_sweep, save_recipe
+from gnninterpreter.sweep.results import Results
+from gnninterpreter.sweep.spec import ModelSource, SweepSpec
+from gnninterpreter.sweep.tune import Trial as Tried
+from gnninterpreter.sweep.tune import TuneSpec, _best, _study
 from gnninterpreter.training._progress_file import TrainingState
 from tests.cli.lab import Degrees, graphs
+from tests.experiments.robustness.test_robustness import RUN
 from tests.fuzzing import cases
 
 LONGEST = 5.0
@@ -81,7 +89,7 @@ def read_run(folder: Path) -> None:
 
 
 def real_rows() -> list[RealismRow]:
-    return read_rows(RESULTS / "realism" / "ours.json")[:3]
+    return REALISM.read(RESULTS / "realism" / "ours.json")[:3]
 
 
 def state() -> TrainingState:
@@ -90,10 +98,12 @@ def state() -> TrainingState:
     return TrainingState(model, optimizer, torch.Generator(), {"seed": 1})
 
 
-RUN = Run(
-    RunConfig("mutag", "mutagen", 0), 0.99, 0.0, 10, 0.99, 5, 6, 10, 12.0, True, 0.9, 50.0, None,
-    1.0, 1, 20, 1.0, "converged",
-)  # fmt: skip
+SWEEP = """
+models = ["mutag", { model = "a:b", checkpoints = ["*.toml"] }]
+seeds = 3
+restarts = 2
+recipes = ["auto", { base = "certain", name = "x", without = ["gradient"] }]
+"""
 WORK = Computation("robustness.compute", "explained", (("model", "x"),))
 
 
@@ -128,6 +138,40 @@ def read_graph(folder: Path) -> None:
     graph_from_json(values, explained().spec)
 
 
+def write_table(folder: Path) -> None:
+    text = "smiles,y,z\nCCO,1,0.5\nc1ccccc1,0,\nCC(=O)O,1,2\n"
+    (folder / "table.csv").write_text(text)
+    (folder / "table.csv.gz").write_bytes(gzip.compress(text.encode()))
+
+
+def read_table(folder: Path) -> None:
+    for name in ("table.csv", "table.csv.gz"):
+        read_smiles(folder / name, ["y", "z"])
+
+
+def write_parts(folder: Path) -> None:
+    Results(folder).add([{"key": "a", "status": "done", "probability": 0.5, "result": "{}"}] * 3)
+    Results(folder).add([{"key": "b", "status": "failed", "seed": 1}])
+
+
+TUNING = TuneSpec(
+    SweepSpec((ModelSource("mutag"),)), gi.Recipe.auto(), {"stop_score": [0.8, 0.9]}, trials=1
+)
+
+
+def write_journal(folder: Path) -> None:
+    study = _study(TUNING, folder)
+    trial = study.ask()
+    trial.suggest_categorical("stop_score", [0.8, 0.9])
+    for name in ("certain", "typicality", "seconds"):
+        trial.set_user_attr(name, 1.0)
+    study.tell(trial, 1.0)
+
+
+def read_journal(folder: Path) -> None:
+    _best(TUNING, _study(TUNING, folder), folder, Tried(-1, {}, 0.0, None, 1.0, 0.0))
+
+
 READERS = {
     "run": Reader(lambda folder: explained().save(folder), read_run),
     "unfinished": Reader(
@@ -143,12 +187,14 @@ READERS = {
         lambda folder: load_graphs(folder),
     ),
     "robustness": Reader(
-        lambda folder: write_runs([RUN, RUN], folder / "runs.json"),
-        lambda folder: summarize(read_runs(folder / "runs.json")),
+        lambda folder: ROBUSTNESS.write([RUN, RUN], folder / "runs.json"),
+        lambda folder: summarize(ROBUSTNESS.read(folder / "runs.json")),
     ),
     "realism": Reader(
-        lambda folder: write_rows(real_rows(), folder / "rows.json"),
-        lambda folder: realism_summary(read_rows(folder / "rows.json"), read_discrepancies(folder)),
+        lambda folder: REALISM.write(real_rows(), folder / "rows.json"),
+        lambda folder: realism_summary(
+            REALISM.read(folder / "rows.json"), read_discrepancies(folder)
+        ),
     ),
     "store": Reader(write_store, lambda folder: Kept(folder).read(WORK), silent=True),
     "study": Reader(write_study, read_study, silent=True),
@@ -163,6 +209,17 @@ READERS = {
         ),
         read_graph,
     ),
+    "recipe": Reader(
+        lambda folder: save_recipe(gi.Recipe.auto(), folder / "recipe.json"),
+        lambda folder: load_recipe("recipe.json", folder),
+    ),
+    "sweep": Reader(
+        lambda folder: (folder / "sweep.toml").write_text(SWEEP),
+        lambda folder: read_sweep(folder / "sweep.toml"),
+    ),
+    "parts": Reader(write_parts, lambda folder: read_results(folder).to_pylist()),
+    "journal": Reader(write_journal, read_journal),
+    "table": Reader(write_table, read_table),
 }
 
 ODD = (

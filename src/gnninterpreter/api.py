@@ -39,7 +39,7 @@ from gnninterpreter.models.statistics import DECILES, ClassStatistics
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective import Target
 from gnninterpreter.objective.asking import targets_of
-from gnninterpreter.progress import Several, Silent
+from gnninterpreter.progress import Several
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
 from gnninterpreter.search import Callback, Recipe, plan, search
 from gnninterpreter.search.memory import Plan, read_bytes
@@ -51,6 +51,8 @@ from gnninterpreter.views import view
 __all__ = ["explain", "load"]
 
 GRADIENTS = ("auto", "relaxed", "score-function")
+# More would take hours on the smallest model, whatever memory there is.
+MOST_RESTARTS = 100_000
 
 
 def explain(
@@ -122,7 +124,7 @@ def explain(
     Raises:
         GNNInterpreterError: One of its kinds, for anything in the arguments that has to be mended.
     """
-    restarts = whole_number("restarts", restarts, least=1)
+    restarts = whole_number("restarts", restarts, 1, MOST_RESTARTS)
     seed = whole_number("seed", seed, least=-(2**63))
     if not isinstance(gradient, str) or gradient not in GRADIENTS:
         raise SpecError(f"gradient must be one of {', '.join(GRADIENTS)} (got {gradient!r})")
@@ -435,7 +437,7 @@ def _enough_memory(memory: Plan) -> Iterator[None]:
 
 def _display(progress: Any) -> Any:
     if progress is False or progress is None:
-        return Silent()
+        return Several()
     if progress is True:
         return view("progress")()
     needed = ("begin", "begin_class", "look", "end_class", "end")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 from collections.abc import Iterable, Mapping
@@ -12,7 +13,7 @@ import torch
 
 from gnninterpreter.errors import GNNInterpreterError, OutputError, SpecError
 
-__all__ = ["device_of", "path_of", "several", "whole_number"]
+__all__ = ["device_of", "folded", "path_of", "real_number", "several", "whole_number"]
 
 
 def whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
@@ -25,6 +26,23 @@ def whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> in
         bound = f"at least {least}" if number < least else f"at most {most}"
         raise SpecError(f"{name} must be {bound} (got {number!r:.40})")
     return number
+
+
+def folded(name: Any) -> str:
+    """A name of a data set or model as it is looked up, however it was written."""
+    return str(name).strip().lower().replace("-", "_")
+
+
+def real_number(name: str, value: Any, low: float = -math.inf, high: float = math.inf) -> float:
+    """Check a finite number between two bounds."""
+    try:
+        found = math.nan if isinstance(value, (str, bytes, bool)) else float(value)
+    except (OverflowError, TypeError, ValueError, RuntimeError):
+        found = math.nan
+    if not (math.isfinite(found) and low <= found <= high):
+        bounds = f" from {low:g} to {high:g}" if math.isfinite(high - low) else ""
+        raise SpecError(f"{name} must be a number{bounds} (got {value!r:.60})")
+    return found
 
 
 def device_of(value: Any) -> torch.device:

@@ -23,34 +23,17 @@ def choose(mask: Tensor, yes: DenseGraphs, no: DenseGraphs) -> DenseGraphs:
     def pick(a: Tensor, b: Tensor) -> Tensor:
         return torch.where(mask.view((-1,) + (1,) * (a.dim() - 1)), a, b)
 
-    edges = None
-    if yes.edges is not None and no.edges is not None:
-        edges = pick(yes.edges, no.edges)
-    return DenseGraphs(yes.spec, pick(yes.weight, no.weight), pick(yes.nodes, no.nodes), edges)
+    return yes.each(pick, no)
 
 
 def replaced(graphs: DenseGraphs, places: Tensor, by: DenseGraphs) -> DenseGraphs:
     """The same graphs, but for some that others take the place of, one for each place."""
-    edges = None
-    if graphs.edges is not None and by.edges is not None:
-        edges = graphs.edges.index_copy(0, places, by.edges)
-    return DenseGraphs(
-        graphs.spec,
-        graphs.weight.index_copy(0, places, by.weight),
-        graphs.nodes.index_copy(0, places, by.nodes),
-        edges,
-    )
+    return graphs.each(lambda part, other: part.index_copy(0, places, other), by)
 
 
 def repeat(graphs: DenseGraphs, times: int) -> DenseGraphs:
     """Each graph several times, beside each other."""
-    edges = None if graphs.edges is None else graphs.edges.repeat_interleave(times, 0)
-    return DenseGraphs(
-        graphs.spec,
-        graphs.weight.repeat_interleave(times, 0),
-        graphs.nodes.repeat_interleave(times, 0),
-        edges,
-    )
+    return graphs.each(lambda part: part.repeat_interleave(times, 0))
 
 
 def compact(graphs: DenseGraphs) -> DenseGraphs:

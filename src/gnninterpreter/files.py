@@ -12,6 +12,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,9 @@ def read_json(path: Path, most: int = MOST_BYTES) -> Any:
 
 
 def finite(values: Any) -> Any:
-    """JSON values; JSON knows no NaN and no infinity, and both become None."""
+    """Plain JSON values, dataclasses as objects; NaN and infinity, which JSON lacks, as None."""
+    if is_dataclass(values):
+        values = vars(values)
     if isinstance(values, dict):
         return {str(key): finite(value) for key, value in values.items()}
     if isinstance(values, (list, tuple)):

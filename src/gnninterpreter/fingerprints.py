@@ -122,14 +122,15 @@ def data_fingerprint(dataset: str) -> str:
     """What a data set would be made from here; code alone, but for those on the Rome graphs."""
     from gnninterpreter import datasets
     from gnninterpreter.datasets._storage import cache_folder
-    from gnninterpreter.datasets.rome import SHA256, MissingArchiveError, find_archive
+    from gnninterpreter.datasets.published import MissingFileError
+    from gnninterpreter.datasets.rome import SHA256, find_archive
     from gnninterpreter.datasets.rome_base import RomeDataset
 
     if not issubclass(datasets.dataset_class(dataset), RomeDataset):
         return "code"
     try:
         find_archive(Path(cache_folder()), download=False)
-    except MissingArchiveError:
+    except MissingFileError:
         return "synthetic"
     return f"rome-{SHA256[:LENGTH]}"
 

@@ -7,9 +7,10 @@ which is what makes them comparable.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count as counting
 from typing import Any
 
@@ -19,13 +20,14 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from gnninterpreter.equality import ByValue
-from gnninterpreter.spec import Block, Categorical, Derived, GraphSpec
+from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec
 from gnninterpreter.spec.derived import columns, fill
 
 __all__ = [
     "DenseGraphs",
     "attribute_names",
     "coded",
+    "codes",
     "decode",
     "dense_graphs",
     "dense_width",
@@ -38,6 +40,18 @@ __all__ = [
 ]
 
 TINY = 1e-20
+
+
+@lru_cache(maxsize=128)
+def _bounds(block: Continuous, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
+    low, high = (torch.tensor(end, dtype=dtype, device=device) for end in (block.low, block.high))
+    return low, high
+
+
+def bounds(block: Block, like: Tensor) -> tuple[Tensor, Tensor]:
+    """Least and largest value of each column of a continuous block, where a tensor is."""
+    assert isinstance(block, Continuous)
+    return _bounds(block, like.dtype, like.device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,29 +85,29 @@ class DenseGraphs(ByValue):
         """Select graphs by anything that indexes the first dimension."""
         if isinstance(index, int):
             index = slice(index, index + 1 or None)
-        edges = None if self.edges is None else self.edges[index]
-        return DenseGraphs(self.spec, self.weight[index], self.nodes[index], edges)
+        return self.each(lambda part: part[index])
 
     def to(self, device: torch.device | torch.dtype | str) -> DenseGraphs:
         """Return the graphs on another device, or in another floating-point type."""
-        edges = None if self.edges is None else self.edges.to(device)
-        return DenseGraphs(self.spec, self.weight.to(device), self.nodes.to(device), edges)
+        return self.each(lambda part: part.to(device))
 
     def detach(self) -> DenseGraphs:
         """The same graphs without their slopes."""
-        edges = None if self.edges is None else self.edges.detach()
-        return DenseGraphs(self.spec, self.weight.detach(), self.nodes.detach(), edges)
+        return self.each(Tensor.detach)
 
     @staticmethod
     def cat(parts: Sequence[DenseGraphs]) -> DenseGraphs:
         """Put batches on as many candidate nodes one after the other."""
-        edges = [part.edges for part in parts if part.edges is not None]
-        return DenseGraphs(
-            parts[0].spec,
-            torch.cat([part.weight for part in parts]),
-            torch.cat([part.nodes for part in parts]),
-            torch.cat(edges) if edges else None,
-        )
+        return parts[0].each(lambda *each: torch.cat(each), *parts[1:])
+
+    def each(self, change: Callable[..., Tensor], *others: DenseGraphs) -> DenseGraphs:
+        """Change weights, node features and edge features alike, with those of other batches."""
+        every = (self, *others)
+        edges = None
+        if self.edges is not None:
+            edges = change(*(graphs.edges for graphs in every))
+        weight = change(*(graphs.weight for graphs in every))
+        return DenseGraphs(self.spec, weight, change(*(graphs.nodes for graphs in every)), edges)
 
     @property
     def presence(self) -> Tensor:
@@ -225,6 +239,16 @@ def coded(block: Block) -> bool:
     return getattr(block, "encoding", None) == "index"
 
 
+def codes(values: Tensor, blocks: Sequence[Block]) -> list[Tensor]:
+    """For each block the category of each row, [rows], or its numbers, [rows, width]."""
+    found = []
+    for block, part in zip(blocks, columns(values, blocks), strict=True):
+        if isinstance(block, Categorical):
+            part = part[:, 0].long() if coded(block) else part.argmax(1)
+        found.append(part)
+    return found
+
+
 def decode(values: Tensor, blocks: Sequence[Block], dtype: torch.dtype) -> Tensor:
     """The inverse of `encode`: one row for each node or edge, categories one-hot, what is free."""
     parts = []
@@ -349,13 +373,10 @@ def _random_features(
 def to_networkx(data: Data, spec: GraphSpec) -> nx.Graph:
     """Return a discrete graph as networkx, with the names of its categories as attributes."""
     graph: nx.Graph = nx.DiGraph() if spec.directed else nx.Graph()
-    for i, row in enumerate(node_rows(data)):
-        graph.add_node(i)
-        graph.nodes[i].update(_describe(row, spec.nodes))
-    rows = data.edge_attr if spec.edges else None
-    for e, (i, j) in enumerate(data.edge_index.t().tolist()):
-        graph.add_edge(i, j)
-        graph.edges[i, j].update({} if rows is None else _describe(rows[e], spec.edges))
+    graph.add_nodes_from(enumerate(_described(node_rows(data), spec.nodes)))
+    pairs = data.edge_index.t().tolist()
+    rows = _described(data.edge_attr, spec.edges) if spec.edges else [{}] * len(pairs)
+    graph.add_edges_from((i, j, row) for (i, j), row in zip(pairs, rows, strict=True))
     return graph
 
 
@@ -383,20 +404,17 @@ def attribute_names(blocks: Sequence[Block]) -> list[tuple[str, ...]]:
     return found
 
 
-def _describe(row: Tensor, blocks: Sequence[Block]) -> dict[str, Any]:
-    """Name the features of one node or edge."""
-    described: dict[str, Any] = {}
-    columns = row.reshape(-1)
-    start = 0
-    for block, names in zip(blocks, attribute_names(blocks), strict=True):
-        part = columns[start : start + block.width]
-        start += block.width
-        if isinstance(block, Categorical):
-            index = int(part[0]) if block.encoding == "index" else int(part.argmax())
-            described[names[0]] = block.names[index]
-        elif names:
-            described.update({n: float(v) for n, v in zip(names, part, strict=True)})
-    return described
+def _described(values: Tensor, blocks: Sequence[Block]) -> list[dict[str, Any]]:
+    """The features of each node or edge by their names."""
+    rows: list[dict[str, Any]] = [{} for _ in range(len(values))]
+    parts = zip(blocks, attribute_names(blocks), codes(values, blocks), strict=True)
+    for block, names, part in parts:
+        for row, value in zip(rows, part.tolist(), strict=True):
+            if isinstance(block, Categorical):
+                row[names[0]] = block.names[value]
+            elif names:
+                row.update(zip(names, map(float, value), strict=True))
+    return rows
 
 
 def table(values: Tensor) -> Tensor:

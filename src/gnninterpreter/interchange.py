@@ -18,7 +18,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.graphs import coded, node_rows, table
+from gnninterpreter.graphs import coded, codes, node_rows
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec
 from gnninterpreter.spec.derived import completed
 
@@ -97,20 +97,14 @@ def graph_from_json(
 
 def _rows(features: Tensor, blocks: Sequence[Block]) -> list[list[Any]]:
     """One entry for each block and row."""
-    found = []
-    for row in table(features).tolist():
-        entries: list[Any] = []
-        start = 0
-        for block in blocks:
-            part = row[start : start + block.width]
-            start += block.width
+    rows: list[list[Any]] = [[] for _ in range(len(features))]
+    for block, part in zip(blocks, codes(features, blocks), strict=True):
+        for row, value in zip(rows, part.tolist(), strict=True):
             if isinstance(block, Categorical):
-                code = part[0] if block.encoding == "index" else part.index(max(part))
-                entries.append(int(code))
+                row.append(value)
             else:
-                entries.append(None if block.constant else [round(value, 5) for value in part])
-        found.append(entries)
-    return found
+                row.append(None if block.constant else [round(number, 5) for number in value])
+    return rows
 
 
 def _edges(

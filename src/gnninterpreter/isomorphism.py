@@ -18,10 +18,10 @@ import numpy as np
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import node_rows, table
+from gnninterpreter.graphs import codes, node_rows
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
-__all__ = ["GraphNumbers", "LabelledGraph", "distinct", "graph_key", "same_graph"]
+__all__ = ["GraphNumbers", "LabelledGraph", "digest", "distinct", "graph_key", "same_graph"]
 
 TOLERANCE = 0.01
 ROUNDS = 4
@@ -79,7 +79,7 @@ class LabelledGraph:
             told = repr(label)
             around[u].append((told, "to", v))
             around[v].append((told, "from" if self.directed else "to", u))
-            weight = int(_digest(told)[:8], 16) | 1
+            weight = int(digest(told)[:8], 16) | 1
             matrix[u, v] += weight
             matrix[v, u] += weight * (1_000_003 if self.directed else 1)
         counts, power = [], matrix
@@ -87,10 +87,10 @@ class LabelledGraph:
             power = power @ matrix
             counts.append(np.diag(power))
         walks = np.stack(counts, axis=1).tolist()
-        colours = [_digest((label, row)) for label, row in zip(self.nodes, walks, strict=True)]
+        colours = [digest((label, row)) for label, row in zip(self.nodes, walks, strict=True)]
         for _ in range(ROUNDS):
             colours = [
-                _digest((own, sorted((told, way, colours[n]) for told, way, n in others)))
+                digest((own, sorted((told, way, colours[n]) for told, way, n in others)))
                 for own, others in zip(colours, around, strict=True)
             ]
         return colours
@@ -98,7 +98,7 @@ class LabelledGraph:
     @cached_property
     def key(self) -> str:
         """Equal for graphs that are the same, and hardly ever for others."""
-        return _digest((self.directed, len(self.edges), sorted(self.colours)))
+        return digest((self.directed, len(self.edges), sorted(self.colours)))
 
     def same(self, other: LabelledGraph) -> bool:
         """Whether renumbering the nodes makes one the other.
@@ -183,22 +183,14 @@ def distinct(graphs: Iterable[Data], spec: GraphSpec) -> list[list[int]]:
 
 def _split(rows: Tensor, blocks: Sequence[Block]) -> tuple[list[Hashable], list[Row]]:
     """The categories of each row, and its numbers."""
-    labels: list[Hashable] = []
-    numbers: list[Row] = []
-    for row in table(rows).tolist():
-        codes: list[int] = []
-        values: list[float] = []
-        start = 0
-        for block in blocks:
-            part = row[start : start + block.width]
-            start += block.width
-            if not isinstance(block, Categorical):
-                values += () if block.constant else part
-            else:
-                codes.append(int(part[0]) if block.encoding == "index" else part.index(max(part)))
-        labels.append(tuple(codes))
-        numbers.append(tuple(values))
-    return labels, numbers
+    labels: list[Row] = [()] * len(rows)
+    numbers: list[Row] = [()] * len(rows)
+    for block, part in zip(blocks, codes(rows, blocks), strict=True):
+        if isinstance(block, Categorical):
+            labels = [(*row, code) for row, code in zip(labels, part.tolist(), strict=True)]
+        elif not block.constant:
+            numbers = [(*row, *more) for row, more in zip(numbers, part.tolist(), strict=True)]
+    return list(labels), numbers
 
 
 def _match(one: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -208,5 +200,6 @@ def _match(one: dict[str, Any], other: dict[str, Any]) -> bool:
     )
 
 
-def _digest(value: object) -> str:
+def digest(value: object) -> str:
+    """A short hash of what a value is written as."""
     return hashlib.blake2b(repr(value).encode(), digest_size=12).hexdigest()

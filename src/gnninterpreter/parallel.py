@@ -225,7 +225,13 @@ class Processes:
 
 
 def limit_threads(count: int) -> None:
-    """Limit the threads of this process, those of torch among them, imported already or later."""
+    """Limit the threads of this process, those of torch among them, imported already or later.
+
+    Explanation graphs are small, so that handing their tensors to several threads takes longer than
+    the work itself.
+    """
+    if count < 1:
+        raise SpecError(f"threads must be at least 1 (got {count})")
     os.environ["OMP_NUM_THREADS"] = str(count)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(count)

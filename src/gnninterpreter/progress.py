@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
     from gnninterpreter.search import Snapshot
 
-__all__ = ["Progress", "Several", "Silent"]
+__all__ = ["Progress", "Several"]
 
 
 class Progress(Protocol):
@@ -31,30 +31,10 @@ class Progress(Protocol):
         """The run is over, well or not."""
 
 
-class Silent:
-    """Shows nothing."""
-
-    def begin(self, model: str, inferred: list[str], classes: list[str]) -> None:
-        """Show nothing."""
-
-    def begin_class(self, name: str) -> None:
-        """Show nothing."""
-
-    def look(self, look: Snapshot) -> bool | None:
-        """Show nothing."""
-        return None
-
-    def end_class(self, explanation: Explanation) -> None:
-        """Show nothing."""
-
-    def end(self) -> None:
-        """Show nothing."""
-
-
 class Several:
-    """Tells several of how a run goes: a display, and trackers beside it."""
+    """Tells any number of how a run goes: a display, and trackers beside it; or nobody."""
 
-    def __init__(self, members: Sequence[Progress]) -> None:
+    def __init__(self, members: Sequence[Progress] = ()) -> None:
         """Remember them."""
         self.members = members
 

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gnninterpreter.arguments import folded
 from gnninterpreter.errors import CheckpointError, DataError, GNNInterpreterError, ModelError
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def load_subject(
             f"MODEL {model!r} comes without the graphs it was trained on; name them with "
             f"--data {FORM}"
         )
-    return found, None if data is None else load_data(data)
+    return found, load_data(data)
 
 
 def _load_molecules(
@@ -109,7 +110,7 @@ def load_model(reference: str) -> nn.Module | Bundle:
             f"that builds your model and loads the weights, and name it as {FORM}"
         )
     if ":" not in reference:
-        if reference.strip().lower().replace("-", "_") in bundled_names():
+        if folded(reference) in bundled_names():
             return load(reference)
         raise ModelError(
             f"MODEL {reference!r} is not a bundled model ({', '.join(bundled_names())}); "
@@ -186,8 +187,8 @@ def load_run_model(
     return bundle
 
 
-def load_data(reference: str) -> Any:
-    """Load the data set that a reference names.
+def load_data(reference: str | None) -> Any:
+    """Load the data set that a reference names; None where there is none.
 
     Args:
         reference: The name of a data set of this package, or ``package.module:name`` of a data set,
@@ -200,8 +201,10 @@ def load_data(reference: str) -> Any:
 
     from gnninterpreter import datasets
 
+    if reference is None:
+        return None
     if ":" not in reference:
-        if reference.strip().lower().replace("-", "_") in datasets.NAMES:
+        if folded(reference) in datasets.NAMES:
             return datasets.load(reference)
         raise DataError(
             f"--data {reference!r} is not a data set of this package "
@@ -223,12 +226,14 @@ def load_data(reference: str) -> Any:
     return found
 
 
-def load_forward(reference: str) -> Callable[..., Any]:
-    """Load the callable ``forward(model, data)`` that a reference names.
+def load_forward(reference: str | None) -> Callable[..., Any] | None:
+    """Load the callable ``forward(model, data)`` that a reference names; None where there is none.
 
     Raises:
         ModelError: If there is no callable there.
     """
+    if reference is None:
+        return None
     found = _attribute(reference, "--forward", ModelError)
     if not callable(found):
         raise ModelError(

@@ -81,17 +81,11 @@ class Tracker(ABC):
 
     def end_class(self, explanation: Explanation) -> None:
         """Write what a class came to."""
-        core = explanation.core
-        values = {
-            "probability": explanation.probability.mean,
-            "typicality": explanation.typicality,
-            "nodes": explanation.num_nodes,
-            "edges": explanation.num_edges,
-            "core coverage": core.coverage if core else None,
-            "shortcuts": len(explanation.shortcuts),
-            "seconds": explanation.seconds,
+        known = {
+            name.replace("_", " "): float(value)
+            for name, value in explanation.figures().items()
+            if isinstance(value, (int, float))
         }
-        known = {name: float(value) for name, value in values.items() if value is not None}
         self._safely(self.numbers, self._named(known), self._step)
         self._safely(self.text, f"{explanation.name}/verdict", str(explanation.verdict))
 

@@ -8,19 +8,33 @@ from dataclasses import replace
 import pytest
 
 from gnninterpreter.cli.output import echo_json, echo_table, with_graphs
+from gnninterpreter.evidence import Check
+from gnninterpreter.evidence.patterns import Core, Exemplar
+from gnninterpreter.evidence.patterns.core import Effect
 from gnninterpreter.interchange import graph_from_json
 from gnninterpreter.isomorphism import same_graph
 from gnninterpreter.spec import GraphSpec
-from tests.report.conftest import make_result, with_answers
+from tests.report.conftest import make_result
 
 
 @pytest.fixture
 def result():
     """A run whose first class has every answer, and whose second has none."""
     found = make_result(GraphSpec(class_names=("chain", "ring")))
-    explanations = dict(found.items())
-    explanations["chain"] = with_answers(explanations["chain"])
-    return replace(found, explanations=explanations)
+    chain = found["chain"]
+    core = Core(
+        chain.best, found.spec, 0.9987, True, coverage=0.78, lift=4.13, matched=39, total=50,
+        others=9, necessity=Effect(0.34, 0.1, 20), sufficiency=Effect(0.42, 0.05, 20),
+    )  # fmt: skip
+    unseen = core.with_(probability=0.99996, coverage=0.0, matched=0, total=2401)
+    masks = [[node < 3 for node in range(5)], [False] * 5]
+    real = [Exemplar(n, chain.best, found.spec, 1.0, tuple(m), 0) for n, m in enumerate(masks)]
+    check = Check("typical", True, "how typical it is", 61.0, 10)
+    chain = replace(
+        chain, cores=[core], shortcuts=[unseen], real_graphs=real,
+        evidence=chain.evidence.with_check(check),
+    )  # fmt: skip
+    return replace(found, explanations={**found.explanations, "chain": chain})
 
 
 def test_the_table_has_prototype_typical_and_core(result, capsys, monkeypatch):
@@ -52,9 +66,9 @@ def test_the_json_document_has_all_answers(result, capsys):
         graph_from_json(core["graph"], result.spec), result["chain"].best, result.spec
     )
     assert (core["coverage"], core["matched"], core["total"], core["others"]) == (0.78, 39, 50, 9)
-    assert core["necessity"] == {"value": 0.34, "control": 0.1}
+    assert core["necessity"] == {"value": 0.34, "control": 0.1, "graphs": 20}
     assert chain["shortcuts"][0]["matched"] == 0
-    assert [real["core_nodes"] for real in chain["exemplars"]] == [[0, 1, 2], []]
+    assert [sum(real["mask"]) for real in chain["exemplars"]] == [3, 0]
     assert (ring["typical_percentile"], ring["cores"], ring["shortcuts"]) == (None, [], [])
     assert ring["exemplars"] == []
     assert all("kind" in mode for mode in ring["modes"])

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gnninterpreter.cli.app import app
-from gnninterpreter.experiments.robustness import read_runs
+from gnninterpreter.experiments.robustness import BENCH
 from tests.experiments.robustness.test_robustness import answering
 
 runner = CliRunner()
@@ -49,7 +49,7 @@ def test_bench_robustness_prints_a_table_and_draws(
     assert result.exit_code == 0, result.output
     assert "4 of 4 runs reached 0.99" in result.stdout
     assert plot.read_text().startswith("<?xml")
-    assert len(read_runs(out)) == 4
+    assert len(BENCH.read(out)) == 4
 
 
 def test_bench_robustness_asks_of_the_papers_recipe_what_the_paper_has_weights_for(
@@ -62,9 +62,9 @@ def test_bench_robustness_asks_of_the_papers_recipe_what_the_paper_has_weights_f
         ["bench", "robustness", "--models=shape", "--seeds=1", "--recipe=paper", f"--out={out}"],
     )
     assert result.exit_code == 0, result.output
-    configs = [run.config for run in read_runs(out)]
-    assert {config.target for config in configs} == {"lollipop", "wheel", "grid", "star"}
-    assert {config.recipe for config in configs} == {"paper"}
+    runs = BENCH.read(out)
+    assert {run.target for run in runs} == {"lollipop", "wheel", "grid", "star"}
+    assert {run.recipe for run in runs} == {"paper"}
 
 
 def test_bench_robustness_shows_what_a_model_allows(
@@ -82,7 +82,7 @@ def test_bench_robustness_shows_what_a_model_allows(
     assert "0.9800" in result.stdout
     result = runner.invoke(app, [*common, f"--out={out}", f"--larger={tmp_path / 'none.json'}"])
     assert result.exit_code == 2
-    assert "none.json is not a file of robustness runs" in result.stderr
+    assert "none.json is not a file of robustness rows" in result.stderr
 
 
 def test_bench_robustness_refuses_a_foreign_file(tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from gnninterpreter.datasets import rome, rome_base
+from gnninterpreter.datasets.published import DATA_VARIABLE
 
 
 @pytest.fixture(scope="session")
 def rome_archive() -> Path | None:
     """The published archive, if the environment names a folder that has it."""
-    named = os.environ.get(rome.DATA_VARIABLE)
+    named = os.environ.get(DATA_VARIABLE)
     path = Path(named) / rome.ARCHIVE if named else None
     return path if path is not None and path.is_file() else None
 
@@ -43,7 +44,7 @@ def offline(monkeypatch):
     def refuse(*args, **kwargs):
         raise OSError("no route to host")
 
-    monkeypatch.delenv(rome.DATA_VARIABLE, raising=False)
+    monkeypatch.delenv(DATA_VARIABLE, raising=False)
     monkeypatch.setattr("urllib.request.urlopen", refuse)
 
 

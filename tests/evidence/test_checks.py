@@ -49,7 +49,8 @@ def test_every_check_is_there_once_and_nothing_is_ticked_unasked() -> None:
     evidence = evidence_of(made())
     assert isinstance(evidence, Evidence)
     assert [c.name for c in evidence if c.passed is None] == [
-        "samples certain", "certainty among real graphs", "typical", "new", "core covers",
+        "samples certain", "certainty among real graphs", "typical", "familiar", "new",
+        "core covers",
         "necessary", "sufficient", "peers agree", "random graphs", "rule of the data set", "audit",
     ]  # fmt: skip
     assert [c.name for c in evidence if c.passed] == [

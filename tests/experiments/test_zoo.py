@@ -61,7 +61,7 @@ def test_a_model_trains_the_same_twice_and_is_explained(monkeypatch: pytest.Monk
     for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True):
         assert torch.equal(a, b)
     assert trained(name).accuracy > 0.95
-    run = Run.from_json(explain_once(name, "triangle", 0, restarts=2, recipe="auto"))
+    run = Run(**explain_once(name, "triangle", 0, restarts=2, recipe="auto")["row"])
     assert run.mean > 0.9
     assert run.nodes <= run.max_nodes
     assert run.oracle is None

@@ -42,7 +42,7 @@ def explanation(
             edges=int(modes.num_edges[r]),
             similarity=0.9,
             feasible=True,
-            undecided=float(distribution.undecided()[r]),
+            entropy=float(distribution.entropy()[r]),
             reason="converged" if p > 0.9 else "plateau",
             iterations=20 * (r + 1),
         )

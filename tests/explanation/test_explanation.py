@@ -49,7 +49,7 @@ def test_properties_are_those_of_the_chosen_restart() -> None:
     one = explanation(graphs, probabilities=[0.99, 0.4], choice=1)
     assert (one.name, one.reason, one.converged) == ("a", "plateau", False)
     assert replace(one, choice=0).converged
-    assert one.undecided == one.restarts[1].undecided < 1
+    assert one.entropy == one.restarts[1].entropy < 1
     assert repr(one) == (
         "Explanation('a': probability 0.390 ± 0.020 (n=1000), 4 nodes, 4 edges, plateau)"
     )

@@ -11,6 +11,9 @@ import pytest
 
 from gnninterpreter.errors import OutputError
 from gnninterpreter.explanation import Explanation
+from gnninterpreter.graphs import to_networkx
+from gnninterpreter.interchange import graph_from_json
+from gnninterpreter.spec import GraphSpec
 from tests.explanation.made import MOLECULES, explanation
 from tests.tiny import DIRECTED, graph
 
@@ -41,8 +44,10 @@ def test_graphml_reads_back(one: Explanation, tmp_path: Path) -> None:
 
 def test_json_reads_back(one: Explanation, tmp_path: Path) -> None:
     path = one.export(str(tmp_path / "graph.json"))
-    found = nx.node_link_graph(json.loads(path.read_text()), edges="edges")
-    assert same(found, one.graph)
+    values = json.loads(path.read_text())
+    found = graph_from_json(values["graph"], GraphSpec.from_json(values["spec"]))
+    assert same(to_networkx(found, one.spec), one.graph)
+    assert values["nodes"] == 4
 
 
 def test_direction_is_kept(tmp_path: Path) -> None:
@@ -50,7 +55,8 @@ def test_direction_is_kept(tmp_path: Path) -> None:
     for name in ("graph.graphml", "graph.json"):
         path = one.export(tmp_path / name)
         if path.suffix == ".json":
-            found = nx.node_link_graph(json.loads(path.read_text()), edges="edges")
+            values = json.loads(path.read_text())["graph"]
+            found = to_networkx(graph_from_json(values, DIRECTED), DIRECTED)
         else:
             found = nx.read_graphml(path, node_type=int)
         assert found.is_directed()

@@ -21,14 +21,14 @@ def test_a_distribution_that_is_closed_varies_in_nothing() -> None:
 
 def test_edges_nodes_and_kinds_that_are_open_are_named() -> None:
     closed = path()
-    square = closed.spread(closed.edge_logits)[0]
+    square = closed.to_dense(closed.edge_logits)[0]
     for (i, j), logit in {(0, 1): 1.0, (0, 3): -1.5, (3, 2): -2.0}.items():
         square[i, j] = square[j, i] = logit
     kinds = closed.node_logits[0].clone()
     top = int(kinds[0, 1].argmax())
     kinds[0, 1] = 0.0
     kinds[0, 1, top] = 0.5
-    found = variations(closed.with_latents([closed.pairs(square.unsqueeze(0)), kinds]))
+    found = variations(closed.with_latents([closed.to_pairs(square.unsqueeze(0)), kinds]))
     said = {(v.kind, frozenset(v.nodes)): v for v in found}
     # In `best` node 3 is number 2.
     gone = said["edge gone", frozenset({0, 1})]

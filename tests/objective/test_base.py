@@ -35,8 +35,8 @@ def renumbered(of: GraphDistribution, order: Tensor) -> GraphDistribution:
     """The same distribution with its nodes in another order."""
 
     def pairs(values: Tensor) -> Tensor:
-        square = of.spread(values)
-        return of.pairs(square[:, order][:, :, order])
+        square = of.to_dense(values)
+        return of.to_pairs(square[:, order][:, :, order])
 
     return GraphDistribution(
         of.spec,

@@ -22,7 +22,7 @@ def divergence(p: float, q: float) -> float:
 def by_brute_force(of: GraphDistribution, restart: int) -> float:
     """The sum over nodes and over ordered pairs of candidate edges at that node, either end."""
     n = of.num_candidates
-    theta = of.spread(of.edge_probability)[restart]
+    theta = of.to_dense(of.edge_probability)[restart]
     total = 0.0
     for i in range(n):
         ends = [(i, j) for j in range(n) if j != i]

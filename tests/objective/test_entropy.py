@@ -1,4 +1,4 @@
-"""Decisiveness: what is still open, for each edge of the limit."""
+"""Decisiveness: the entropy, for each edge of the limit."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tests.tiny import PLAIN
 
 def proposals(graphs: DenseGraphs) -> Proposals:
     nothing = torch.zeros(len(graphs), 2)
-    aim = Aim(ClassTarget("yes", 1), 9, 20.0)
+    aim = Aim(ClassTarget(1, "yes"), 9, 20.0)
     return Proposals(graphs, Scores(nothing, nothing, Task.MULTICLASS), aim)
 
 

@@ -79,7 +79,7 @@ def make_explanation(
             edges=int(modes.num_edges[r]),
             similarity=None if percentile is None else 0.9 + 0.01 * r,
             feasible=True,
-            undecided=float(distribution.undecided()[r]),
+            entropy=float(distribution.entropy()[r]),
             reason="converged",
             iterations=100,
         )

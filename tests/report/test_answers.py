@@ -50,7 +50,7 @@ def test_the_page_leads_with_the_answers(full: ExplanationSet) -> None:
             "What was checked",
             "How the search went",
             "From soft to discrete",
-            "Still open",
+            "Entropy",
             "Mean probability of each restart",
         )
     ]

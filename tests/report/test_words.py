@@ -14,9 +14,7 @@ from gnninterpreter.explanation import Explanation
 from gnninterpreter.report.words import (
     NO_CORE,
     NOT_TYPICAL,
-    core_of,
     core_words,
-    exemplars_of,
     shortcut_words,
     typical_percentile,
     typical_words,
@@ -41,8 +39,8 @@ def test_without_data_nothing_is_claimed(plain: Explanation) -> None:
     plain = replace(plain, evidence=Evidence())
     assert typical_words(plain) == NOT_TYPICAL
     assert typical_percentile(plain) is None
-    assert core_words(core_of(plain), plain) == NO_CORE.format(members="of the class")
-    assert exemplars_of(plain, 3) == []
+    assert core_words(plain.core, plain) == NO_CORE.format(members="of the class")
+    assert plain.exemplars(3) == []
 
 
 def test_the_reason_of_a_check_that_was_not_made_is_told(plain: Explanation) -> None:

@@ -110,18 +110,18 @@ def test_changes_that_harm_are_closed_and_others_stay_open() -> None:
     learned = edges_only([[0.5] * 10], 5)
     square = graph(5, SQUARE)
     settled, reached = settle(learned, square, task(at_least_four_edges), Streams(0, 1))
-    present = learned.pairs(square.weight)[0] > 0.5
+    present = learned.to_pairs(square.weight)[0] > 0.5
     theta = settled.edge_probability[0]
     assert (theta[present] > 0.999).all()
     # Edges at a present node are open; there is none between two absent ones here.
     assert (theta[~present] > 0.2).all()
-    assert float(settled.undecided()) > 4
+    assert float(settled.entropy()) > 4
     assert float(reached) > 0.99
 
 
 def test_changes_that_are_harmless_only_one_by_one_are_made_rare() -> None:
     graphs = stack([graph(5, SQUARE)] * 3)
-    side = 2 * edges_only([[0.0] * 10], 5).pairs(graphs.weight) - 1
+    side = 2 * edges_only([[0.0] * 10], 5).to_pairs(graphs.weight) - 1
     sizes = torch.tensor([[0.1], [1.5], [9.0]], dtype=torch.double)
     learned = distribution(PLAIN, 5, restarts=3).with_latents(
         [side * sizes, torch.zeros(3, 5, 1, dtype=torch.double)]
@@ -133,7 +133,7 @@ def test_changes_that_are_harmless_only_one_by_one_are_made_rare() -> None:
     # The first two needed more certainty than was learned, the last did not.
     certain = settled.edge_logits.abs().amin(dim=1)
     assert (certain[:2] > 2.5).all()
-    assert (settled.undecided()[:2] > 0.01).all()
+    assert (settled.entropy()[:2] > 0.01).all()
     assert torch.equal(settled.edge_logits[2], learned.edge_logits[2])
 
 
@@ -169,7 +169,7 @@ def test_nothing_becomes_less_certain_than_it_was_learned() -> None:
     graphs = learned.mode()
     settled, _ = settle(learned, graphs, task(), Streams(0, 3))
     assert (settled.edge_logits.abs() >= learned.edge_logits.abs() - 1e-9).all()
-    assert (settled.undecided() <= learned.undecided() + 1e-9).all()
+    assert (settled.entropy() <= learned.entropy() + 1e-9).all()
 
 
 def test_the_more_a_change_harms_the_more_certain_it_is_ruled_out() -> None:
@@ -214,7 +214,7 @@ def test_a_change_that_leaves_the_graph_in_pieces_costs_everything() -> None:
 def test_a_larger_factor_leaves_less_open() -> None:
     learned = distribution(RICH, 4, restarts=3, seed=5)
     graphs = random_graphs(RICH, 3, 4, torch.Generator().manual_seed(0), dtype=torch.float64)
-    left = [centred(learned, graphs, factor).undecided() for factor in (1.0, 1.5, 3.0, 10.0)]
+    left = [centred(learned, graphs, factor).entropy() for factor in (1.0, 1.5, 3.0, 10.0)]
     for looser, tighter in pairwise(left):
         assert (tighter < looser).all()
 
@@ -239,7 +239,7 @@ def test_logits_on_the_wrong_side_are_moved_over() -> None:
 def test_a_restart_is_calibrated_the_same_whatever_their_number() -> None:
     """Also where it is in doubt for longer than those before it."""
     graphs = stack([graph(5, SQUARE)] * 4)
-    side = 2 * edges_only([[0.0] * 10], 5).pairs(graphs.weight) - 1
+    side = 2 * edges_only([[0.0] * 10], 5).to_pairs(graphs.weight) - 1
     sizes = torch.tensor([[9.0], [0.1], [1.5], [0.3]], dtype=torch.double)
     learned = distribution(PLAIN, 5, restarts=4)
     learned = learned.with_latents([side * sizes, *learned.node_logits])

@@ -171,7 +171,7 @@ def test_rules_are_checked_once(fields: dict[str, Any], message: str) -> None:
 
 
 def test_weights_of_terms_are_checked() -> None:
-    with pytest.raises(SpecError, match=r"discrete weight of a term must be 0 or more \(got -1\)"):
+    with pytest.raises(SpecError, match=r"discrete weight .* must be .* from 0 .*\(got -1\)"):
         Weighted(Certainty(), discrete=-1)
     with pytest.raises(SpecError, match=r"must be a subclass of .*Term \(got str\)"):
         Weighted("certainty")  # type: ignore[arg-type]

@@ -52,7 +52,7 @@ def test_checkpoints_are_found_beside_the_file_and_take_what_is_shared(tmp_path:
         ('models = ["a"]\nkind = "audit"\ntargets = ["b"]', "an audit is of all classes"),
         (
             'models = ["a"]\nrestarts = 0',
-            r"restarts must be a whole number of at least 1 \(got 0\)",
+            r"restarts must be at least 1 \(got 0\)",
         ),
         ('models = ["a"]\ngpus = -1', r"gpus must be a number of at least 0 \(got -1\)"),
         ('models = ["a"]\nrecipes = ["none.json"]', "recipe must be auto, certain, paper or"),

@@ -11,7 +11,8 @@ import torch
 
 from gnninterpreter import datasets
 from gnninterpreter.datasets.is_acyclic import IsAcyclic
-from gnninterpreter.datasets.rome import MissingArchiveError, find_archive
+from gnninterpreter.datasets.published import MissingFileError
+from gnninterpreter.datasets.rome import find_archive
 from gnninterpreter.datasets.splits import stratified_split
 from gnninterpreter.errors import CheckpointError, DataError, GNNInterpreterError, ModelError
 from gnninterpreter.models import bundled_names, load
@@ -144,7 +145,7 @@ def test_accuracy_holds_on_graphs_of_another_origin(name, tmp_path):
 def test_test_accuracy_on_the_rome_graphs(name, tmp_path):
     try:
         find_archive(tmp_path, download=False)
-    except MissingArchiveError:
+    except MissingFileError:
         pytest.skip("the Rome archive is not at hand")
     bundle = load(name)
     dataset = datasets.load(name, tmp_path, base="rome")

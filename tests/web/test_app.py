@@ -167,7 +167,7 @@ def test_places_that_are_none(client: httpx.Client, places: Any) -> None:
 
 
 def test_export_refuses(client: httpx.Client) -> None:
-    assert "no valid molecule" in refusal(client.post("/api/export/smi", json=TRIANGLE), 422)
+    assert "only molecules have" in refusal(client.post("/api/export/smi", json=TRIANGLE), 422)
     assert "one of" in refusal(client.post("/api/export/exe", json=TRIANGLE), 422)
 
 
@@ -279,7 +279,7 @@ def test_outputs_are_read_as_the_task_says(
 def test_a_fault_of_the_server_is_a_sentence_too(
     client: httpx.Client, backend: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backend, "place", lambda _: 1 // 0)
+    monkeypatch.setattr(backend, "placed", lambda _: 1 // 0)
     answer = client.post("/api/layout", json=TRIANGLE)
     assert "ZeroDivisionError" in refusal(answer, 500)
     assert "default-src 'none'" in answer.headers["content-security-policy"]

@@ -50,16 +50,9 @@ class SmallChange:
 def smallest_change(
     graph: DenseGraphs, target: int, context: Context, most: int = MOST_CHANGES
 ) -> SmallChange | None:
-    """Find few changes after which the model no longer says a class; the graph stays in one piece.
+    """Few changes after which the model no longer says a class; the graph stays in one piece.
 
-    Args:
-        graph: One discrete graph.
-        target: The class it has.
-        context: The model.
-        most: Most changes to try.
-
-    Returns:
-        The change, of the fewest found the most certain one; None where there is none so small.
+    Of the fewest found the most certain one; None where there is none of at most ``most``.
     """
     small = compact(graph)
     whole = bool(small.connected().all())
@@ -103,9 +96,6 @@ def small_change_findings(explanation: Explanation, context: Context) -> tuple[l
 
     Where the rule still gives the changed graph its old class, or any other than the model now
     says, the model is wrong; where the rule agrees, it has merely drawn its border well.
-
-    Returns:
-        At most one finding, and what was asked in a short sentence.
     """
     name = explanation.name
     mode = explanation.best_dense.to(context.classifier.device)

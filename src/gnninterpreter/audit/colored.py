@@ -6,7 +6,6 @@ color exactly where no message-passing network of depth L can tell them apart.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +18,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import node_rows
-from gnninterpreter.isomorphism import LabelledGraph
+from gnninterpreter.isomorphism import LabelledGraph, digest
 from gnninterpreter.spec import Categorical, GraphSpec
 
 __all__ = ["ColoredGraph", "wl_colors"]
@@ -65,10 +64,6 @@ class ColoredGraph:
         """Color the nodes and edges of any graph by their features: equal rows, equal colors.
 
         Loops are left out.
-
-        Args:
-            data: The graph.
-            directed: Whether to keep the direction of its edges.
         """
         pairs = [(int(u), int(v)) for u, v in data.edge_index.t().tolist()]
         nodes = _numbered(node_rows(data))
@@ -115,11 +110,7 @@ class ColoredGraph:
         return len(graph) == self.num_nodes and bool(nx.is_connected(graph))
 
     def to_data(self, spec: GraphSpec) -> Data:
-        """The same as a graph for a model whose nodes have one categorical feature.
-
-        Raises:
-            SpecError: If the spec has other features, or too few categories.
-        """
+        """The same as a graph for a model whose nodes have one categorical feature."""
         block = spec.nodes[0]
         if len(spec.nodes) != 1 or spec.edges or not isinstance(block, Categorical):
             raise SpecError("a colored graph fits only a spec with one categorical node feature")
@@ -131,11 +122,7 @@ class ColoredGraph:
         return Data(x=x, edge_index=index)
 
     def to_data_like(self, data: Data) -> Data:
-        """The same with the features that those colors stand for in the graph they came from.
-
-        Args:
-            data: What `from_data` was given.
-        """
+        """The same with the features that those colors stand for in the graph they came from."""
         nodes = node_rows(data)
         first = _places(nodes)
         forth = torch.tensor(self.edges, dtype=torch.long).reshape(-1, 2).t()
@@ -166,18 +153,13 @@ class ColoredGraph:
 
 
 def wl_colors(graph: ColoredGraph, rounds: int) -> list[Hashable]:
-    """Colors of the nodes after some rounds of refinement, comparable between graphs.
-
-    Args:
-        graph: The graph.
-        rounds: Number of rounds L; none gives the colors themselves.
-    """
+    """Colors of the nodes after some rounds of refinement, comparable between graphs."""
     around = graph.surroundings()
     colors: list[Hashable] = list(graph.colors)
     for _ in range(rounds):
         # A digest stands for the tree below a node, which itself would grow with every round.
         colors = [
-            _digest((colors[node], sorted(repr((colors[n], k, d)) for n, k, d in others)))
+            digest((colors[node], sorted(repr((colors[n], k, d)) for n, k, d in others)))
             for node, others in enumerate(around)
         ]
     return colors
@@ -195,7 +177,3 @@ def _places(rows: Tensor) -> list[int]:
     for place, number in enumerate(_numbered(rows)):
         first.setdefault(number, place)
     return list(first.values())
-
-
-def _digest(value: object) -> str:
-    return hashlib.blake2b(repr(value).encode(), digest_size=12).hexdigest()

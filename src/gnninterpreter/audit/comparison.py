@@ -51,9 +51,6 @@ def matched_p_value(sets: Sequence[Sequence[int]]) -> float:
     the sum of one number drawn from each set is as high as this with the probability returned. It
     is exact, since the sums of all draws are counted.
 
-    Args:
-        sets: Counts of flips: that of a look-alike, then those of random graphs of its size.
-
     Example:
         >>> matched_p_value([[3, 0, 1, 2]])
         0.25
@@ -137,12 +134,7 @@ class Comparison:
         )
 
     def sentence(self, made: dict[str, int], rule: str | None) -> str:
-        """Say what was done and found, why it matters, and what to do.
-
-        Args:
-            made: Number of look-alikes of each family.
-            rule: What says that they are not of the class, None where nothing does.
-        """
+        """Say what was done and found, why it matters, and what to do."""
         total = len(self.flips)
         listed = ", ".join(_counted(count, family) for family, count in made.items())
         text = (

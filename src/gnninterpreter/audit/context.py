@@ -90,11 +90,7 @@ class Context:
         return probabilities.argmax(dim=1).masked_fill(missing, -1), probabilities
 
     def class_by_rule(self, graph: Data) -> int | None:
-        """The class by rule, or None where there is no rule or it does not know.
-
-        Raises:
-            DataError: If the rule fails on a graph, or its answer is no class.
-        """
+        """The class by rule, or None where there is no rule or it does not know."""
         if self.oracle is None:
             return None
         try:

@@ -25,9 +25,6 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
 
     A default class by itself is no mistake: "none of the patterns" is one by design. Where the rule
     says that most of those graphs are something else, it is.
-
-    Returns:
-        At most one finding, and what was asked in a short sentence.
     """
     graphs = random_questions(context)
     if not graphs:

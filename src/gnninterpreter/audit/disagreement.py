@@ -18,9 +18,6 @@ def disagreements(explanation: Explanation, context: Context) -> tuple[list[Find
 
     A graph that is unlike the class's real graphs even to the model is a lesser finding: the model
     was asked about something it has never seen.
-
-    Returns:
-        At most one finding, and what was asked in a short sentence.
     """
     name = explanation.name
     modes = [mode for mode in explanation.modes(PROBABLE) if mode.graph.num_edges]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "Evidence", "Finding", "Kind", "Severity"]
 
-SCHEMA = 1
+KIND, SCHEMA = "gnninterpreter audit", 1
 
 
 class Severity(str, Enum):
@@ -161,7 +161,7 @@ class Audit:
         spec = self.explanations.spec
         values: dict[str, Any] = {
             "schema": SCHEMA,
-            "kind": "gnninterpreter audit",
+            "kind": KIND,
             "model": self.explanations.model_name,
             "spec": spec.to_json(),
             "counts": self.counts(),

@@ -51,12 +51,7 @@ def count_flips(part: Data, target: int, hosts: list[Data] | None, context: Cont
 
 
 def families(source: Data, context: Context) -> dict[str, list[Data]]:
-    """Look-alikes of a graph in three families, from the hardest to tell to the easiest.
-
-    Args:
-        source: The graph to imitate.
-        context: The model, whose depth matters, and the seed.
-    """
+    """Look-alikes of a graph in three families, from the hardest to tell to the easiest."""
     layers = sum(isinstance(m, MessagePassing) for m in context.classifier.model.modules()) or DEPTH
     spec = context.classifier.spec
     directed, source = spec.directed, cleared(source, spec)
@@ -93,12 +88,6 @@ def lookalike_findings(
 
     Where classes are about graphs as a whole, the look-alikes are asked about as they are. Each is
     compared with random graphs of its own size.
-
-    Args:
-        source: What to imitate.
-        what: What it is, in words.
-        target: The class it stands for.
-        context: The model under audit.
 
     Returns:
         At most one finding, what was asked in a short sentence, and the mean flip rate of each

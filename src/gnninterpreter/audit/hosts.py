@@ -24,18 +24,7 @@ RANDOM_NODES = 12
 def host_graphs(
     classifier: GraphClassifier, dataset: Any, dataset_name: str | None, count: int, seed: int
 ) -> tuple[list[Data], str]:
-    """Find graphs to join things to.
-
-    Args:
-        classifier: The model; random graphs follow its spec.
-        dataset: Real graphs to draw from.
-        dataset_name: Without a data set, the one of this package to draw fresh graphs of.
-        count: How many.
-        seed: Of the draw.
-
-    Returns:
-        The graphs, and in words where they come from.
-    """
+    """Find graphs to join things to, and say in words where they come from."""
     generator = torch.Generator().manual_seed(seed)
     graphs: list[Data] = []
     source = "random graphs"

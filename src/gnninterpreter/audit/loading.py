@@ -7,7 +7,7 @@ from pathlib import Path
 from torch_geometric.data import Data
 
 from gnninterpreter.arguments import path_of
-from gnninterpreter.audit.findings import Severity
+from gnninterpreter.audit.findings import KIND, Severity
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.files import read_json
 from gnninterpreter.interchange import graph_from_json
@@ -16,7 +16,6 @@ from gnninterpreter.spec import GraphSpec
 __all__ = ["load_graphs"]
 
 FILE = "audit.json"
-KIND = "gnninterpreter audit"
 # Hosts come from the user's own data, so that there is no size that would be too large.
 MOST = 10**7
 

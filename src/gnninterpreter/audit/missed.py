@@ -39,15 +39,7 @@ class Asked:
 
 
 def missed_findings(pattern: Pattern, context: Context) -> tuple[list[Finding], str]:
-    """Put every variant of a pattern into graphs, and compare the model's answer with the rule's.
-
-    Args:
-        pattern: The pattern.
-        context: The model under audit, with its rule.
-
-    Returns:
-        At most one finding, and what was asked in a short sentence.
-    """
+    """Put every variant of a pattern into graphs, and compare what model and rule say."""
     hosts = [] if pattern.whole else _hosts(pattern, context)
     if context.oracle is None or not (hosts or pattern.whole):
         return [], f"{pattern.what}: no graph to put them into that the model gets right"
@@ -77,10 +69,6 @@ def contrasts(pattern: Pattern, context: Context) -> list[Data]:
 
     Training with look-alikes alone teaches a model that whatever is joined to a graph does not
     count; with both it has to find the difference.
-
-    Args:
-        pattern: The pattern.
-        context: The rule and the graphs to put it into, of whatever class.
     """
     hosts = [] if pattern.whole else list(context.pool or context.hosts)
     target = context.classifier.spec.class_index(pattern.class_name)

@@ -50,22 +50,13 @@ class SingleChanges:
 
 
 def single_changes(graph: DenseGraphs) -> SingleChanges:
-    """Make every single change.
-
-    Args:
-        graph: One discrete graph.
-    """
+    """Make every single change of one discrete graph."""
     wide = widened(graph, graph.num_candidates + 1)
     space = MoveSpace(wide.spec, wide.num_candidates, wide.weight.device)
     nodes = _options(wide.spec.nodes, wide.nodes[0, -1])
     edges = [None] if wide.edges is None else _options(wide.spec.edges, wide.edges[0, -1, 0])
     variants = [_variant(wide, node, edge) for node in nodes for edge in edges]
-    before = DenseGraphs(
-        wide.spec,
-        torch.cat([one.weight for one in variants]),
-        torch.cat([one.nodes for one in variants]),
-        None if wide.edges is None else torch.cat([_edges(one) for one in variants]),
-    )
+    before = DenseGraphs.cat(variants)
     possible = space.possible(before)
     target, source = pair_ends(space.num_candidates, wide.spec.directed, wide.weight.device)
     pairs, present, last = space.sizes[0], present_nodes(wide)[0], wide.num_candidates - 1
@@ -112,11 +103,6 @@ def _variant(graph: DenseGraphs, node: Tensor, edge: Tensor | None) -> DenseGrap
     if edges is not None and edge is not None:
         edges = torch.where(graph.weight.gt(0.5).unsqueeze(3), edges, edge.expand_as(edges))
     return DenseGraphs(graph.spec, graph.weight, nodes, edges)
-
-
-def _edges(graph: DenseGraphs) -> Tensor:
-    assert graph.edges is not None
-    return graph.edges
 
 
 def _words(space: MoveSpace, graph: DenseGraphs, move: int) -> str:

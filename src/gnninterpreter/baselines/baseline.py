@@ -148,7 +148,7 @@ class Baseline(ABC):
                 edges=int(graphs.num_edges[row].round()),
                 similarity=alike[row],
                 feasible=bool(feasible[row]),
-                undecided=0.0,
+                entropy=0.0,
                 reason="converged" if mean >= PROBABLE else "plateau",
                 iterations=drawing.iterations,
             )

@@ -97,14 +97,7 @@ def read_molecule(
 
 
 def formula_svg(graph: Data, spec: GraphSpec, title: str, **options: Any) -> str | None:
-    """The skeletal formula of a graph with a title; None where it is drawn as a graph.
-
-    Args:
-        graph: The graph.
-        spec: What its features mean.
-        title: What it shows, for people who cannot see it.
-        **options: As for `read_molecule`.
-    """
+    """The skeletal formula of a graph with a title; None where it is drawn as a graph."""
     molecule = read_molecule(graph, spec, **options)
     if molecule is None or not molecule.drawing:
         return None
@@ -113,12 +106,7 @@ def formula_svg(graph: Data, spec: GraphSpec, title: str, **options: Any) -> str
 
 
 def places(graph: nx.Graph, spec: GraphSpec) -> dict[Hashable, tuple[float, float]] | None:
-    """Where RDKit puts the atoms, in bond lengths; None for other graphs, and without RDKit.
-
-    Args:
-        graph: The graph, its features named as `gnninterpreter.graphs.to_networkx` names them.
-        spec: What they mean.
-    """
+    """Where RDKit puts the atoms, in bond lengths; None for other graphs, and without RDKit."""
     reading = reading_of(spec)
     if reading is None or find_spec("rdkit") is None or not 0 < len(graph.edges) <= MOST_EDGES:
         return None

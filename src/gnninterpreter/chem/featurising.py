@@ -39,11 +39,7 @@ Bonds = tuple[tuple[int, int, str | None], ...]
 
 
 def featurise(molecule: Any, chosen: Preset) -> tuple[Array, Array]:
-    """The columns of each atom and of each bond of an RDKit molecule.
-
-    Raises:
-        DataError: If an atom or bond is in none of the columns.
-    """
+    """The columns of each atom and of each bond of an RDKit molecule."""
     if any(feature.name in ("donor", "acceptor") for feature in chosen.atoms):
         _mark_hydrogen_bonding(molecule)
     atoms = _rows(molecule.GetAtoms(), chosen.atoms, ATOM_PROPERTIES, chosen.coded)

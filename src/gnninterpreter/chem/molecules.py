@@ -82,14 +82,8 @@ def to_rdkit(graph: Data, spec: GraphSpec) -> Any:
 def build(atoms: list[Atom], bonds: Bonds, *, guess: bool = False, typed: bool = True) -> Any:
     """Put atoms and bonds together.
 
-    Args:
-        atoms: The atoms.
-        bonds: The kind of each bond.
-        guess: Whether charges are unknown and to be guessed.
-        typed: Whether the kinds of bonds are known; elsewhere only nitro groups are guessed.
-
-    Raises:
-        DataError: If a bond is of no known kind.
+    ``guess``: charges are unknown and to be guessed. ``typed``: the kinds of bonds are known;
+    elsewhere only nitro groups are guessed.
     """
     Chem = rdkit_chem()
     bonds = dict(bonds)
@@ -117,11 +111,7 @@ def build(atoms: list[Atom], bonds: Bonds, *, guess: bool = False, typed: bool =
 
 
 def sanitized(graph: Data, spec: GraphSpec) -> Any:
-    """Return a graph as an RDKit molecule that RDKit accepts.
-
-    Raises:
-        DataError: If it does not, with the reason.
-    """
+    """Return a graph as an RDKit molecule that RDKit accepts."""
     molecule = to_rdkit(graph, spec)
     wrong = problem_of(molecule)
     if wrong:
@@ -166,14 +156,7 @@ def possible(
     guess: bool,
     exact: bool = False,
 ) -> bool:
-    """Whether RDKit accepts atoms and bonds as a molecule; yes where it is not installed.
-
-    Args:
-        atoms: The atoms.
-        bonds: The bonds.
-        guess: Whether charges are unknown and to be guessed.
-        exact: Whether RDKit has to find the same bonds aromatic.
-    """
+    """Whether RDKit accepts atoms and bonds as a molecule; yes where it is not installed."""
     if not rdkit_installed():
         return True
     from rdkit import Chem, rdBase

@@ -107,11 +107,7 @@ class Preset:
 
 
 def preset(name: str | Preset) -> Preset:
-    """Look a preset up by its name.
-
-    Raises:
-        SpecError: If there is none of that name; the message lists those there are.
-    """
+    """Look a preset up by its name."""
     if isinstance(name, Preset):
         return name
     found = PRESETS.get(str(name).strip().lower().replace("_", "-"))

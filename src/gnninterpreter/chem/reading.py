@@ -15,7 +15,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.chem.elements import Atom, parse_atom
-from gnninterpreter.graphs import node_rows, table
+from gnninterpreter.graphs import codes, node_rows
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "Column",
     "Reading",
     "atom_block",
-    "codes",
     "is_molecular",
     "reading_of",
 ]
@@ -165,19 +164,6 @@ def reading_of(spec: GraphSpec) -> Reading | None:
         seen=frozenset(spec.metadata.get("atoms", "").split()),
         exact=any(derived.function == FUNCTION for derived in spec.derived),
     )
-
-
-def codes(features: Tensor, blocks: Sequence[Any]) -> list[Tensor]:
-    """For each block the category of each row, or its numbers."""
-    rows, found, start = table(features), [], 0
-    for block in blocks:
-        part = rows[:, start : start + block.width]
-        start += block.width
-        if not isinstance(block, Categorical):
-            found.append(part)
-        else:
-            found.append(part[:, 0].long() if block.encoding == "index" else part.argmax(1))
-    return found
 
 
 def _with_charge(atom: Atom | None, charge: int) -> Atom | None:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
+import math
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +19,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import path_of, several
 from gnninterpreter.chem.elements import SYMBOLS, Atom
 from gnninterpreter.chem.featurising import graph_of
 from gnninterpreter.chem.molecules import problem_of, rdkit_chem
@@ -23,6 +27,7 @@ from gnninterpreter.chem.presets import Preset, preset
 from gnninterpreter.chem.reading import Reading, reading_of
 from gnninterpreter.chem.recognition import preset_spec
 from gnninterpreter.errors import DataError
+from gnninterpreter.files import MOST_BYTES, read_file
 from gnninterpreter.interchange import graph_from_json
 from gnninterpreter.spec import Derived, GraphList, GraphSpec
 
@@ -34,12 +39,7 @@ MOST_TOLD = 5
 
 
 def parse_smiles(smiles: str) -> Any:
-    """An RDKit molecule.
-
-    Raises:
-        DataError: If RDKit refuses it, with the reason.
-        MissingExtraError: If RDKit is not installed.
-    """
+    """An RDKit molecule."""
     Chem = rdkit_chem("reading SMILES")
     from rdkit import rdBase
 
@@ -154,15 +154,19 @@ def read_smiles(
     Raises:
         DataError: If the file, a column or every label is missing, or no molecule can be read.
     """
-    rows = _rows(Path(path))
-    wanted = [labels] if isinstance(labels, str) else list(labels)
-    smiles = _column(rows[0], column or "smiles", path)
+    path = path_of("path", path, DataError)
+    wanted = [labels] if isinstance(labels, str) else several("labels", labels, "columns")
+    if not wanted:
+        raise DataError("labels must name at least one column (got none)")
+    rows = _rows(path)
+    smiles = _column(rows[0], "smiles" if column is None else column, path)
     names = [_column(rows[0], name, path) for name in wanted]
     kept: list[tuple[int, Data, list[str]]] = []
     refused: list[Refused] = []
     parted = 0
     for number, row in enumerate(rows, start=2):
         written = [(row[name] or "").strip() for name in names]
+        written = ["" if cell.lower() == "nan" else cell for cell in written]
         text = (row[smiles] or "").strip()
         try:
             if not any(written):
@@ -179,7 +183,7 @@ def read_smiles(
     graphs = GraphList(graph for _, graph, _ in kept)
     for graph, value in zip(graphs, values, strict=True):
         graph.y = value
-    graphs.name = Path(path).name.split(".")[0]
+    graphs.name = path.name.split(".")[0]
     graphs.class_names = classes or None
     if not isinstance(features, GraphSpec):
         graphs.spec = preset_spec(features, graphs, classes)
@@ -189,25 +193,29 @@ def read_smiles(
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
-    opened = gzip.open if path.suffix == ".gz" else open
     try:
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        content = read_file(path, MOST_BYTES)
+        if path.suffix == ".gz":
+            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MOST_BYTES)
+        text = io.StringIO(content.decode("utf-8-sig"), newline="")
+        rows = list(csv.DictReader(text))
+    except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
         raise DataError(f"cannot read the table {path} ({error})") from error
     if not rows:
         raise DataError(f"the table {path} has no rows below its first, which names the columns")
     return rows
 
 
-def _column(row: Mapping[str, str], name: str, path: str | Path) -> str:
+def _column(row: Mapping[str, str], name: Any, path: str | Path) -> str:
+    if not isinstance(name, str):
+        raise DataError(f"the name of a column must be text (got {name!r:.60})")
     if name in row:
         return name
     alike = [key for key in row if key is not None and key.lower() == name.lower()]
     if len(alike) == 1:
         return alike[0]
     known = ", ".join(str(key) for key in list(row)[:20])
-    raise DataError(f"{path} has no column {name!r}; it has {known}")
+    raise DataError(f"{path} has no column {name!r:.60}; it has {known}")
 
 
 def _labels(
@@ -221,6 +229,8 @@ def _labels(
             raise DataError(f"labels in {', '.join(names)} of {path} must be numbers") from None
         words = sorted({row[0] for row in rows})
         return [torch.tensor([words.index(row[0])]) for row in rows], tuple(words)
+    if any(math.isinf(cell) for row in numbers for cell in row):
+        raise DataError(f"labels in {', '.join(names)} of {path} must be finite")
     if len(names) > 1:
         return [torch.tensor([row]) for row in numbers], tuple(names)
     whole = all(row[0] == round(row[0]) and row[0] >= 0 for row in numbers)

@@ -5,24 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.interchange import graph_to_json
-from gnninterpreter.report.answers import marked_nodes
 from gnninterpreter.report.words import (
-    core_of,
-    cores_of,
-    counts,
-    exemplars_of,
     figure,
     shortcut_words,
-    shortcuts_of,
     typical_percentile,
 )
 
 if TYPE_CHECKING:
-    from torch_geometric.data import Data
-
     from gnninterpreter.explanation import Explanation
-    from gnninterpreter.spec import GraphSpec
 
 __all__ = [
     "answers_json",
@@ -59,7 +49,7 @@ def typical_cell(explanation: Explanation) -> str:
 
 def core_cell(explanation: Explanation) -> str:
     """Share of the class's graphs that hold the core, and how often others do."""
-    core = core_of(explanation)
+    core = explanation.core
     coverage, lift = figure(core, "coverage"), figure(core, "lift")
     if coverage is None:
         return UNCHECKED
@@ -69,7 +59,7 @@ def core_cell(explanation: Explanation) -> str:
 def shortcut_lines(explanation: Explanation) -> Iterator[str]:
     """What fools the model, one line each."""
     per_edge = 1 if explanation.spec.directed else 2
-    for shortcut in shortcuts_of(explanation):
+    for shortcut in explanation.shortcuts:
         size = f"{shortcut.graph.num_nodes} nodes, {shortcut.graph.num_edges // per_edge} edges"
         words = shortcut_words(shortcut, explanation.target)
         yield f"{explanation.name}: {size}: {words[:1].lower()}{words[1:]}"
@@ -77,43 +67,9 @@ def shortcut_lines(explanation: Explanation) -> Iterator[str]:
 
 def answers_json(explanation: Explanation) -> dict[str, Any]:
     """The answers as plain JSON values; what was not measured is null."""
-    spec = explanation.spec
     return {
         "typical_percentile": typical_percentile(explanation),
-        "cores": [_core_json(core, spec) for core in cores_of(explanation)],
-        "shortcuts": [_core_json(shortcut, spec) for shortcut in shortcuts_of(explanation)],
-        "exemplars": [
-            _exemplar_json(graph, spec) for graph in exemplars_of(explanation, EXEMPLARS)
-        ],
-    }
-
-
-def _core_json(core: Any, spec: GraphSpec) -> dict[str, Any]:
-    matched, total = counts(core)
-    return {
-        "graph": graph_to_json(core.graph, spec),
-        "probability": figure(core, "probability"),
-        "said": core.said,
-        "coverage": figure(core, "coverage"),
-        "lift": figure(core, "lift"),
-        "matched": matched,
-        "total": total,
-        "others": figure(core, "others"),
-        "undecided": figure(core, "undecided"),
-        "necessity": _effect_json(core, "necessity"),
-        "sufficiency": _effect_json(core, "sufficiency"),
-    }
-
-
-def _effect_json(core: Any, name: str) -> dict[str, float | None] | None:
-    value = figure(core, name, "value")
-    return None if value is None else {"value": value, "control": figure(core, name, "control")}
-
-
-def _exemplar_json(graph: Data, spec: GraphSpec) -> dict[str, Any]:
-    return {
-        "graph": graph_to_json(graph, spec),
-        "core_nodes": sorted(marked_nodes(graph)),
-        "said": graph.get("said") or "",
-        "truth": graph.get("truth") or "",
+        "cores": [core.to_json() for core in explanation.cores],
+        "shortcuts": [shortcut.to_json() for shortcut in explanation.shortcuts],
+        "exemplars": [real.to_json() for real in explanation.real_graphs[:EXEMPLARS]],
     }

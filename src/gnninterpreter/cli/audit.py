@@ -17,12 +17,15 @@ import typer
 from gnninterpreter.cli.options import (
     Forward,
     Iterations,
+    Json,
     Overwrite,
     Quiet,
     Restarts,
+    Seed,
     labelled_graphs,
 )
 from gnninterpreter.errors import ModelError
+from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
     from gnninterpreter.audit import Audit
@@ -64,9 +67,7 @@ def audit(
             show_default=False,
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the findings as one JSON document.")
-    ] = False,
+    as_json: Json = False,
     retrain: Annotated[
         bool,
         typer.Option(
@@ -83,7 +84,7 @@ def audit(
         int, typer.Option(help="How many graphs patterns and look-alikes are joined to.")
     ] = 60,
     restarts: Restarts = 8,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same findings.")] = 0,
+    seed: Seed = 0,
     iterations: Iterations = None,
     forward: Forward = None,
     quiet: Quiet = False,
@@ -107,12 +108,11 @@ def audit(
         only_results,
         write_output,
     )
-    from gnninterpreter.cli.threads import use_threads
 
     if out is not None:
         check_output(out, overwrite)
         out = out.resolve()
-    use_threads(1)
+    limit_threads(1)
     with only_results(as_json):
         from gnninterpreter.audit import audit as run_audit
         from gnninterpreter.cli.progress import LiveProgress
@@ -137,7 +137,7 @@ def audit(
             "hosts": hosts,
             "seed": seed,
             "restarts": restarts,
-            "forward": None if forward is None else load_forward(forward),
+            "forward": load_forward(forward),
             "recipe": "auto" if iterations is None else Recipe.auto(iterations=iterations),
             "progress": False if quiet else LiveProgress(transient=True),
         }
@@ -254,25 +254,23 @@ def _again(
 
 def _echo(result: Audit) -> None:
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    from gnninterpreter.cli.output import verdict_text
+    from gnninterpreter.cli.output import print_table, verdict_text
 
     styles = {"high": "bold red", "medium": "yellow", "low": "green"}
-    table = Table(
-        title=f"Audit of {result.explanations.model_name}", title_justify="left", show_lines=True
-    )
-    table.add_column("severity", no_wrap=True)
-    table.add_column("finding", overflow="fold")
-    table.add_column("graphs", justify="right", no_wrap=True)
+    rows: list[list[str | Text]] = []
     for finding in result.findings:
         text = Text(finding.title, style="bold")
         text.append(f"\n{finding.sentence}", style="not bold")
         severity = str(finding.severity)
-        table.add_row(Text(severity, style=styles[severity]), text, str(len(finding.graphs)))
+        rows.append([Text(severity, style=styles[severity]), text, str(len(finding.graphs))])
+    columns = {"severity": "left", "finding": "fold", "graphs": "right"}
+    if rows:
+        print_table(f"Audit of {result.explanations.model_name}", columns, rows, lines=True)
+    else:
+        typer.echo("no findings")
     console = Console(file=sys.stdout)
-    console.print(table if result.findings else "no findings")
     for name, explanation in result.explanations.items():
         console.print(Text(f"{name}: "), verdict_text(explanation.verdict), sep="")
     if result.before is not None:

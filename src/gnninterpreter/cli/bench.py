@@ -6,45 +6,95 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gnninterpreter.cli.failing import plainly
 from gnninterpreter.cli.options import Address, Json
+from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
-    from gnninterpreter.experiments.robustness import Run
     from gnninterpreter.parallel import Workers
 
 __all__ = ["bench"]
 
 bench = typer.Typer(name="bench", help="Measure how well explaining works.", no_args_is_help=True)
 
+Out = Annotated[Path, typer.Option("--out", help="JSON file of rows.")]
+Seeds = Annotated[int, typer.Option("--seeds", help="Seeds 0 to this, less one.")]
+RestartsOfEach = Annotated[int, typer.Option("--restarts", help="Restarts of each run.")]
+Models = Annotated[
+    str,
+    typer.Option(
+        "--models",
+        help="Names with commas between; `bundled` and `zoo` stand for all of each; your own as "
+        "package.module:model@package.module:graphs.",
+    ),
+]
+Jobs = Annotated[int, typer.Option("--jobs", help="Runs at a time, one process each.")]
+Plot = Annotated[Path | None, typer.Option("--plot", help="SVG or PNG file, by class.")]
+TableOnly = Annotated[
+    bool, typer.Option("--table", help="Only sum up and draw the rows that the file holds.")
+]
+
+# Heading, column of the summary, and how it is written.
+ROBUSTNESS = {
+    "runs": ("runs", "{:.0f}"),
+    "missed": ("missed", "{:.0f}"),
+    "best": ("best", "{:.4f}"),
+    "lowest": ("lowest", "{:.4f}"),
+    "mean": ("mean", "{:.4f}"),
+    "nodes": ("nodes", "{:g}"),
+    "edges": ("edges", "{:g}"),
+    "oracle": ("oracle_agrees", "{:.0%}"),
+    "s": ("seconds", "{:.1f}"),
+}
+REALISM = {
+    "runs": ("runs", "{:.0f}"),
+    "sure": ("certain", "{:.0%}"),
+    "rule": ("rule", "{:.0%}"),
+    "core": ("core", "{:.0%}"),
+    "modes": ("modes", "{:.0%}"),
+    "place": ("placed", "{:.0%}"),
+    "whole": ("placed_whole", "{:.0%}"),
+    "s.sure": ("samples_certain", "{:.0%}"),
+    "s.place": ("samples_placed", "{:.0%}"),
+    "s.whole": ("samples_placed_whole", "{:.0%}"),
+    "of 50": ("distinct", "{:.0f}"),
+    "PGD": ("polygraph", "{:.2f}"),
+    "score": ("score", "{:.2f}"),
+    "valid": ("valid", "{:.0%}"),
+    "copy": ("copy", "{:.0%}"),
+    "s.copy": ("copy_samples", "{:.0%}"),
+    "nodes": ("nodes", "{:.0f}"),
+    "real": ("real_nodes", "{:.0f}"),
+    "s": ("seconds", "{:.1f}"),
+}
+WIDTH = 160
+REALISM_CAPTION = (
+    "shares of runs: sure, certain and in one piece; rule and core, the rule agrees; place, at "
+    "least 0.1 under random GINs; whole, the same among whole graphs where pieces are compared; "
+    "copy, a real graph. s.: shares of 50 samples; of 50: distinct; PGD: PolyGraph's discrepancy; "
+    "score: GIN-Graph's validation score; nodes and s: medians; -: not measured"
+)
+
 
 @bench.command(name="robustness")
 @plainly
 def robustness(
-    out: Annotated[Path, typer.Option("--out", help="JSON file of runs.")],
-    seeds: Annotated[int, typer.Option("--seeds", help="Seeds 0 to this, less one.")] = 20,
-    restarts: Annotated[int, typer.Option("--restarts", help="Restarts of each run.")] = 8,
-    models: Annotated[
-        str,
-        typer.Option(
-            "--models", help="Names with commas between; `bundled` and `zoo` stand for all of each."
-        ),
-    ] = "bundled",
+    out: Out,
+    seeds: Seeds = 20,
+    restarts: RestartsOfEach = 8,
+    models: Models = "bundled",
     recipe: Annotated[str, typer.Option("--recipe", help="`auto` or `paper`.")] = "auto",
-    jobs: Annotated[int, typer.Option("--jobs", help="Runs at a time, one process each.")] = 1,
+    jobs: Jobs = 1,
     address: Address = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="SVG or PNG file with a mark for every run.")
-    ] = None,
-    table: Annotated[
-        bool, typer.Option("--table", help="Only sum up and draw the runs that the file holds.")
-    ] = False,
+    plot: Plot = None,
+    table: TableOnly = False,
     larger: Annotated[
         Path | None,
         typer.Option(
@@ -64,55 +114,41 @@ def robustness(
     to `--larger`: runs that come within 0.005 of its best are then counted beside those that reach
     0.99.
     """
-    from gnninterpreter.cli.threads import use_threads
-    from gnninterpreter.experiments.robustness import configs_of, read_runs, robustness, summarize
+    from gnninterpreter.experiments.charts import seed_chart
+    from gnninterpreter.experiments.robustness import BENCH, configs_of
+    from gnninterpreter.experiments.robustness.summary import summarize
 
-    use_threads(1)
-    searched = [] if larger is None else read_runs(larger)
+    limit_threads(1)
+    searched = [] if larger is None else BENCH.read(larger)
     if table:
-        runs = read_runs(out)
+        runs = BENCH.read(out)
     else:
         configs = configs_of(models, seeds, restarts, recipe)
-        runs = robustness(configs, out, _workers(jobs, address), _tell)
-    _show(summarize(runs, searched), _echo_table, as_json)
-    if plot is not None:
-        from gnninterpreter.experiments.charts import save, seed_chart
-
-        values: dict[tuple[str, str], list[float]] = {}
-        for run in runs:
-            values.setdefault((run.config.model, run.config.target), []).append(run.mean)
-        save(seed_chart(values), plot)
-        typer.echo(f"plot: {plot}", err=as_json)
+        runs, _ = BENCH.measure(configs, out, _workers(jobs, address), _tell)
+    values: dict[tuple[str, str], list[float]] = {}
+    for run in runs:
+        values.setdefault((run.model, run.target), []).append(run.mean)
+    summary = summarize(runs, searched)
+    _show(summary, _echo_robustness, as_json, plot, lambda: seed_chart(values))
 
 
 @bench.command(name="realism")
 @plainly
 def realism(
-    out: Annotated[Path, typer.Option("--out", help="JSON file of rows.")],
-    seeds: Annotated[int, typer.Option("--seeds", help="Seeds 0 to this, less one.")] = 20,
-    restarts: Annotated[int, typer.Option("--restarts", help="Restarts of each run.")] = 8,
-    models: Annotated[
-        str,
-        typer.Option(
-            "--models",
-            help="Names with commas between; `bundled` and `zoo` stand for all of each; your own "
-            "as package.module:model@package.module:graphs.",
-        ),
-    ] = "bundled",
+    out: Out,
+    seeds: Seeds = 20,
+    restarts: RestartsOfEach = 8,
+    models: Models = "bundled",
     method: Annotated[
         str,
         typer.Option(
             "--method", help="With commas: ours, certain, paper, random, xgnn, real; or all."
         ),
     ] = "ours",
-    jobs: Annotated[int, typer.Option("--jobs", help="Runs at a time, one process each.")] = 1,
+    jobs: Jobs = 1,
     address: Address = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="SVG or PNG file with shares by class.")
-    ] = None,
-    table: Annotated[
-        bool, typer.Option("--table", help="Only sum up and draw the rows that the file holds.")
-    ] = False,
+    plot: Plot = None,
+    table: TableOnly = False,
     as_json: Json = False,
 ) -> None:
     """Hold explanations of every class against real graphs and other methods.
@@ -120,39 +156,43 @@ def realism(
     Places under random GINs and PolyGraph's discrepancy are used by no search. Can be interrupted
     and called again. PolyGraph has an environment of its own; see the page on realism in the docs.
     """
-    from gnninterpreter.cli.bench_tables import echo_realism
-    from gnninterpreter.cli.threads import use_threads
-    from gnninterpreter.experiments.realism import configs_of, read_rows
+    from gnninterpreter.experiments.realism import BENCH, configs_of
     from gnninterpreter.experiments.realism import realism as measure
     from gnninterpreter.experiments.realism.discrepancy import read_discrepancies
-    from gnninterpreter.experiments.realism.rows import line
     from gnninterpreter.experiments.realism.summary import chart, summarize
 
-    use_threads(1)
+    limit_threads(1)
     if table:
-        rows = read_rows(out)
+        rows = BENCH.read(out)
     else:
         configs = configs_of(models, seeds, restarts, method)
-        workers = _workers(jobs, address)
-        rows = measure(configs, out, workers, lambda row: typer.echo(line(row), err=True))
+        rows = measure(configs, out, _workers(jobs, address), _tell)
+    if not rows:
+        typer.echo("no rows: none of the methods has anything to say about these models", err=True)
     summary = summarize(rows, read_discrepancies(out))
-    _show(summary, echo_realism, as_json)
-    if plot is not None and len(summary):
-        from gnninterpreter.experiments.charts import save
-
-        first = "ours" if "ours" in set(summary.method) else str(summary.method[0])
-        save(chart(summary, first), plot)
-        typer.echo(f"plot: {plot}", err=as_json)
+    first = "ours" if any(row.method == "ours" for row in rows) else rows[0].method if rows else ""
+    _show(summary, _echo_realism, as_json, plot if rows else None, lambda: chart(summary, first))
 
 
-def _show(summary: pd.DataFrame, echo: Callable[[pd.DataFrame], None], as_json: bool) -> None:
-    """Print a summary as a table, or as one JSON document."""
+def _show(
+    summary: pd.DataFrame,
+    echo: Callable[[pd.DataFrame], None],
+    as_json: bool,
+    plot: Path | None,
+    draw: Callable[[], Figure],
+) -> None:
+    """Print a summary as a table or as one JSON document, and draw it where that is wanted."""
     if as_json:
         from gnninterpreter.cli.output import echo_json
 
         echo_json(json.loads(summary.to_json(orient="records", double_precision=15)))
-    else:
+    elif len(summary):
         echo(summary)
+    if plot is not None:
+        from gnninterpreter.experiments.charts import save
+
+        save(draw(), plot)
+        typer.echo(f"plot: {plot}", err=as_json)
 
 
 def _workers(jobs: int, address: str | None) -> int | Workers:
@@ -161,47 +201,19 @@ def _workers(jobs: int, address: str | None) -> int | Workers:
     return jobs if address is None else make_workers("ray", address)
 
 
-def _tell(run: Run) -> None:
-    config = run.config
-    typer.echo(
-        f"{config.model} / {config.target} / seed {config.seed}: {run.mean:.4f} "
-        f"{'missed' if run.missed else 'ok'} ({run.nodes} nodes, {run.edges} edges, "
-        f"{run.seconds:.1f} s)",
-        err=True,
-    )
+def _tell(row: object) -> None:
+    typer.echo(str(row), err=True)
 
 
-def _echo_table(summary: pd.DataFrame) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    from gnninterpreter.experiments.robustness import NEAR, TIMES
+def _echo_robustness(summary: pd.DataFrame) -> None:
+    from gnninterpreter.experiments.robustness.summary import NEAR, TIMES
 
     limited = bool(summary.best.notna().any())
-    columns = ["model", "target", "runs", "missed", "lowest", "mean", "size", "oracle", "s"]
+    columns = {name: how for name, how in ROBUSTNESS.items() if limited or name != "best"}
+    _echo_table("Robustness over seeds", summary, columns)
+    typer.echo("nodes, edges, s: medians; oracle: how often it agrees")
     if limited:
-        columns.insert(4, "best")
-    # Without lines between columns it fits on 80.
-    table = Table(
-        title="Robustness over seeds", title_justify="left", box=None, padding=(0, 1, 0, 0)
-    )
-    for name in columns:
-        side: Literal["left", "right"] = "left" if name in ("model", "target") else "right"
-        table.add_column("class" if name == "target" else name, justify=side, no_wrap=True)
-    shown = summary.assign(
-        best=[_cell("{:.4f}", value) for value in summary.best],
-        lowest=[_cell("{:.4f}", value) for value in summary.lowest],
-        mean=[_cell("{:.4f}", value) for value in summary["mean"]],
-        size=[f"{n:g}/{m:g}" for n, m in zip(summary.nodes, summary.edges, strict=True)],
-        oracle=[_cell("{:.0%}", value) for value in summary.oracle_agrees],
-        s=[_cell("{:.1f}", value) for value in summary.seconds],
-    )
-    for row in shown[columns].astype(str).to_numpy().tolist():
-        table.add_row(*row)
-    table.caption = "size: median nodes/edges; oracle: how often it agrees; s: median seconds"
-    if limited:
-        table.caption += "\nbest: found by a larger search, where the model allows no 0.99"
-    Console().print(table)
+        typer.echo("best: found by a larger search, where the model allows no 0.99")
     runs, missed = int(summary.runs.sum()), int(summary.missed.sum())
     typer.echo(f"{runs - missed} of {runs} runs reached 0.99 with a feasible graph")
     if limited:
@@ -211,5 +223,26 @@ def _echo_table(summary: pd.DataFrame) -> None:
         )
 
 
-def _cell(form: str, value: float) -> str:
-    return "" if math.isnan(value) else form.format(value)
+def _echo_realism(summary: pd.DataFrame) -> None:
+    from gnninterpreter.experiments.realism.summary import unmet
+
+    for method in summary.method.unique():
+        _echo_table(f"Realism: {method}", summary[summary.method == method], REALISM)
+    typer.echo(REALISM_CAPTION)
+    for line in unmet(summary):
+        typer.echo(f"not reached: {line}")
+
+
+def _echo_table(title: str, summary: pd.DataFrame, columns: dict[str, tuple[str, str]]) -> None:
+    from gnninterpreter.cli.output import print_table
+
+    rows = [
+        [f"{row['model']} {row['target']}"]
+        + [
+            "-" if math.isnan(row[name]) else form.format(row[name])
+            for name, form in columns.values()
+        ]
+        for row in summary.to_dict("records")
+    ]
+    headings = {"class": "left", **dict.fromkeys(columns, "right")}
+    print_table(title, headings, rows, width=WIDTH)

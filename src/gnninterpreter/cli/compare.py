@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnninterpreter.cli.options import Forward, Quiet, Restarts, labelled_graphs
+from gnninterpreter.cli.options import Forward, Json, Quiet, Restarts, Seed, labelled_graphs
+from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import ExplanationSet
@@ -28,7 +28,7 @@ def compare(
     second: Annotated[str, _side_argument("B")],
     data: Annotated[str | None, labelled_graphs(". Bundled models need none.")] = None,
     restarts: Restarts = 8,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same explanations.")] = 0,
+    seed: Seed = 0,
     fidelity: Annotated[
         bool,
         typer.Option(
@@ -40,9 +40,7 @@ def compare(
         Path | None,
         typer.Option(metavar="FILE", help="HTML page to write.", show_default=False),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the comparison as one JSON document.")
-    ] = False,
+    as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Put two models side by side, or one before and after it was trained again.
@@ -57,15 +55,14 @@ def compare(
     - `gnninterpreter compare mylab:old mylab:new --data mylab:graphs --json`
     """
     from gnninterpreter.cli.output import echo_json, only_results
-    from gnninterpreter.cli.threads import use_threads
 
-    use_threads(1)
+    limit_threads(1)
     with only_results(as_json):
         from gnninterpreter.explanation.compare import compare as put_side_by_side
         from gnninterpreter.references import load_data, load_forward
 
-        call = None if forward is None else load_forward(forward)
-        dataset = None if data is None else load_data(data)
+        call = load_forward(forward)
+        dataset = load_data(data)
         settings = {"restarts": restarts, "seed": seed, "forward": call}
         sides = [_side(one, dataset, settings, quiet) for one in (first, second)]
         found = put_side_by_side(
@@ -102,20 +99,13 @@ def _side(
 
 
 def _echo(found: Comparison) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
+    from gnninterpreter.cli.output import print_table
     from gnninterpreter.report.comparison import comparison_rows, overall_lines, words
 
-    console = Console(file=sys.stdout)
+    # Two runs may have one name.
+    first, second = (f"{letter}: {name}" for letter, name in zip("AB", found.names, strict=True))
+    columns = {"": "fold", first: "fold", second: "fold"}
     for one in found.classes:
-        table = Table(title=Text(f"{one.name}: {words(one)}"), title_justify="left")
-        table.add_column("")
-        for name in found.names:
-            table.add_column(Text(name), overflow="fold")
-        for row in comparison_rows(one):
-            table.add_row(*(Text(cell) for cell in row))
-        console.print(table)
+        print_table(f"{one.name}: {words(one)}", columns, comparison_rows(one), lines=True)
     for line in overall_lines(found):
         typer.echo(line)

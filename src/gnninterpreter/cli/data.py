@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from gnninterpreter.cli.failing import plainly
+from gnninterpreter.cli.options import Json
 
 __all__ = ["data"]
 
@@ -24,7 +25,7 @@ def stats(
         int | None,
         typer.Option("--oracle", help="Graphs to ask the rule about; all when omitted."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Count the graphs, nodes, edges and classes of a data set, and ask its rule.
 
@@ -46,29 +47,24 @@ def stats(
 
 
 def _echo_table(rows: list[dict[str, Any]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from gnninterpreter.cli.output import print_table
 
-    table = Table(title="Data sets", title_justify="left", show_lines=True)
-    for column in ("name", "classes"):
-        table.add_column(column, no_wrap=True)
-    table.add_column("features", overflow="fold")
-    for column in ("graphs", "edges", "nodes", "oracle"):
-        table.add_column(column, justify="right", no_wrap=True)
-    for row in rows:
-        agreement = row["oracle_agreement"]
-        table.add_row(
+    cells = [
+        [
             row["name"],
-            Text("\n".join(f"{name}: {count}" for name, count in row["classes"].items())),
-            Text(_features(row)),
+            "\n".join(f"{name}: {count}" for name, count in row["classes"].items()),
+            _features(row),
             f"{row['graphs']:,}",
             f"{row['mean_edges']:.2f}",
             f"{row['mean_nodes']:.2f}",
-            "" if agreement is None else f"{100 * agreement:.1f}%",
-        )
-    table.caption = "edges and nodes are means; oracle: how often the rule agrees with the label"
-    Console().print(table)
+            "" if row["oracle_agreement"] is None else f"{row['oracle_agreement']:.1%}",
+        ]
+        for row in rows
+    ]
+    columns = {"name": "left", "classes": "left", "features": "fold"}
+    columns |= dict.fromkeys(("graphs", "edges", "nodes", "oracle"), "right")
+    caption = "edges and nodes are means; oracle: how often the rule agrees with the label"
+    print_table("Data sets", columns, cells, caption=caption, lines=True)
 
 
 def _features(row: dict[str, Any]) -> str:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from gnninterpreter.cli.options import Iterations, Json, Overwrite, Quiet, Restarts
+from gnninterpreter.cli.explain import explain
+from gnninterpreter.cli.options import Iterations, Json, Overwrite, Quiet, Restarts, Seed
 
 __all__ = ["demo"]
 
@@ -20,7 +21,7 @@ def demo(
     ] = Path("demo"),
     overwrite: Overwrite = False,
     restarts: Restarts = 8,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same explanations.")] = 0,
+    seed: Seed = 0,
     iterations: Iterations = None,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -37,35 +38,14 @@ def demo(
     - `gnninterpreter demo`
     - `gnninterpreter demo --out elsewhere --seed 1`
     """
-    from gnninterpreter.cli.output import (
-        check_output,
-        echo_json,
-        echo_table,
-        with_graphs,
-        write_output,
-    )
-
-    check_output(out, overwrite)
-    from gnninterpreter import api, datasets
-    from gnninterpreter.cli.progress import LiveProgress
-    from gnninterpreter.cli.threads import use_threads
-    from gnninterpreter.models import load
-    from gnninterpreter.search import Recipe
-
-    use_threads(1)
-    model, graphs = load(MODEL), datasets.load(MODEL)
-    result = api.explain(
-        model,
-        graphs,
+    explain(
+        MODEL,
+        data=MODEL,
+        out=out,
+        overwrite=overwrite,
         restarts=restarts,
         seed=seed,
-        recipe="auto" if iterations is None else Recipe.auto(iterations=iterations),
-        progress=False if quiet else LiveProgress(transient=True),
-        resume=out,
+        iterations=iterations,
+        quiet=quiet,
+        as_json=as_json,
     )
-    report = write_output(result, out, overwrite, model, graphs)
-    if as_json:
-        echo_json(with_graphs(result))
-    else:
-        echo_table(result)
-    typer.echo(f"report: {report.resolve()}", err=as_json)

@@ -11,12 +11,15 @@ import typer
 from gnninterpreter.cli.options import (
     Forward,
     Iterations,
+    Json,
     Overwrite,
     Quiet,
     Restarts,
+    Seed,
     names_of,
 )
 from gnninterpreter.errors import SpecError
+from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
     from gnninterpreter.search import Recipe
@@ -81,7 +84,7 @@ def explain(
         ),
     ] = None,
     restarts: Restarts = 8,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same explanations.")] = 0,
+    seed: Seed = 0,
     device: Annotated[str, typer.Option(help="Where to run: cpu, cuda or cuda:1.")] = "cpu",
     threads: Annotated[
         int, typer.Option(help="CPU threads; more than one pays only for large models.")
@@ -129,9 +132,7 @@ def explain(
         ),
     ] = None,
     overwrite: Overwrite = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print results and graphs as one JSON document.")
-    ] = False,
+    as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Explain the classes, labels or values of a graph-level model.
@@ -157,12 +158,11 @@ def explain(
         with_graphs,
         write_output,
     )
-    from gnninterpreter.cli.threads import use_threads
 
     chosen = _recipe(recipe, max_nodes, iterations)
     if out is not None:
         check_output(out, overwrite)
-    use_threads(threads)
+    limit_threads(threads)
     with only_results(as_json):
         from gnninterpreter import api
         from gnninterpreter.cli.progress import LiveProgress
@@ -170,7 +170,7 @@ def explain(
 
         molecules = None if smiles is None else (smiles, label or [], preset)
         found, dataset = load_subject(model, data, molecules, partial(typer.echo, err=True))
-        call = None if forward is None else load_forward(forward)
+        call = load_forward(forward)
         result = api.explain(
             found,
             dataset,

@@ -25,14 +25,7 @@ T = TypeVar("T")
 
 
 def plainly(command: Callable[P, T]) -> Callable[P, T]:
-    """Make a command report user errors in one sentence.
-
-    Args:
-        command: The command; its signature stays as it is.
-
-    Returns:
-        The same command; it ends with exit code 2 for a `GNNInterpreterError`, 130 for Ctrl-C.
-    """
+    """Make a command end with one sentence: exit code 2 for a user's error, 130 for Ctrl-C."""
 
     @functools.wraps(command)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> T:

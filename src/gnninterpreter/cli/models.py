@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+from gnninterpreter.cli.options import Json
 
 if TYPE_CHECKING:
     from gnninterpreter.models import Bundle
@@ -17,7 +16,7 @@ PER_CLASS = ("f1", "roc_auc")
 
 
 def models(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: Json = False,
 ) -> None:
     """List the classifiers that ship with the package.
 
@@ -45,25 +44,18 @@ def _described(bundle: Bundle) -> dict[str, Any]:
 
 
 def _echo_table(bundles: list[Bundle]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from gnninterpreter.cli.output import print_table
 
-    table = Table(title="Bundled models", title_justify="left", show_lines=True)
-    for name in ("name", "class, label or value"):
-        table.add_column(name, no_wrap=True)
-    for name in ("F1", "AUC", "on its test part"):
-        table.add_column(name, justify="right", no_wrap=True)
+    rows = []
     for bundle in bundles:
         part = "test" if "test" in bundle.scores else next(iter(bundle.scores), None)
         scores = None if part is None else bundle.scores[part]
-        table.add_row(
-            bundle.name,
-            Text("\n".join(bundle.spec.class_names)),
-            *("\n".join(f"{v:.2f}" for v in getattr(scores, name, ())) for name in PER_CLASS),
-            "" if scores is None else "\n".join([*_figures(scores), f"{scores.count:,} graphs"]),
-        )
-    Console(file=sys.stdout).print(table)
+        each = ("\n".join(f"{v:.2f}" for v in getattr(scores, name, ())) for name in PER_CLASS)
+        told = [] if scores is None else [*_figures(scores), f"{scores.count:,} graphs"]
+        rows.append([bundle.name, "\n".join(bundle.spec.class_names), *each, "\n".join(told)])
+    columns = {"name": "left", "class, label or value": "left"}
+    columns |= dict.fromkeys(("F1", "AUC", "on its test part"), "right")
+    print_table("Bundled models", columns, rows, lines=True)
 
 
 def _figures(scores: ModelScores) -> list[str]:

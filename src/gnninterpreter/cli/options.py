@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import ExplanationSet
 
 __all__ = [
     "Address",
     "Forward",
     "Iterations",
+    "Json",
     "Overwrite",
     "Quiet",
     "Restarts",
     "Run",
+    "Seed",
     "explained_model",
     "labelled_graphs",
     "names_of",
+    "opened_run",
 ]
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.", show_default=False)]
@@ -45,8 +52,7 @@ Address = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
-
-
+Seed = Annotated[int, typer.Option(help="The same seed gives the same results.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 
 
@@ -58,6 +64,17 @@ def explained_model(what_for: str = "") -> object:
         "by itself.",
         show_default=False,
     )
+
+
+def opened_run(
+    run: Path, model: str | None, data: str | None, forward: str | None
+) -> tuple[ExplanationSet, Any, Any, Callable[..., Any] | None]:
+    """A stored run with its model, data and way to call the model, where they are known."""
+    from gnninterpreter.explanation import load_run
+    from gnninterpreter.references import load_data, load_forward, load_run_model
+
+    result, dataset = load_run(run), load_data(data)
+    return result, load_run_model(result, model, dataset), dataset, load_forward(forward)
 
 
 def names_of(written: str) -> list[str]:

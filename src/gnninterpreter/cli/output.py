@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ __all__ = [
     "echo_json",
     "echo_table",
     "only_results",
+    "print_table",
     "verdict_text",
     "with_graphs",
     "write_output",
@@ -38,11 +39,7 @@ STYLES = {"good": "green", "caution": "yellow", "bad": "bold red"}
 
 
 def check_output(folder: Path, overwrite: bool) -> None:
-    """Check, before any work is done, that a run can be written to a folder; nothing is left there.
-
-    Raises:
-        OutputError: If it already holds a run, is a file, or cannot be written.
-    """
+    """Check, before any work is done, that a run can be written to a folder."""
     from gnninterpreter.explanation.storage import check_folder
 
     check_folder(folder, overwrite)
@@ -67,20 +64,7 @@ def write_output(
     forward: Callable[..., Any] | None = None,
     audit: Audit | None = None,
 ) -> Path:
-    """Write the report and then the run, whose index is what makes the folder a run.
-
-    Args:
-        result: The run.
-        folder: Where to.
-        overwrite: Whether a run that is there may be replaced.
-        model: The model, for what the report asks it besides.
-        dataset: Labelled graphs, for the nearest ones.
-        forward: How to call the model, where its signature does not say.
-        audit: Findings for the report.
-
-    Returns:
-        The path of the report.
-    """
+    """Write the report and then the run, whose index is what makes the folder a run."""
     check_output(folder, overwrite)
     try:
         report = result.report(folder / REPORT, model, dataset, forward=forward, audit=audit)
@@ -106,12 +90,55 @@ def echo_json(values: Any) -> None:
     typer.echo(json.dumps(finite(values), indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def echo_table(result: ExplanationSet) -> None:
-    """Print what every class came to, and why."""
+def print_table(
+    title: str,
+    columns: Mapping[str, str],
+    rows: Iterable[Iterable[str | Text]],
+    *,
+    caption: str | None = None,
+    lines: bool = False,
+    width: int = 0,
+) -> None:
+    """Print a table.
+
+    Args:
+        title: What stands above it.
+        columns: Headings, each ``"left"``, ``"right"``, or ``"fold"`` where cells may be broken.
+        rows: The cells.
+        caption: What stands below it.
+        lines: Whether rows are told apart by lines; without, columns are as narrow as can be.
+        width: Columns that it may take, at the fewest: a narrow terminal would leave figures out.
+    """
+    from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    table = Table(
+        title=Text(title),
+        caption=caption,
+        title_justify="left",
+        caption_justify="left",
+        show_lines=lines,
+        box=box.HEAVY_HEAD if lines else None,
+        padding=(0, 1) if lines else (0, 1, 0, 0),
+    )
+    for name, kind in columns.items():
+        table.add_column(
+            Text(name),
+            justify="right" if kind == "right" else "left",
+            no_wrap=kind != "fold",
+            overflow="fold" if kind == "fold" else "ellipsis",
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    console = Console(file=sys.stdout)
+    console.width = max(console.width, width)
+    console.print(table)
+
+
+def echo_table(result: ExplanationSet) -> None:
+    """Print what every class came to, and why."""
     from gnninterpreter.cli.answers import (
         core_cell,
         given_cell,
@@ -126,29 +153,20 @@ def echo_table(result: ExplanationSet) -> None:
     if not all(explanation.target.probable for explanation in result.values()):
         said, what = ("says", "what the model says of samples, on average")
     graphs = {"class": "the class", "label": "graphs with the label"}.get(noun, "such graphs")
-    table = Table(
-        title=f"What {result.model_name} has learned",
+    figures = (given_cell, prototype_cell, typical_cell, core_cell)
+    print_table(
+        f"What {result.model_name} has learned",
+        {noun: "fold", **dict.fromkeys((said, "prototype", "typical", "core"), "right")}
+        | {"verdict": "fold"},
+        (
+            [one.name, *(cell(one) for cell in figures), verdict_text(one.verdict)]
+            for one in result.values()
+        ),
         caption=f"{said}: {what}; prototype: nodes / edges\n"
         "typical: share of real graphs that are less typical than the prototype\n"
         f"core: share of {graphs} that holds it, times as often as elsewhere",
-        title_justify="left",
-        caption_justify="left",
+        lines=True,
     )
-    table.add_column(noun, overflow="fold", min_width=12)
-    for name in (said, "prototype", "typical", "core"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("verdict", min_width=18)
-    for explanation in result.values():
-        table.add_row(
-            Text(explanation.name),
-            given_cell(explanation),
-            prototype_cell(explanation),
-            typical_cell(explanation),
-            core_cell(explanation),
-            verdict_text(explanation.verdict),
-        )
-    console = Console(file=sys.stdout)
-    console.print(table)
     for explanation in result.values():
         for reason in (*explanation.verdict.reasons, *explanation.notes):
             typer.echo(f"{explanation.name}: {reason}")

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from gnninterpreter.cli.options import Address, Json
+from gnninterpreter.parallel import limit_threads
 
 __all__ = ["Study", "paper"]
 
@@ -72,13 +73,12 @@ def paper(
     - `gnninterpreter paper verification --out results`
     """
     from gnninterpreter.cli.output import echo_json
-    from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.experiments.paper import STUDIES, Settings, run
     from gnninterpreter.experiments.paper.compute import CACHE, list_computations
     from gnninterpreter.experiments.store import Store
     from gnninterpreter.sweep import make_workers
 
-    use_threads(1)
+    limit_threads(1)
     wanted = STUDIES if study is Study.ALL else (study.value,)
     if list_only:
         store = Store(out / CACHE, any_version)

@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from gnninterpreter.cli.options import Forward, Json, Run, explained_model, labelled_graphs
+from gnninterpreter.cli.options import (
+    Forward,
+    Json,
+    Run,
+    explained_model,
+    labelled_graphs,
+    opened_run,
+)
+from gnninterpreter.parallel import limit_threads
 
 __all__ = ["report"]
 
@@ -33,15 +41,9 @@ def report(
     - `gnninterpreter report run --model mylab.models:trained --data mylab.data:graphs`
     """
     from gnninterpreter.cli.output import REPORT, echo_json
-    from gnninterpreter.cli.threads import use_threads
-    from gnninterpreter.explanation import load_run
-    from gnninterpreter.references import load_data, load_forward, load_run_model
 
-    use_threads(1)
-    result = load_run(run)
-    dataset = None if data is None else load_data(data)
-    call = None if forward is None else load_forward(forward)
-    found = load_run_model(result, model, dataset)
+    limit_threads(1)
+    result, found, dataset, call = opened_run(run, model, data, forward)
     written = result.report(out or run / REPORT, found, dataset, forward=call)
     if as_json:
         echo_json({"report": str(written.resolve()), **result.summary()})

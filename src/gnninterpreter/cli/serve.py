@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from gnninterpreter.cli.failing import INTERRUPTED
-from gnninterpreter.cli.options import Forward, Run, explained_model, labelled_graphs
+from gnninterpreter.cli.options import Forward, Run, explained_model, labelled_graphs, opened_run
 from gnninterpreter.errors import ModelError, OutputError
+from gnninterpreter.parallel import limit_threads
 
 __all__ = ["serve"]
 
@@ -37,20 +38,14 @@ def serve(
     - `gnninterpreter serve demo`
     - `gnninterpreter serve run --model mylab.models:trained --data mylab.data:graphs`
     """
-    from gnninterpreter.cli.threads import use_threads
-    from gnninterpreter.explanation import load_run
-    from gnninterpreter.references import load_data, load_forward, load_run_model
     from gnninterpreter.web import Backend, create_app, make_server
 
-    use_threads(1)
-    result = load_run(run)
-    dataset = None if data is None else load_data(data)
-    found = load_run_model(result, model, dataset)
+    limit_threads(1)
+    result, found, dataset, call = opened_run(run, model, data, forward)
     if found is None:
         raise ModelError(
             f"{run} does not hold the model {result.model_name!r} itself; name it with --model"
         )
-    call = None if forward is None else load_forward(forward)
     backend = Backend(result, run, found, dataset, forward=call)
     app = create_app(backend, host)
     listener = _listen(host, port)

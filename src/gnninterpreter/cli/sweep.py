@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnninterpreter.cli.options import Address, Quiet
+from gnninterpreter.cli.options import Address, Json, Quiet
+from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
     from gnninterpreter.sweep import Tally
@@ -57,9 +58,7 @@ def sweep(
     list_only: Annotated[
         bool, typer.Option("--list", help="Say what there is to do, and stop.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print how it stands as one JSON document.")
-    ] = False,
+    as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Explain or audit many models: models x classes x seeds x recipes.
@@ -82,9 +81,8 @@ def sweep(
     - `gnninterpreter sweep audits.toml --address 10.0.0.1:6379`
     """
     from gnninterpreter.cli.output import echo_json, only_results
-    from gnninterpreter.cli.threads import use_threads
 
-    use_threads(1)
+    limit_threads(1)
     failures: list[dict[str, Any]] = []
     with only_results(as_json):
         from gnninterpreter.sweep import jobs_of, make_workers, pending, read_sweep, run_sweep

@@ -12,6 +12,7 @@ import typer
 
 from gnninterpreter.cli.models import PER_CLASS
 from gnninterpreter.cli.options import Json
+from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
     from gnninterpreter.models.scores import ModelScores
@@ -66,11 +67,10 @@ def train(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from gnninterpreter.cli.output import check_output, echo_json, only_results
-    from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.training.figures import measure_recipe
     from gnninterpreter.training.recipes import train_bundle, training_recipe
 
-    use_threads(threads)
+    limit_threads(threads)
     if statistics_only:
         _refresh(out, name, root)
         return

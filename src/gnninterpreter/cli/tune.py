@@ -9,6 +9,7 @@ import typer
 
 from gnninterpreter.cli.options import Address, Quiet
 from gnninterpreter.cli.sweep import Engine, EngineName, Jobs
+from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
     from gnninterpreter.sweep.tune import Trial
@@ -59,12 +60,11 @@ def tune(
     """
     from dataclasses import replace
 
-    from gnninterpreter.cli.threads import use_threads
     from gnninterpreter.sweep import make_workers, save_recipe
     from gnninterpreter.sweep.tune import read_tuning
     from gnninterpreter.sweep.tune import tune as search
 
-    use_threads(1)
+    limit_threads(1)
     asked = read_tuning(spec)
     if trials is not None:
         asked = replace(asked, trials=trials)

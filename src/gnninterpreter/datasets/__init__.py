@@ -11,6 +11,7 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+from gnninterpreter.arguments import folded
 from gnninterpreter.datasets.base import ExplainableDataset
 from gnninterpreter.datasets.summary import summarize
 from gnninterpreter.errors import DataError
@@ -52,10 +53,9 @@ def dataset_class(name: str) -> type[ExplainableDataset]:
     Raises:
         DataError: If there is no data set of that name.
     """
-    folded = str(name).strip().lower().replace("-", "_")
-    if folded not in _CLASSES:
+    if folded(name) not in _CLASSES:
         raise DataError(f"there is no data set {name!r}; the names are {', '.join(NAMES)}")
-    module, attribute = _CLASSES[folded]
+    module, attribute = _CLASSES[folded(name)]
     found: type[ExplainableDataset] = getattr(
         importlib.import_module(f"gnninterpreter.datasets.{module}"), attribute
     )

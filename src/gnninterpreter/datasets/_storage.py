@@ -14,7 +14,14 @@ from torch import Tensor
 
 from gnninterpreter.files import atomic_path, read_file
 
-__all__ = ["cache_folder", "pack_tensors", "read_tensors", "unpack_tensors", "write_tensors"]
+__all__ = [
+    "below",
+    "cache_folder",
+    "pack_tensors",
+    "read_tensors",
+    "unpack_tensors",
+    "write_tensors",
+]
 
 CACHE_VARIABLE = "GNNINTERPRETER_CACHE"
 # What a few hundred kilobytes may grow to when they are unpacked.
@@ -40,12 +47,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what `write_tensors` wrote.
-
-    Raises:
-        OSError: If the file cannot be opened.
-        ValueError: If it is truncated, or no file of ours.
-    """
+    """Read what `write_tensors` wrote."""
     from safetensors import SafetensorError
     from safetensors.torch import load
 
@@ -62,6 +64,11 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     return tensors, header
 
 
+def below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The tensors whose names begin with a prefix, by the rest of their names."""
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+
 def pack_tensors(tensors: Mapping[str, Tensor]) -> Tensor:
     """Return tensors as one, compressed without loss; a tenth of the size where they repeat."""
     from safetensors.torch import save
@@ -71,11 +78,7 @@ def pack_tensors(tensors: Mapping[str, Tensor]) -> Tensor:
 
 
 def unpack_tensors(packed: Tensor) -> dict[str, Tensor]:
-    """Read what `pack_tensors` made.
-
-    Raises:
-        ValueError: If it is damaged, or too large.
-    """
+    """Read what `pack_tensors` made."""
     from safetensors import SafetensorError
     from safetensors.torch import load
 

@@ -98,6 +98,18 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         """Tell whether its graphs are exactly those stored: no transform, no subset."""
         return self.transform is None and self._indices is None and len(self) > 1
 
+    def as_graphs(self) -> list[Data] | None:
+        """All graphs at once, many times faster than one by one; None if they are not as stored."""
+        if not self.is_plain():
+            return None
+        parts = {
+            key: self._data[key].split(sizes.diff().tolist(), dim=1 if key == "edge_index" else 0)
+            for key, sizes in self.slices.items()
+        }
+        return [
+            Data(**dict(zip(parts, one, strict=True))) for one in zip(*parts.values(), strict=True)
+        ]
+
     def split(self, kind: str = "random", seed: int = 0) -> Split:
         """Split the graphs into 80% training, 10% validation and 10% test, class by class.
 

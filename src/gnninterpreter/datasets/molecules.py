@@ -12,11 +12,7 @@ NITROGEN, OXYGEN = 1, 2
 
 
 def nitro_groups(graph: Data) -> int:
-    """Count the NO2 groups: a nitrogen with two oxygens that have no other neighbor.
-
-    Args:
-        graph: A molecule whose ``x`` is one-hot in the atoms of `gnninterpreter.datasets.mutag`.
-    """
+    """Count the NO2 groups: a nitrogen with two oxygens that have no other neighbor."""
     return len(_nitro(graph))
 
 

@@ -73,9 +73,6 @@ def find_motifs(graph: Data) -> list[str]:
 
     A motif is held if some nodes of its colors have exactly its edges between them (an induced
     subgraph).
-
-    Args:
-        graph: A graph whose ``x`` is one-hot in the five colors.
     """
     neighbors = adjacency(graph)
     by_color: list[set[int]] = [set() for _ in COLORS]

@@ -1,7 +1,8 @@
 """MUTAG: 188 nitro compounds that do or do not cause mutations, the one real data set.
 
-Debnath et al. (1991), as the TU collection publishes it. It is looked for in ``root``, then in the
-installed `grakel` package, which carries a copy, and downloaded otherwise.
+Debnath et al. (1991), as the TU collection publishes it. It is looked for in ``root``, in the
+folder that ``GNNINTERPRETER_DATA`` names, then in the installed `grakel` package, which carries a
+copy, and downloaded otherwise.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.datasets.base import ExplainableDataset, undirected_graph
+from gnninterpreter.datasets.published import data_folder
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import Categorical, GraphSpec
 
@@ -106,12 +108,13 @@ class MUTAG(ExplainableDataset):
 
 def _find_files(root: Path) -> tuple[Path, str]:
     """Return the folder of the files, and where it was found."""
-    for folder in (root, root / "MUTAG" / "raw", root / "raw", root / "MUTAG"):
-        if (folder / "MUTAG_A.txt").is_file():
-            return folder, "root"
+    for place in (root, *filter(None, [data_folder()])):
+        for folder in (place, place / "MUTAG" / "raw", place / "raw", place / "MUTAG"):
+            if (folder / "MUTAG_A.txt").is_file():
+                return folder, "root"
     found = importlib.util.find_spec("grakel")
-    for place in found.submodule_search_locations or () if found else ():
-        folder = Path(place) / "tests" / "data" / "MUTAG"
+    for inside in found.submodule_search_locations or () if found else ():
+        folder = Path(inside) / "tests" / "data" / "MUTAG"
         if (folder / "MUTAG_A.txt").is_file():
             return folder, "grakel"
     return _download(root), "download"

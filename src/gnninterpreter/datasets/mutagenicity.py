@@ -74,10 +74,5 @@ class Mutagenicity(MolecularDataset):
 
     @staticmethod
     def oracle(graph: Data) -> int:
-        """Return mutagen where a toxicophore is found: a rule of thumb, right for 80 in 100.
-
-        Raises:
-            DataError: If the toxicophores are not at hand, or the graph is no possible molecule.
-            MissingExtraError: If RDKit is not installed.
-        """
+        """Return mutagen where a toxicophore is found: a rule of thumb, right for 80 in 100."""
         return 0 if toxicophores_in(graph, Mutagenicity.spec) else 1

@@ -17,14 +17,19 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from gnninterpreter.datasets.rome import DATA_VARIABLE
 from gnninterpreter.errors import DataError
 from gnninterpreter.files import atomic_path, read_file
 
-__all__ = ["PublishedFile", "data_folder"]
+__all__ = ["DATA_VARIABLE", "MissingFileError", "PublishedFile", "data_folder"]
+
+DATA_VARIABLE = "GNNINTERPRETER_DATA"
 
 MOST_BYTES = 2**28
 BROKEN = (OSError, EOFError, KeyError, ValueError, tarfile.TarError, zlib.error, zipfile.BadZipFile)
+
+
+class MissingFileError(DataError):
+    """No folder has the file, and it cannot be downloaded."""
 
 
 def data_folder() -> Path | None:
@@ -38,8 +43,8 @@ class PublishedFile:
     """A file that others publish.
 
     Args:
-        names: Names it may have, the first where to put it; ``.gz``, ``.tgz`` and ``.zip`` are
-            unpacked.
+        names: Names it may have, the first where to put it; ``.gz`` is unpacked, and
+            ``.tgz`` and ``.zip`` where they have members.
         url: Where it is published.
         sha256: Hash of its contents, unpacked: of its ``members`` one after the other.
         members: Names of the files in an archive, without their folder.
@@ -51,19 +56,21 @@ class PublishedFile:
     members: tuple[str, ...] = ()
 
     def read(self, root: Path) -> list[bytes]:
-        """Return the contents of the file, or of each member of the archive.
+        """Return the contents of the file, or of each member of the archive."""
+        return self._checked(self.find(root))
 
-        Args:
-            root: Folder to look in first, and to download to.
-
-        Raises:
-            DataError: If it is not to be had, or is not the published one.
-        """
+    def find(self, root: Path, *, download: bool = True) -> Path:
+        """Return where the file lies, after checking it; it is fetched where no folder has it."""
         folders = [root, *filter(None, [data_folder()])]
         for path in (folder / name for folder in folders for name in self.names):
             if path.is_file():
-                return self._checked(path)
-        return self._fetched(root / self.url.rsplit("/", 1)[-1], folders)
+                self._checked(path)
+                return path
+        searched = " or ".join(str(folder) for folder in folders)
+        advice = f"put {self.names[0]} into {searched}, or name its folder in {DATA_VARIABLE}"
+        if not download:
+            raise MissingFileError(f"no folder has {self.names[0]}; {advice}")
+        return self._fetched(root / self.url.rsplit("/", 1)[-1], advice)
 
     def _checked(self, path: Path) -> list[bytes]:
         try:
@@ -80,7 +87,7 @@ class PublishedFile:
             )
         return parts
 
-    def _fetched(self, path: Path, folders: list[Path]) -> list[bytes]:
+    def _fetched(self, path: Path, advice: str) -> Path:
         import urllib.request
 
         try:
@@ -89,26 +96,23 @@ class PublishedFile:
             with atomic_path(path) as temporary:
                 temporary.write_bytes(content)
         except OSError as error:
-            searched = " or ".join(str(folder) for folder in folders)
-            raise DataError(
-                f"cannot download {self.url} ({error}); put {self.names[0]} into {searched}, or "
-                f"name its folder in {DATA_VARIABLE}"
-            ) from error
+            raise MissingFileError(f"cannot download {self.url} ({error}); {advice}") from error
         try:
-            return self._checked(path)
+            self._checked(path)
         except DataError:
             path.unlink()
             raise
+        return path
 
 
 def _unpacked(name: str, content: bytes, members: tuple[str, ...]) -> list[bytes]:
+    if not members:
+        return [gzip.decompress(content) if name.endswith(".gz") else content]
     if name.endswith(".tgz"):
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             found = {Path(m.name).name: m for m in archive.getmembers() if m.isfile()}
             streams = [archive.extractfile(found[member]) for member in members]
             return [stream.read() for stream in streams if stream is not None]
-    if name.endswith(".zip"):
-        with zipfile.ZipFile(io.BytesIO(content)) as packed:
-            places = {Path(place).name: place for place in packed.namelist()}
-            return [packed.read(places[member]) for member in members]
-    return [gzip.decompress(content) if name.endswith(".gz") else content]
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        places = {Path(place).name: place for place in packed.namelist()}
+        return [packed.read(places[member]) for member in members]

@@ -1,13 +1,7 @@
-"""The Rome graphs, on which three of the data sets are built: found, checked and parsed.
-
-The archive is looked for in the data set's ``root``, then in the folder that the environment
-variable ``GNNINTERPRETER_DATA`` names, then downloaded.
-"""
+"""The Rome graphs, on which three of the data sets are built: found, checked and parsed."""
 
 from __future__ import annotations
 
-import hashlib
-import os
 import tarfile
 import zlib
 from collections.abc import Iterator
@@ -15,13 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from gnninterpreter.datasets.published import MissingFileError, PublishedFile
 from gnninterpreter.errors import DataError
-from gnninterpreter.files import atomic_path
 
 __all__ = [
     "BaseGraph",
-    "MissingArchiveError",
-    "check_archive",
     "find_archive",
     "parse_graphml",
     "read_archive",
@@ -30,12 +22,7 @@ __all__ = [
 ARCHIVE = "rome-graphml.tgz"
 SHA256 = "84de549313c79048d0e8157727f3e71aea6caf859336d1e790099110d55dc592"
 URL = "https://www.graphdrawing.org/download/rome-graphml.tgz"
-DATA_VARIABLE = "GNNINTERPRETER_DATA"
 NUM_GRAPHS = 11_534
-
-
-class MissingArchiveError(DataError):
-    """No folder has the archive, and it cannot be downloaded."""
 
 
 @dataclass(frozen=True)
@@ -52,58 +39,15 @@ class BaseGraph:
 
 
 def find_archive(root: Path, *, download: bool = True) -> Path:
-    """Find the archive of the Rome graphs, downloading it where allowed.
-
-    Args:
-        root: Folder to look in first, and to download to.
-        download: Whether to fetch it where no folder has it.
-
-    Returns:
-        The path of an archive whose hash is right.
-
-    Raises:
-        MissingArchiveError: If there is none.
-        DataError: If there is one and it is damaged.
-    """
-    named = os.environ.get(DATA_VARIABLE)
-    folders = [root, *([Path(named).expanduser()] if named else [])]
-    for folder in folders:
-        path = folder / ARCHIVE
-        if path.is_file():
-            check_archive(path)
-            return path
-    if download:
-        return _download(root / ARCHIVE)
-    searched = " or ".join(str(folder) for folder in folders)
-    raise MissingArchiveError(
-        f"the Rome graphs are missing: there is no {ARCHIVE} in {searched}; put it there, name its "
-        f"folder in {DATA_VARIABLE}, or use base='synthetic'"
-    )
-
-
-def check_archive(path: Path) -> None:
-    """Compare the hash of an archive with that of the published one.
-
-    Raises:
-        DataError: If it differs.
-    """
+    """Find an archive of the Rome graphs whose hash is right, downloading it where allowed."""
     try:
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise DataError(f"cannot read {path} ({error.strerror}); check its permissions") from error
-    if digest != SHA256:
-        raise DataError(
-            f"{path} is not the published archive of the Rome graphs: its SHA-256 is "
-            f"{digest[:12]}..., not {SHA256[:12]}...; delete it and fetch it again from {URL}"
-        )
+        return PublishedFile((ARCHIVE,), URL, SHA256).find(root, download=download)
+    except MissingFileError as error:
+        raise MissingFileError(f"{error}, or use base='synthetic'") from error
 
 
 def read_archive(path: Path) -> list[BaseGraph]:
-    """Parse every graph of an archive, in the order of their names.
-
-    Raises:
-        DataError: If the archive is truncated, empty, or holds a file that is not a graph.
-    """
+    """Parse every graph of an archive, in the order of their names."""
     try:
         found = sorted(_members(path))
     except (OSError, EOFError, tarfile.TarError, zlib.error) as error:
@@ -119,13 +63,6 @@ def parse_graphml(text: bytes, name: str) -> BaseGraph:
     """Parse one undirected graph; loops, repeated edges and nodes without edges are dropped.
 
     Three of the Rome graphs have nodes without edges; without these all graphs are connected.
-
-    Args:
-        text: The file's contents.
-        name: The file's name, for messages.
-
-    Raises:
-        DataError: If it is not GraphML, holds no graph, or names a node that is not there.
     """
     try:
         document = ElementTree.fromstring(text)
@@ -167,19 +104,3 @@ def _members(path: Path) -> Iterator[tuple[int, str, bytes]]:
 
 def _tag(element: ElementTree.Element) -> str:
     return element.tag.rsplit("}", 1)[-1]
-
-
-def _download(path: Path) -> Path:
-    import urllib.request
-
-    try:
-        with atomic_path(path) as temporary:
-            with urllib.request.urlopen(URL, timeout=20) as answer:
-                temporary.write_bytes(answer.read())
-            check_archive(temporary)
-    except OSError as error:
-        raise MissingArchiveError(
-            f"cannot download the Rome graphs from {URL} to {path.parent} ({error}); put {ARCHIVE} "
-            f"there, name its folder in {DATA_VARIABLE}, or use base='synthetic'"
-        ) from error
-    return path

@@ -13,11 +13,11 @@ from torch_geometric.data import Data
 
 from gnninterpreter.datasets._storage import cache_folder
 from gnninterpreter.datasets.base import ExplainableDataset
+from gnninterpreter.datasets.published import MissingFileError
 from gnninterpreter.datasets.rome import (
     NUM_GRAPHS,
     SHA256,
     BaseGraph,
-    MissingArchiveError,
     find_archive,
     read_archive,
 )
@@ -94,7 +94,7 @@ class RomeDataset(ExplainableDataset):
         try:
             self._archive = find_archive(Path(self.root))
             logger.info("%s: built on the Rome graphs of %s", self.name, self._archive)
-        except MissingArchiveError as error:
+        except MissingFileError as error:
             self.base = "synthetic"
             logger.warning("%s: built on synthetic graphs, since %s", self.name, error)
 

@@ -19,11 +19,7 @@ DENSITY_STDS = (0.185, 0.139, 0.114, 0.114, 0.104, 0.100, 0.084, 0.082, 0.077)
 
 
 def synthetic_graph(rng: np.random.Generator) -> BaseGraph:
-    """Draw a connected graph: a random recursive tree with random edges on top.
-
-    Args:
-        rng: The source of randomness.
-    """
+    """Draw a connected graph: a random recursive tree with random edges on top."""
     levels = np.linspace(0.0, 1.0, len(SIZE_QUANTILES))
     size = round(float(np.interp(rng.random(), levels, SIZE_QUANTILES)))
     mean = float(np.interp(size, DENSITY_SIZES, DENSITY_MEANS))

@@ -81,16 +81,7 @@ def grouped_split(groups: Tensor, seed: int = 0, shares: tuple[float, float] = S
 
 
 def folds(labels: Tensor, count: int = 10, seed: int = 0) -> list[Tensor]:
-    """Deal the graphs of each class to ``count`` parts, as even as they go.
-
-    Args:
-        labels: Label of each graph, shape [graphs].
-        count: Number of parts.
-        seed: The same seed gives the same parts.
-
-    Returns:
-        The sorted indices of each part; together they are all the graphs, each once.
-    """
+    """Deal the graphs of each class to ``count`` parts, as even as they go; sorted indices."""
     generator = torch.Generator().manual_seed(seed)
     members = [(labels == label).nonzero().flatten() for label in sorted(set(labels.tolist()))]
     order = torch.cat([part[torch.randperm(len(part), generator=generator)] for part in members])

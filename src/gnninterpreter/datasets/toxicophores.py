@@ -15,8 +15,7 @@ from typing import Any
 from torch_geometric.data import Data
 
 from gnninterpreter.chem.molecules import rdkit_chem, sanitized
-from gnninterpreter.datasets.published import data_folder
-from gnninterpreter.datasets.rome import DATA_VARIABLE
+from gnninterpreter.datasets.published import DATA_VARIABLE, data_folder
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec
 
@@ -27,16 +26,7 @@ RULES = "Genotoxic-Carcinogenicity"
 
 
 def toxicophores_in(graph: Data, spec: GraphSpec) -> list[str]:
-    """Names of the toxicophores that a molecule has.
-
-    Args:
-        graph: A molecule, with or without hydrogens.
-        spec: What its features mean; nodes name elements and edges bonds.
-
-    Raises:
-        DataError: If the toxicophores are not at hand, or the graph is no possible molecule.
-        MissingExtraError: If RDKit is not installed.
-    """
+    """Names of the toxicophores that a molecule has, with or without hydrogens."""
     patterns = load_toxicophores()
     from rdkit import rdBase
 
@@ -46,12 +36,7 @@ def toxicophores_in(graph: Data, spec: GraphSpec) -> list[str]:
 
 
 def load_toxicophores() -> dict[str, Any]:
-    """The 19 specific and 10 additional toxicophores as RDKit patterns, by name.
-
-    Raises:
-        DataError: If neither place has them.
-        MissingExtraError: If RDKit is not installed.
-    """
+    """The 19 specific and 10 additional toxicophores as RDKit patterns, by name."""
     folder = data_folder()
     places = [folder / FILE] if folder else []
     found = importlib.util.find_spec("medchem")

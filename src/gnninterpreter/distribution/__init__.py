@@ -1,6 +1,7 @@
 """Probability distributions over graphs, R of them in one batch, and the streams they draw from."""
 
 from gnninterpreter.distribution.distribution import GraphDistribution
+from gnninterpreter.distribution.narrowing import Narrowing
 from gnninterpreter.distribution.start import (
     around_density,
     around_graphs,
@@ -12,6 +13,7 @@ from gnninterpreter.distribution.streams import Streams
 
 __all__ = [
     "GraphDistribution",
+    "Narrowing",
     "Streams",
     "around_density",
     "around_graphs",

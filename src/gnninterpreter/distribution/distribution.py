@@ -15,13 +15,14 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.distribution.features import (
+    Places,
     categorical_bits,
     drawn_values,
     latent_of,
     most_probable_values,
     relaxed_values,
 )
-from gnninterpreter.distribution.pairs import pair_ends
+from gnninterpreter.distribution.pairs import draw_places, pair_ends
 from gnninterpreter.distribution.streams import Streams
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import SpecError
@@ -109,26 +110,26 @@ class GraphDistribution(ByValue):
         """Expected number of edges, [R]."""
         return self.edge_probability.sum(dim=1)
 
-    def undecided(self) -> Tensor:
-        """How much is still open, [R]: entropy in bits of the edges and of the features they touch.
+    def entropy(self) -> Tensor:
+        """Entropy in bits, [R], of the edges and of the features they touch.
 
         0 for a distribution that has collapsed to one graph; an edge with probability one half, or
         a present node with an even choice between two categories, adds 1.
         """
         theta = self.edge_probability
-        open_edges = _bernoulli_bits(self.edge_logits).sum(dim=1)
-        missing = 1 - self.spread(theta)
+        bits = _bernoulli_bits(self.edge_logits).sum(dim=1)
+        missing = 1 - self.to_dense(theta)
         absence = missing.prod(dim=2)
         if self.spec.directed:
             absence = absence * missing.prod(dim=1)
         presence = 1 - absence
         for block, logits in zip(self.spec.nodes, self.node_logits, strict=True):
             if isinstance(block, Categorical):
-                open_edges = open_edges + (categorical_bits(logits) * presence).sum(dim=1)
+                bits = bits + (categorical_bits(logits) * presence).sum(dim=1)
         for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True):
             if isinstance(block, Categorical):
-                open_edges = open_edges + (categorical_bits(logits) * theta).sum(dim=1)
-        return open_edges
+                bits = bits + (categorical_bits(logits) * theta).sum(dim=1)
+        return bits
 
     def relaxed(self, samples: int, temperature: float, streams: Streams) -> DenseGraphs:
         """Draw K independent Concrete samples for each restart (equation 5).
@@ -136,15 +137,16 @@ class GraphDistribution(ByValue):
         Returns:
             R * K soft graphs, the samples of one restart beside each other.
         """
-        dtype, shape = self.edge_logits.dtype, self.edge_logits.shape[1:]
-        noise = streams.logistic(samples, *shape, dtype=dtype)
+        dtype, pairs = self.edge_logits.dtype, self.edge_logits.size(1)
+        of_nodes, of_pairs = self._places(samples)
+        noise = streams.logistic(samples, pairs, dtype=dtype, places=of_pairs(1))
         weight = ((self.edge_logits.unsqueeze(1) + noise) / temperature).sigmoid()
         nodes = [
-            relaxed_values(block, logits, samples, temperature, streams)
+            relaxed_values(block, logits, samples, temperature, streams, of_nodes)
             for block, logits in zip(self.spec.nodes, self.node_logits, strict=True)
         ]
         edges = [
-            relaxed_values(block, logits, samples, temperature, streams)
+            relaxed_values(block, logits, samples, temperature, streams, of_pairs)
             for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True)
         ]
         return self._assemble(weight, nodes, edges)
@@ -159,14 +161,15 @@ class GraphDistribution(ByValue):
                 score-function gradient, which needs them to vary.
         """
         with torch.no_grad():
-            u = streams.uniform(samples, *self.edge_logits.shape[1:])
+            of_nodes, of_pairs = self._places(samples)
+            u = streams.uniform(samples, self.edge_logits.size(1), places=of_pairs(1))
             weight = (u < self.edge_probability.unsqueeze(1)).to(self.edge_logits.dtype)
             nodes = [
-                drawn_values(block, logits, samples, streams, jitter)
+                drawn_values(block, logits, samples, streams, of_nodes, jitter)
                 for block, logits in zip(self.spec.nodes, self.node_logits, strict=True)
             ]
             edges = [
-                drawn_values(block, logits, samples, streams, jitter)
+                drawn_values(block, logits, samples, streams, of_pairs, jitter)
                 for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True)
             ]
             return self._assemble(weight, nodes, edges)
@@ -196,12 +199,12 @@ class GraphDistribution(ByValue):
             Shape [R, K].
         """
         shape = (self.restarts, len(graphs) // self.restarts)
-        present = self.pairs(graphs.weight).view(*shape, -1)
+        present = self.to_pairs(graphs.weight).view(*shape, -1)
         total = (present * self.edge_logits.unsqueeze(1)).sum(-1)
         total = total - torch.nn.functional.softplus(self.edge_logits).sum(-1, keepdim=True)
         parts = [(self.spec.nodes, self.node_logits, graphs.nodes)]
         if graphs.edges is not None:
-            parts.append((self.spec.edges, self.edge_feature_logits, self.pairs(graphs.edges)))
+            parts.append((self.spec.edges, self.edge_feature_logits, self.to_pairs(graphs.edges)))
         for blocks, latents, values in parts:
             columns = split_blocks(values.view(*shape, *values.shape[1:]), blocks)
             for block, latent, value in zip(blocks, latents, columns, strict=True):
@@ -215,18 +218,26 @@ class GraphDistribution(ByValue):
                 total = total + terms.sum(dim=(-1, -2))
         return total
 
+    def _places(self, samples: int) -> tuple[Places, Places]:
+        """Which numbers are drawn for nodes and for pairs: not others on more candidates."""
+        n, directed, device = self.num_candidates, self.spec.directed, self.edge_logits.device
+        return (
+            lambda width: draw_places(n, None, samples, width, device),
+            lambda width: draw_places(n, directed, samples, width, device),
+        )
+
     def _assemble(self, weight: Tensor, nodes: list[Tensor], edges: list[Tensor]) -> DenseGraphs:
         """Put values [R, K, M or N, ...] of the parts together into dense graphs."""
-        square = self.spread(weight.flatten(0, 1))
+        square = self.to_dense(weight.flatten(0, 1))
         features = torch.cat([part.flatten(0, 1) for part in nodes], dim=-1)
         edge_features = None
         if edges:
             pairs = torch.cat([part.flatten(0, 1) for part in edges], dim=-1)
-            edge_features = self.spread(pairs)
+            edge_features = self.to_dense(pairs)
         return DenseGraphs(self.spec, square, features, edge_features)
 
-    def spread(self, pairs: Tensor) -> Tensor:
-        """Spread values of candidate edges [B, M, ...] over both ends, [B, N, N, ...]."""
+    def to_dense(self, pairs: Tensor) -> Tensor:
+        """Values of candidate edges [B, M, ...] as matrices [B, N, N, ...], as an adjacency has."""
         n = self.num_candidates
         row, column = pair_ends(n, self.spec.directed, pairs.device)
         # Copied into zeros and mirrored: its backward pass only gathers, where that of an index
@@ -236,8 +247,8 @@ class GraphDistribution(ByValue):
         square = square.view(pairs.size(0), n, n, *pairs.shape[2:])
         return square if self.spec.directed else square + square.transpose(1, 2)
 
-    def pairs(self, square: Tensor) -> Tensor:
-        """The inverse of spreading: values [B, N, N, ...] of the candidate edges as [B, M, ...]."""
+    def to_pairs(self, square: Tensor) -> Tensor:
+        """The inverse: matrices [B, N, N, ...] as values of the candidate edges [B, M, ...]."""
         row, column = pair_ends(self.num_candidates, self.spec.directed, square.device)
         return square[:, row, column]
 

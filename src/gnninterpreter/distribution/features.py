@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from gnninterpreter.distribution.streams import Streams
+from gnninterpreter.graphs import bounds
 from gnninterpreter.spec import Block, Categorical
 
 __all__ = [
@@ -18,6 +20,8 @@ __all__ = [
     "relaxed_values",
 ]
 
+# Which numbers of a stream are drawn, by how many each draw takes; see `draw_places`.
+Places = Callable[[int], Tensor]
 # Categories up to which a softmax along the other dimension is the faster one on a CPU.
 FEW = 16
 
@@ -30,42 +34,49 @@ def categorical_bits(logits: Tensor) -> Tensor:
 
 def _within_bounds(block: Block, latent: Tensor) -> Tensor:
     """The value behind the latent number of a continuous feature."""
-    assert not isinstance(block, Categorical)
-    low = latent.new_tensor(block.low)
-    high = latent.new_tensor(block.high)
+    low, high = bounds(block, latent)
     return low + (high - low) * latent.sigmoid()
 
 
 def latent_of(block: Block, value: Tensor) -> Tensor:
     """The latent number behind a continuous value; 0 where bounds are equal."""
-    assert not isinstance(block, Categorical)
-    low, high = value.new_tensor(block.low), value.new_tensor(block.high)
+    low, high = bounds(block, value)
     share = (value - low) / (high - low).clamp_min(torch.finfo(value.dtype).tiny)
     return torch.where(high > low, torch.logit(share, eps=1e-4), torch.zeros_like(share))
 
 
 def relaxed_values(
-    block: Block, latent: Tensor, samples: int, temperature: float, streams: Streams
+    block: Block,
+    latent: Tensor,
+    samples: int,
+    temperature: float,
+    streams: Streams,
+    places: Places,
 ) -> Tensor:
     """K Concrete samples of a block's values, [R, K, ...]; a continuous one is its number."""
     if not isinstance(block, Categorical):
         return _within_bounds(block, latent).unsqueeze(1).expand(-1, samples, -1, -1)
-    noise = streams.gumbel(samples, *latent.shape[1:], dtype=latent.dtype)
+    noise = streams.gumbel(
+        samples, *latent.shape[1:], dtype=latent.dtype, places=places(latent.size(2))
+    )
     return _softmax((latent.unsqueeze(1) + noise) / temperature)
 
 
 def drawn_values(
-    block: Block, latent: Tensor, samples: int, streams: Streams, jitter: float
+    block: Block, latent: Tensor, samples: int, streams: Streams, places: Places, jitter: float
 ) -> Tensor:
     """K discrete draws of a block's values, [R, K, ...]; a continuous one with some jitter."""
     if not isinstance(block, Categorical):
         latent = latent.unsqueeze(1).expand(-1, samples, -1, -1)
         if jitter:
-            latent = latent + jitter * streams.normal(*latent.shape[1:], dtype=latent.dtype)
+            noise = streams.normal(
+                *latent.shape[1:], dtype=latent.dtype, places=places(latent.size(3))
+            )
+            latent = latent + jitter * noise
         return _within_bounds(block, latent)
     # One number for each choice, set against the cumulated probabilities: a Gumbel for every
     # category would cost as many times more. The last category takes what rounding has left over.
-    u = streams.uniform(samples, *latent.shape[1:-1], dtype=latent.dtype).unsqueeze(-1)
+    u = streams.uniform(samples, *latent.shape[1:-1], 1, dtype=latent.dtype, places=places(1))
     ends = _softmax(latent).cumsum(-1)
     ends[..., -1] = torch.inf
     reached = (u < ends.unsqueeze(1)).to(latent.dtype)

@@ -7,7 +7,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-__all__ = ["pair_ends", "pair_places"]
+__all__ = ["draw_places", "pair_ends", "pair_places"]
 
 
 @lru_cache(maxsize=64)
@@ -28,3 +28,31 @@ def pair_places(size: int, directed: bool, device: torch.device) -> Tensor:
     if not directed:
         places[column, row] = torch.arange(total, device=device)
     return places
+
+
+@lru_cache(maxsize=128)
+def draw_places(
+    size: int, directed: bool | None, samples: int, width: int, device: torch.device
+) -> Tensor:
+    """Which numbers of a stream are drawn for what, [samples, members, width].
+
+    The same node or pair gets the same ones on fewer candidate nodes and on more, so that a
+    distribution can be drawn from on as few as it needs.
+
+    Args:
+        size: Number of candidate nodes.
+        directed: Whether members are ordered pairs; None if they are nodes.
+        samples: Draws of each member.
+        width: Numbers for each draw.
+        device: Where they are needed.
+    """
+    if directed is None:
+        rank = torch.arange(size, device=device)
+    else:
+        row, column = pair_ends(size, directed, device)
+        low, high = torch.minimum(row, column), torch.maximum(row, column)
+        rank = high * (high - 1) // 2 + low
+        if directed:
+            rank = 2 * rank + (row > column)
+    sample = torch.arange(samples, device=device).view(-1, 1, 1)
+    return (rank.view(1, -1, 1) * samples + sample) * width + torch.arange(width, device=device)

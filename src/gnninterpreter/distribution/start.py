@@ -61,11 +61,11 @@ def from_graphs(graphs: DenseGraphs, certainty: float = 0.999) -> GraphDistribut
     size = math.log(certainty / (1 - certainty))
     edges: tuple[Tensor, ...] = ()
     if graphs.edges is not None:
-        edges = _certain(spec.edges, blank.pairs(graphs.edges), size)
+        edges = _certain(spec.edges, blank.to_pairs(graphs.edges), size)
     return GraphDistribution(
         spec,
         n,
-        (2 * blank.pairs(graphs.weight) - 1) * size,
+        (2 * blank.to_pairs(graphs.weight) - 1) * size,
         _certain(spec.nodes, graphs.nodes, size),
         edges,
     )

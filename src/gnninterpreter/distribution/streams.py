@@ -22,6 +22,8 @@ _MIX_1 = 0xBF58476D1CE4E5B9 - (1 << 64)
 _MIX_2 = 0x94D049BB133111EB - (1 << 64)
 # One bit fewer than a float32 holds, so that the largest number still rounds below 1.
 _BITS = 23
+# Numbers that are set aside for a draw whose places are given.
+SPAN = 1 << 32
 
 
 def _shift_right(x: Tensor, bits: int) -> Tensor:
@@ -36,7 +38,9 @@ def mix(x: Tensor) -> Tensor:
     return _shift_right(x, 31).bitwise_xor_(x)
 
 
-_GOLDEN_TENSOR = torch.tensor(_GOLDEN)
+def _wrapped(number: int) -> int:
+    """A whole number as 64 bits have it."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 @lru_cache(maxsize=32)
@@ -77,9 +81,14 @@ class Streams:
     def fork(self, purpose: int) -> Streams:
         """Return streams of their own for another purpose, from their beginning."""
         other = copy(self)
-        other.keys = mix(self.keys + torch.tensor(purpose + 1) * _MIX_2)
+        other.keys = mix(self.keys + _wrapped((purpose + 1) * _MIX_2))
         other.position = 0
         return other
+
+    def advance(self) -> None:
+        """Begin the next of a row of forks, in place: a step that is replayed draws anew."""
+        self.keys.copy_(self.fork(1).keys)
+        self.position = 0
 
     def select(self, which: Tensor) -> Streams:
         """Return some of the streams, as far on as they are."""
@@ -90,25 +99,43 @@ class Streams:
     def __len__(self) -> int:
         return self.keys.numel()
 
-    def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-        """Draw numbers strictly between 0 and 1, one row for each restart: ``[R, *shape]``."""
+    def uniform(
+        self, *shape: int, dtype: torch.dtype = torch.float32, places: Tensor | None = None
+    ) -> Tensor:
+        """Draw numbers strictly between 0 and 1, one row for each restart: ``[R, *shape]``.
+
+        Args:
+            shape: How many for each restart.
+            dtype: Their type.
+            places: Place of each among the next `SPAN` numbers of its stream, [*shape]; one after
+                the other when omitted.
+        """
         count = math.prod(shape)
-        first = self.keys + (self.position + 1) * _GOLDEN_TENSOR.to(self.keys.device)
-        self.position += count
-        bits = mix(first.unsqueeze(1) + _steps(count, self.keys.device))
+        first = self.keys + _wrapped((self.position + 1) * _GOLDEN)
+        self.position += count if places is None else SPAN
+        device = self.keys.device
+        steps = _steps(count, device) if places is None else places.flatten() * _GOLDEN
+        bits = mix(first.unsqueeze(1) + steps)
         fraction = _shift_right(bits, 64 - _BITS).to(dtype).add_(0.5).mul_(2.0**-_BITS)
         return fraction.view(len(self), *shape)
 
-    def logistic(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    def logistic(
+        self, *shape: int, dtype: torch.dtype = torch.float32, places: Tensor | None = None
+    ) -> Tensor:
         """Draw log(u / (1 - u)), the noise of a binary Concrete variable."""
-        u = self.uniform(*shape, dtype=dtype)
+        u = self.uniform(*shape, dtype=dtype, places=places)
         return u.log() - (-u).log1p()
 
-    def gumbel(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    def gumbel(
+        self, *shape: int, dtype: torch.dtype = torch.float32, places: Tensor | None = None
+    ) -> Tensor:
         """Draw -log(-log(u)), the noise of a Concrete variable."""
-        return -(-self.uniform(*shape, dtype=dtype).log()).log()
+        return -(-self.uniform(*shape, dtype=dtype, places=places).log()).log()
 
-    def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    def normal(
+        self, *shape: int, dtype: torch.dtype = torch.float32, places: Tensor | None = None
+    ) -> Tensor:
         """Draw standard normal numbers."""
-        normal: Tensor = torch.special.ndtri(self.uniform(*shape, dtype=torch.float64))
+        u = self.uniform(*shape, dtype=torch.float64, places=places)
+        normal: Tensor = torch.special.ndtri(u)
         return normal.to(dtype)

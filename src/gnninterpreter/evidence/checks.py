@@ -11,6 +11,7 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, Check, written
+from gnninterpreter.evidence.familiarity import familiarity
 from gnninterpreter.evidence.patterns.causes import Effect
 from gnninterpreter.evidence.patterns.core import storable
 from gnninterpreter.evidence.reaching import (
@@ -32,12 +33,14 @@ from gnninterpreter.evidence.thresholds import (
     PROBABLE,
     RANDOM_GRAPHS,
     RANDOM_SHARE,
+    SHORTCUT_PERCENTILE,
 )
 from gnninterpreter.graphs import node_rows, random_graphs
 from gnninterpreter.isomorphism import same_graph
 from gnninterpreter.objective.target import Target
+from gnninterpreter.spec.data import node_count
 
-__all__ = ["CHECKS", "Case", "audit_check", "rule_check"]
+__all__ = ["CHECKS", "Case", "audit_check", "familiar", "likeness", "rule_check"]
 
 
 def typical(case: Case) -> Check:
@@ -54,6 +57,26 @@ def typical(case: Case) -> Check:
     return Check("typical", passed, sentence, percentile, OUTLYING_PERCENTILE)
 
 
+def familiar(case: Case) -> Check:
+    """Does it look as real graphs of the class do inside the model, layer by layer?"""
+    known = None if case.profile is None else case.profile.typicality
+    if case.classifier is None or known is None or not case.explanation.num_edges:
+        return Check("familiar", None, "the model or real graphs to compare with are not at hand")
+    real = known.exemplars.graphs.to_data_list()
+    found = familiarity(case.classifier, case.explanation.best, real)
+    if found is None:
+        return Check("familiar", None, "there were too few real graphs, or no layers, to compare")
+    share, layers = found
+    members = case.target.members
+    sentence = f"inside the model {share:.0f}% of real graphs {members} look stranger"
+    passed = share >= SHORTCUT_PERCENTILE
+    if not passed:
+        first = 1 + min(range(len(layers)), key=layers.__getitem__)
+        sentence = f"strange inside the model, most of all to layer {first}: only {share:.0f}% of "
+        sentence += f"real graphs {members} look stranger there"
+    return Check("familiar", passed, sentence, share, SHORTCUT_PERCENTILE)
+
+
 def new(case: Case) -> Check:
     """Is it one of the real graphs, or none of them? Either is fine, and said."""
     explanation, graphs = case.explanation, case.graphs
@@ -61,7 +84,7 @@ def new(case: Case) -> Check:
         return Check("new", None, "there is no data to look the graph up in")
     best, spec = explanation.best.cpu(), explanation.spec
     size = (int(best.num_nodes or 0), int(best.num_edges))
-    alike = [g for g in graphs if (int(g.num_nodes or 0), int(g.num_edges)) == size]
+    alike = [g for g in graphs if (node_count(g), g.edge_index.size(1)) == size]
     count = 0
     for graph in alike:
         stored = storable(graph, spec, torch.float32)
@@ -297,6 +320,7 @@ CHECKS: tuple[Callable[[Case], Check], ...] = (
     feasible,
     likeness,
     typical,
+    familiar,
     new,
     core_covers,
     necessary,

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence.boundaries import boundary_checks
-from gnninterpreter.evidence.checks import CHECKS, likeness
+from gnninterpreter.evidence.checks import CHECKS, familiar, likeness
 from gnninterpreter.evidence.evidence import Evidence
 from gnninterpreter.evidence.reaching import Case, among_real
 from gnninterpreter.evidence.rule import Rule
@@ -49,5 +49,5 @@ def evidence_of(
     if explanation.target.kind != "boundary":
         return Evidence(tuple(check(case) for check in CHECKS))
     # A boundary lies away from what is usual for either class: its own measures stand instead.
-    made = [check(case) for check in CHECKS if check not in (among_real, likeness)]
+    made = [check(case) for check in CHECKS if check not in (among_real, familiar, likeness)]
     return Evidence((*made, *boundary_checks(case)))

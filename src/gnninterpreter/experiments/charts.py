@@ -35,11 +35,7 @@ STYLE = {
 def new_figure(
     width: float, height: float, layout: Literal["constrained"] | None = "constrained"
 ) -> Figure:
-    """A figure of a size in inches that no window shows.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
-    """
+    """A figure of a size in inches that no window shows."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -63,14 +59,7 @@ def heat_map(
     columns: Sequence[str],
     values: Sequence[Sequence[float | None]],
 ) -> Figure:
-    """A grid of numbers between 0 and 1, darker for higher.
-
-    Args:
-        title: What it shows.
-        rows: Names of the rows.
-        columns: Names of the columns.
-        values: One list for each row; None where there is nothing.
-    """
+    """A grid of numbers between 0 and 1, darker for higher."""
     figure = new_figure(1.35 * len(columns) + 2.4, 0.3 * len(rows) + 0.9)
     ax = figure.subplots()
     numbers = [[math.nan if v is None else v for v in row] for row in values]
@@ -96,13 +85,7 @@ def heat_map(
 def log_lines(
     title: str, across: str, lines: Mapping[str, Sequence[tuple[float, float]]]
 ) -> Figure:
-    """Seconds over two logarithmic axes, on which powers are straight.
-
-    Args:
-        title: What it shows.
-        across: Name of the horizontal axis.
-        lines: Name of each line with its points; all coordinates positive.
-    """
+    """Seconds over two logarithmic axes, on which powers are straight."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     figure = new_figure(5.6, 3.6)
@@ -127,11 +110,7 @@ def log_lines(
 
 
 def seed_chart(values: Mapping[tuple[str, str], Sequence[float]]) -> Figure:
-    """The mean class probability of every run: a row for each class, a mark for each seed.
-
-    Args:
-        values: For each (model, class) the means of its runs.
-    """
+    """The mean class probability of every run: a row for each class, a mark for each seed."""
     from matplotlib.transforms import blended_transform_factory
 
     width, height = 8.2, 0.2 * len(values) + 0.7

@@ -10,6 +10,8 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.batches import compact
+from gnninterpreter.chem.molecules import rdkit_installed
+from gnninterpreter.chem.reading import is_molecular
 from gnninterpreter.evidence import Rule, evidence_of
 from gnninterpreter.evidence.patterns import Answers, RealAnswers
 from gnninterpreter.evidence.thresholds import CERTAIN
@@ -41,16 +43,7 @@ def explanation_of(
 ) -> Explanation:
     """Score the restarts with the native model, choose the best and gather the evidence.
 
-    Args:
-        result: What the search found.
-        classifier: The model.
-        statistics: What real graphs look like.
-        recipe: Name of the recipe.
-        seed: Seed.
-        rule: The rule of the data set.
-        real: Gives cores, shortcuts and exemplars.
-        graphs: The data, to tell whether the graph is one of them.
-        peers: Other models of the same task.
+    ``graphs`` are the data, to tell whether an answer is one of them.
     """
     target, choice = result.target, result.ranking()[0]
     profile = target.profile(statistics)
@@ -66,7 +59,7 @@ def explanation_of(
     percentile = None
     if profile is not None and (found := alike[choice]) is not None:
         percentile = profile.similarity_percentile(found)
-    undecided = result.distribution.undecided()
+    entropy = result.distribution.entropy()
     aim = Aim(target, result.limits.max_nodes, result.limits.max_edges)
     whole = violation(Proposals(modes, scores, aim)) <= 0
     typical = _percentiles(modes, profile)
@@ -77,7 +70,7 @@ def explanation_of(
         modes.num_nodes.tolist(),
         modes.num_edges.tolist(),
         whole.tolist(),
-        undecided.tolist(),
+        entropy.tolist(),
         strict=True,
     )
     restarts = [
@@ -88,13 +81,13 @@ def explanation_of(
             edges=int(edges),
             similarity=alike[r],
             feasible=feasible,
-            undecided=still_open,
+            entropy=bits,
             reason=str(result.reasons[r]),
             iterations=int(result.iterations[r]),
             percentile=typical[r],
             certain=score >= result.certain,
         )
-        for r, (score, mean, nodes, edges, feasible, still_open) in enumerate(columns)
+        for r, (score, mean, nodes, edges, feasible, bits) in enumerate(columns)
     ]
     answers = Answers()
     if real is not None:
@@ -164,7 +157,7 @@ def similarities(embedding: Tensor, profile: Profile | None) -> list[float | Non
 
 def _percentiles(modes: DenseGraphs, profile: Profile | None) -> list[float | None]:
     """How typical each graph is among real ones, in percent; None where that is not known."""
-    if profile is None or profile.typicality is None:
+    if profile is None or profile.typicality is None or profile.count < FEWEST_GRAPHS:
         return [None] * len(modes)
     found = profile.typicality.bank.percentile(compact(modes))
     # A graph without edges has no nodes: there is nothing to compare.
@@ -176,10 +169,16 @@ def _percentiles(modes: DenseGraphs, profile: Profile | None) -> list[float | No
 
 def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
     """Say what could not be judged, and what may help where the target was not reached."""
-    if profile is None:
-        return []
     notes, target = [], explanation.target
-    if profile.typicality is None and profile.mean_embedding is not None:
+    if is_molecular(explanation.spec) and not rdkit_installed():
+        notes.append(
+            "RDKit is not installed, so that molecules were judged by the bonds of their atoms alone "
+            "and have no formula and no SMILES: pip install 'gnninterpreter[chem]'"
+        )
+    if profile is None:
+        return notes
+    unjudged = profile.typicality is None or profile.count < FEWEST_GRAPHS
+    if unjudged and profile.mean_embedding is not None:
         few = f"there are only {profile.count}" if profile.count < FEWEST_GRAPHS else "none fit"
         notes.append(
             f"how typical the graph is was not judged: it takes {FEWEST_GRAPHS} real graphs "

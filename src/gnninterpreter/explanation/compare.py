@@ -11,6 +11,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import path_of, several
 from gnninterpreter.errors import SpecError
 from gnninterpreter.evidence.patterns import RealGraphs, fidelity_of
 from gnninterpreter.explanation.explanation import Explanation
@@ -55,7 +56,7 @@ class ClassComparison:
             "same_prototype": self.same_prototype,
             "same_core": self.same_core,
             "sides": [
-                None if one is None else {**figures(one), "crossed": crossed, "agreed": agreed}
+                None if one is None else {**one.figures(), "crossed": crossed, "agreed": agreed}
                 for one, crossed, agreed in zip(self.sides, self.crossed, self.agreed, strict=True)
             ],
         }
@@ -92,23 +93,8 @@ class Comparison:
         Raises:
             OutputError: If the place cannot be written.
         """
-        written: Path = view("comparison")(self, Path(path))
+        written: Path = view("comparison")(self, path_of("path", path))
         return written
-
-
-def figures(one: Explanation) -> dict[str, Any]:
-    """What is shown of an explanation, as plain values."""
-    core = one.core
-    return {
-        "probability": one.probability.mean,
-        "nodes": one.num_nodes,
-        "edges": one.num_edges,
-        "typicality": one.typicality,
-        "core_nodes": None if core is None else core.num_nodes,
-        "coverage": None if core is None else core.coverage,
-        "lift": None if core is None else core.lift,
-        "verdict": one.verdict.word,
-    }
 
 
 def compare(
@@ -144,13 +130,23 @@ def compare(
         >>> gi.compare(before, after).report("compared.html")  # doctest: +SKIP
     """
     runs = (first, second)
+    for run in runs:
+        if not isinstance(run, ExplanationSet):
+            raise SpecError(f"compare takes two results of explain or load (got {run!r:.60})")
+    both = several("models", models, "two models, or None for the one of a run")
+    titles = several("names", names, "two names")
+    if len(both) != 2 or len(titles) not in (0, 2):
+        raise SpecError(
+            f"models and names must each be two, one for each run (got {len(both)} and "
+            f"{len(titles)})"
+        )
     if (first.spec.nodes, first.spec.edges) != (second.spec.nodes, second.spec.edges):
         raise SpecError("the two runs are of models that take different graphs; compare others")
     if not set(first) & set(second):
         raise SpecError(
             f"the two runs have no class in common (got {', '.join(first)} and {', '.join(second)})"
         )
-    asked = [_classifier(run, model, forward) for run, model in zip(runs, models, strict=True)]
+    asked = [_classifier(run, model, forward) for run, model in zip(runs, both, strict=True)]
     graphs = graph_list(dataset) if dataset is not None else first.graphs or second.graphs
     same: float | None = None
     measured: list[float | None] = [None, None]
@@ -158,7 +154,7 @@ def compare(
         same = _same_answers(asked, graphs)
         if fidelity:
             measured = [_fidelity(one, graphs) for one in asked]
-    called = list(names or (first.model_name, second.model_name))
+    called = [str(name) for name in titles or (first.model_name, second.model_name)]
     if called[0] == called[1]:
         called = [f"{called[0]}, {which}" for which in ("first", "second")]
     return Comparison(

@@ -10,7 +10,7 @@ import networkx as nx
 import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.arguments import whole_number
+from gnninterpreter.arguments import path_of, real_number, whole_number
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.equality import ByValue
 from gnninterpreter.evidence import Evidence, Verdict, verdict_on
@@ -53,7 +53,7 @@ class Restart:
         edges: Edges of it.
         similarity: Cosine similarity of its embedding to the class mean; None without statistics.
         feasible: Whether it is connected, within the size limit and has three nodes or more.
-        undecided: What is still open in its distribution, in bits.
+        entropy: Entropy of its distribution, in bits.
         reason: Why it ended.
         iterations: Gradient iterations it took.
         percentile: Share of the real graphs of the class that are at least as strange as its most
@@ -67,7 +67,7 @@ class Restart:
     edges: int
     similarity: float | None
     feasible: bool
-    undecided: float
+    entropy: float
     reason: str
     iterations: int
     percentile: float | None = None
@@ -244,9 +244,9 @@ class Explanation(ByValue):
         return verdict_on(self.evidence)
 
     @property
-    def undecided(self) -> float:
-        """What is still open in the distribution, in bits; 0 means it is a single graph."""
-        return self.restarts[self.choice].undecided
+    def entropy(self) -> float:
+        """Entropy of the distribution in bits; 0 means that it is a single graph."""
+        return self.restarts[self.choice].entropy
 
     def sample(self, n: int, seed: int = 0) -> list[Data]:
         """Draw discrete graphs afresh, on the device that the explanation is on.
@@ -275,6 +275,7 @@ class Explanation(ByValue):
         Args:
             least: Changes less probable than this are left out.
         """
+        least = real_number("least", least)
         if self.distribution is None:
             return []
         return variations(self.distribution.select([self.choice]), least)
@@ -313,12 +314,13 @@ class Explanation(ByValue):
         Args:
             least_probability: Graphs that the model gives less than this are left out.
         """
+        least = real_number("least_probability", least_probability)
         found = self.sampler.modes()
         empty = found.empty.tolist()
         # Graphs that are the same to the letter are put together first, all at once.
         alike: dict[int, list[int]] = {}
         for r, key in enumerate(graph_keys(found, ordered=False).tolist()):
-            if self.restarts[r].probability >= least_probability and not empty[r]:
+            if self.restarts[r].probability >= least and not empty[r]:
                 alike.setdefault(key, []).append(r)
         numbers = GraphNumbers()
         cores = {numbers.of(core.graph, self.spec) for core in self.cores}
@@ -365,7 +367,7 @@ class Explanation(ByValue):
         """
         from gnninterpreter.explanation.export import export
 
-        return export(self, Path(path))
+        return export(self, path_of("path", path))
 
     def draw(self, ax: Any = None) -> Any:
         """Draw `best` on matplotlib axes, new ones when omitted, and return them.
@@ -391,6 +393,24 @@ class Explanation(ByValue):
         card: str = view("card")(self)
         return card
 
+    def figures(self) -> dict[str, Any]:
+        """The first figures as a row of a table; None for what is not known."""
+        core = self.core
+        return {
+            "verdict": self.verdict.word,
+            "probability": self.probability.mean,
+            "probability_std": self.probability.std,
+            "typicality": self.typicality,
+            "nodes": self.num_nodes,
+            "edges": self.num_edges,
+            "core_nodes": core and core.num_nodes,
+            "coverage": core and core.coverage,
+            "lift": core and core.lift,
+            "shortcuts": len(self.shortcuts),
+            "reason": self.reason,
+            "seconds": self.seconds,
+        }
+
     def summary(self) -> dict[str, Any]:
         """The numbers of this explanation as plain JSON values."""
         return {
@@ -406,7 +426,7 @@ class Explanation(ByValue):
             "similarity": self.similarity,
             "similarity_percentile": self.similarity_percentile,
             "typicality": self.typicality,
-            "undecided_bits": self.undecided,
+            "entropy_bits": self.entropy,
             "reason": self.reason,
             "verdict": self.verdict.to_json(),
             "evidence": self.evidence.to_json(),

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from gnninterpreter.arguments import device_of, path_of
+from gnninterpreter.arguments import device_of, path_of, whole_number
 from gnninterpreter.errors import MissingExtraError, SpecError, TargetError
 from gnninterpreter.evidence.patterns import (
     Fidelity,
@@ -177,6 +177,7 @@ class ExplanationSet(Mapping[str, Explanation]):
             SpecError: If the model is not at hand.
             DataError: If it is not a graph that the model takes.
         """
+        seed = whole_number("seed", seed, -(2**63))
         classifier = self._model(model, forward)
         (graph,) = graph_list([data])
         return explain_graph(
@@ -203,23 +204,7 @@ class ExplanationSet(Mapping[str, Explanation]):
             import pandas
         except ImportError as error:
             raise MissingExtraError("to_pandas", "pandas", "experiments") from error
-        rows = [
-            {
-                "class": one.name,
-                "verdict": one.verdict.word,
-                "probability": one.probability.mean,
-                "probability_std": one.probability.std,
-                "typicality": one.typicality,
-                "nodes": one.num_nodes,
-                "edges": one.num_edges,
-                "coverage": one.core.coverage if one.core else None,
-                "lift": one.core.lift if one.core else None,
-                "shortcuts": len(one.shortcuts),
-                "reason": one.reason,
-                "seconds": one.seconds,
-            }
-            for one in self.values()
-        ]
+        rows = [{"class": one.name, **one.figures()} for one in self.values()]
         return pandas.DataFrame(rows).set_index("class")
 
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:

@@ -1,46 +1,44 @@
-"""Writing a single explanation graph in the format that a file's ending asks for."""
+"""Writing a graph in the format that a file's ending asks for."""
 
 from __future__ import annotations
 
 import json
 from importlib.util import find_spec
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
+from torch_geometric.data import Data
 
-from gnninterpreter.errors import MissingExtraError, OutputError
-from gnninterpreter.files import write_atomically
+from gnninterpreter.errors import DataError, MissingExtraError, OutputError
+from gnninterpreter.files import finite, write_atomically
+from gnninterpreter.graphs import to_networkx
+from gnninterpreter.interchange import graph_to_json
+from gnninterpreter.spec import GraphSpec
 from gnninterpreter.views import view
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation.explanation import Explanation
 
-__all__ = ["export"]
+__all__ = ["explanation_json", "export", "graph_text"]
 
 
 def export(explanation: Explanation, path: Path) -> Path:
-    """Write the most probable graph as GraphML, node-link JSON, SVG, PNG, PDF or SMILES.
-
-    Raises:
-        OutputError: If the ending is not one of these, the place cannot be written, or the graph is
-            no molecule that SMILES could tell.
-        MissingExtraError: If matplotlib (.png, .pdf) or RDKit (.smi) is not installed.
-    """
-    ending = path.suffix.lower()
-    if ending == ".graphml":
-        buffer = BytesIO()
-        nx.write_graphml(explanation.graph, buffer)
-        content = buffer.getvalue()
-    elif ending == ".json":
-        content = json.dumps(nx.node_link_data(explanation.graph, edges="edges"), indent=1).encode()
-    elif ending == ".svg":
+    """Write the most probable graph as GraphML, JSON, SVG, PNG, PDF or SMILES."""
+    ending = path.suffix.lower().removeprefix(".")
+    if ending == "json":
+        content = json.dumps(finite(explanation_json(explanation)), indent=1).encode()
+    elif ending in ("graphml", "smi"):
+        try:
+            text = graph_text(explanation.best, explanation.spec, ending)
+        except DataError as error:
+            raise OutputError(f"{error}; export to .graphml or .json instead") from error
+        named = f"{text.rstrip()} {explanation.name}\n" if ending == "smi" else text
+        content = named.encode()
+    elif ending == "svg":
         content = view("svg")(explanation.graph, explanation.spec).encode()
-    elif ending in (".png", ".pdf"):
-        content = view("picture")(explanation, ending.removeprefix("."))
-    elif ending == ".smi":
-        content = _smiles(explanation).encode()
+    elif ending in ("png", "pdf"):
+        content = view("picture")(explanation, ending)
     else:
         raise OutputError(
             f"cannot export to {path.name}: end it in .graphml, .json, .svg, .png, .pdf or .smi"
@@ -48,21 +46,26 @@ def export(explanation: Explanation, path: Path) -> Path:
     return write_atomically(path, content)
 
 
-def _smiles(explanation: Explanation) -> str:
+def explanation_json(explanation: Explanation) -> dict[str, Any]:
+    """Its numbers, its graph as `gnninterpreter.interchange` reads it, and what that means."""
+    graph = graph_to_json(explanation.best, explanation.spec)
+    return {**explanation.summary(), "graph": graph, "spec": explanation.spec.to_json()}
+
+
+def graph_text(graph: Data, spec: GraphSpec, form: str) -> str:
+    """A graph as ``"json"`` (see `gnninterpreter.interchange`), ``"graphml"`` or ``"smi"``."""
     from gnninterpreter.chem import is_molecular, read_molecule
 
-    if not is_molecular(explanation.spec):
-        raise OutputError(
-            "only molecules have SMILES, and the nodes of this spec are not atoms; "
-            "export to .graphml or .json instead"
-        )
+    if form == "json":
+        return json.dumps(graph_to_json(graph, spec))
+    if form == "graphml":
+        return "\n".join(nx.generate_graphml(to_networkx(graph, spec)))
+    if not is_molecular(spec):
+        raise DataError("only molecules have SMILES, and the nodes of this spec are not atoms")
     if find_spec("rdkit") is None:
         raise MissingExtraError("writing SMILES", "rdkit", "chem")
-    molecule = read_molecule(explanation.best, explanation.spec)
+    molecule = read_molecule(graph, spec)
     if molecule is None or not molecule.valid:
-        raise OutputError(
-            f"the graph of class {explanation.name!r} is no valid molecule, so it has no SMILES"
-            f"{f' ({molecule.reason})' if molecule else ''}; "
-            "export to .graphml or .json instead"
-        )
-    return f"{molecule.smiles} {explanation.name}\n"
+        why = f" ({molecule.reason})" if molecule else ""
+        raise DataError(f"this graph is no valid molecule, so it has no SMILES{why}")
+    return f"{molecule.smiles}\n"

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol
 import torch
 from torch import Tensor
 
+from gnninterpreter.datasets._storage import below
 from gnninterpreter.distribution import GraphDistribution, Streams
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import SpecError
@@ -187,12 +188,7 @@ class PopulationSampler(LatentSampler):
     def read(cls, values: Any, tensors: Mapping[str, Tensor], spec: GraphSpec) -> PopulationSampler:
         """Read what `to_json` and `tensors` wrote; ValueError where they do not fit together."""
         latents = LatentSampler.read(values, tensors, spec)
-        parts = {
-            name.removeprefix(POPULATION): part
-            for name, part in tensors.items()
-            if name.startswith(POPULATION)
-        }
-        drawn = DrawnSampler.read(values.get("population"), parts, spec)
+        drawn = DrawnSampler.read(values.get("population"), below(tensors, POPULATION), spec)
         return cls(latents.distribution, latents.weights, drawn.drawn)
 
 
@@ -266,18 +262,11 @@ class DrawnSampler(ByValue):
 
 
 def read_sampler(values: Any, tensors: Mapping[str, Tensor], spec: GraphSpec) -> Sampler:
-    """Read a stored sampler.
-
-    Raises:
-        ValueError: If it is of no known kind, or its parts do not fit together.
-    """
+    """Read a stored sampler."""
     kind = values.get("kind") if isinstance(values, dict) else None
-    if kind == DrawnSampler.kind:
-        return DrawnSampler.read(values, tensors, spec)
-    if kind == PopulationSampler.kind:
-        return PopulationSampler.read(values, tensors, spec)
-    if kind == LatentSampler.kind:
-        return LatentSampler.read(values, tensors, spec)
+    for sampler in (DrawnSampler, PopulationSampler, LatentSampler):
+        if kind == sampler.kind:
+            return sampler.read(values, tensors, spec)
     raise ValueError(f"there is no sampler of kind {kind!r:.60}")
 
 

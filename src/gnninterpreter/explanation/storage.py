@@ -14,20 +14,21 @@ import math
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import is_dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
 from gnninterpreter import schema
+from gnninterpreter.datasets._storage import below
 from gnninterpreter.errors import CheckpointError, OutputError
 from gnninterpreter.evidence import Check, Evidence
 from gnninterpreter.evidence.patterns import core_check, exemplar_check
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
 from gnninterpreter.explanation.explanation_set import ExplanationSet
 from gnninterpreter.explanation.sampler import DrawnSampler, read_sampler
-from gnninterpreter.files import read_file, read_json, write_atomically
+from gnninterpreter.files import finite, read_file, read_json, write_atomically
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.target import target_from_json
 from gnninterpreter.schema import (
@@ -45,7 +46,7 @@ from gnninterpreter.spec import GraphSpec
 
 __all__ = ["SCHEMA", "check_folder", "load_run", "load_statistics", "save_run"]
 
-SCHEMA = 2
+SCHEMA = 3
 """Raised when an older reader would misread a run. Fields that a reader does not know are passed
 over."""
 KIND = "gnninterpreter run"
@@ -88,7 +89,7 @@ FIELDS: dict[str, schema.Check] = {
             edges=whole(),
             similarity=optional(number(-1.0, 1.0)),
             feasible=truth,
-            undecided=number(0.0),
+            entropy=number(0.0),
             reason=text,
             iterations=whole(),
             percentile=optional(number(0.0, 100.0)),
@@ -115,21 +116,11 @@ FIELDS: dict[str, schema.Check] = {
     "sampled_outputs": lambda value, where: [tuple(row) for row in pairs(value, where)],
     "evidence": lambda value, where: Evidence(tuple(checks(value, where))),
 }
-
-
-# What runs of earlier versions do not say.
 PARTS = ("cores", "shortcuts", "real_graphs")
-LATER: dict[str, Any] = {name: [] for name in (*PARTS, "sampled_outputs")}
-LATER_OF_RESTARTS: dict[str, Any] = {"percentile": None, "certain": True}
-LATER_OF_PARTS: dict[str, Any] = {"said": "", "truth": ""}
 
 
 def check_folder(folder: Path, overwrite: bool) -> None:
-    """Check, before any work is done, that a run can be written to a folder.
-
-    Raises:
-        OutputError: If it already holds a run, is a file, or cannot be written.
-    """
+    """Check, before any work is done, that a run can be written to a folder."""
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file; give a folder")
     if (folder / INDEX).exists() and not overwrite:
@@ -182,7 +173,7 @@ def save_run(
         "metadata": result.metadata,
     }
     written = write_atomically(folder / _tensors_name(digest), content)
-    lines = json.dumps(_plain(index), indent=1, allow_nan=False)
+    lines = json.dumps(finite(index), indent=1, allow_nan=False)
     write_atomically(folder / INDEX, lines.encode())
     for pattern in LEFTOVERS:
         for left in set(folder.glob(pattern)) - {written}:
@@ -209,7 +200,7 @@ def load_run(folder: Path) -> ExplanationSet:
         )(index, "the index")  # fmt: skip
         spec = GraphSpec.from_json(described["spec"])
         explanations = [
-            _explanation(entry, spec, _part(tensors, f"{i}."), f"classes[{i}]")
+            _explanation(entry, spec, below(tensors, f"{i}."), f"classes[{i}]")
             for i, entry in enumerate(described["classes"])
         ]
         statistics = _statistics(spec, tensors)
@@ -227,11 +218,7 @@ def load_run(folder: Path) -> ExplanationSet:
 
 
 def load_statistics(folder: Path) -> ClassStatistics | None:
-    """Read the class statistics of a run folder; None where there are none, or there is no run.
-
-    Raises:
-        CheckpointError: If the folder is damaged.
-    """
+    """Read the class statistics of a run folder; None where there are none, or there is no run."""
     if not (folder / INDEX).is_file():
         return None
     index, tensors = _read(folder)
@@ -314,14 +301,8 @@ def _tensors_name(digest: str) -> str:
     return f"tensors-{digest[:16]}.safetensors"
 
 
-def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {
-        name.removeprefix(prefix): part for name, part in tensors.items() if name.startswith(prefix)
-    }
-
-
 def _statistics(spec: GraphSpec, tensors: dict[str, Tensor]) -> ClassStatistics | None:
-    parts = _part(tensors, STATISTICS)
+    parts = below(tensors, STATISTICS)
     if not parts:
         return None
     found = ClassStatistics.from_tensors(parts, spec)
@@ -346,12 +327,6 @@ def _entry(explanation: Explanation) -> dict[str, Any]:
 def _explanation(
     entry: Any, spec: GraphSpec, tensors: dict[str, Tensor], where: str
 ) -> Explanation:
-    entry = {**LATER, **(entry if isinstance(entry, dict) else {})}
-    for name in ("restarts", *PARTS):
-        later = LATER_OF_PARTS if name in PARTS else LATER_OF_RESTARTS
-        if isinstance(entry.get(name), list):
-            rows = entry[name]
-            entry[name] = [{**later, **row} if isinstance(row, dict) else row for row in rows]
     known = record(dict, **FIELDS, target=record(dict), sampler=anything)(entry, where)
     known["target"] = target_from_json(entry["target"])
     known["sampler"] = read_sampler(known["sampler"], tensors, spec)
@@ -373,14 +348,3 @@ def _explanation(
     if isinstance(found.sampler, DrawnSampler) and LOADED not in found.notes:
         found.notes.append(LOADED)
     return found
-
-
-def _plain(value: Any) -> Any:
-    """Plain values with None for what is not finite, which JSON has no word for."""
-    if is_dataclass(value):
-        value = vars(value)
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

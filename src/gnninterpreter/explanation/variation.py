@@ -52,19 +52,14 @@ class Variation:
 
 
 def variations(distribution: GraphDistribution, least: float = LEAST) -> list[Variation]:
-    """What may be otherwise than in the mode, most probable first.
-
-    Args:
-        distribution: One distribution.
-        least: Changes less probable than this are left out.
-    """
+    """What may be otherwise than in the mode, most probable first."""
     spec, mode = distribution.spec, distribution.mode()
     present = present_nodes(mode)[0]
     number = (present.cumsum(0) - 1).tolist()
     here = present.tolist()
     target, source = pair_ends(distribution.num_candidates, spec.directed, present.device)
     ends = list(zip(source.tolist(), target.tolist(), strict=True))
-    is_edge = distribution.pairs(mode.weight)[0].gt(0.5).tolist()
+    is_edge = distribution.to_pairs(mode.weight)[0].gt(0.5).tolist()
     found = []
     for (u, v), theta, there in zip(
         ends, distribution.edge_probability[0].tolist(), is_edge, strict=True

@@ -101,11 +101,7 @@ class _Classifier(nn.Module, ABC):
         """Build one convolution."""
 
     def initialize(self, generator: torch.Generator | None = None) -> None:
-        """Draw every weight by Kaiming's rule for LeakyReLU and set every bias to zero.
-
-        Args:
-            generator: The source of randomness; the same state gives the same weights.
-        """
+        """Draw every weight by Kaiming's rule for LeakyReLU and set every bias to zero."""
         with torch.no_grad():
             for parameter in self.parameters():
                 if parameter.dim() < 2:
@@ -310,9 +306,6 @@ def rebuild(config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> nn.Modu
 
     The weights say how large it is. So the configuration is held against them before anything of
     its size is made.
-
-    Raises:
-        ModelError: If they do not belong together.
     """
     full = [weight for weight in weights.values() if weight.numel()]
     most = max([len(weights), *(size for weight in full for size in weight.shape)])
@@ -332,15 +325,7 @@ def rebuild(config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> nn.Modu
 
 
 def build(config: Mapping[str, Any], generator: torch.Generator | None = None) -> nn.Module:
-    """Build the classifier that a ``config`` describes.
-
-    Args:
-        config: What a classifier's ``config`` attribute holds.
-        generator: The source of the initial weights.
-
-    Raises:
-        ModelError: If the architecture or one of its settings is unknown or missing.
-    """
+    """Build the classifier that a ``config`` describes."""
     settings = dict(config)
     name = settings.pop("architecture", None)
     if name not in ARCHITECTURES:

@@ -16,8 +16,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from gnninterpreter.arguments import path_of
+from gnninterpreter.arguments import folded, path_of
 from gnninterpreter.datasets._storage import (
+    below,
     pack_tensors,
     read_tensors,
     unpack_tensors,
@@ -128,13 +129,12 @@ def load(name: str) -> Bundle:
     Raises:
         CheckpointError: If there is none of that name; the message lists those there are.
     """
-    folded = str(name).strip().lower().replace("-", "_")
-    if folded not in bundled_names():
+    if folded(name) not in bundled_names():
         raise CheckpointError(
             f"there is no bundled model {name!r}; the names are {', '.join(bundled_names())}"
         )
     with resources.as_file(_package_data()) as folder:
-        return load_bundle(folder / f"{folded}.json")
+        return load_bundle(folder / f"{folded(name)}.json")
 
 
 def load_bundle(path: str | Path) -> Bundle:
@@ -153,7 +153,7 @@ def load_bundle(path: str | Path) -> Bundle:
     description = _read_description(described)
     tensors = _read_weights(described.with_suffix(".safetensors"))
     try:
-        model = rebuild(description["model"], _part(tensors, "model."))
+        model = rebuild(description["model"], below(tensors, "model."))
         spec = GraphSpec.from_json(description["spec"])
         return Bundle(
             model=model.eval(),
@@ -213,15 +213,11 @@ def _read_weights(path: Path) -> dict[str, Tensor]:
 
 def _statistics(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     if STATISTICS not in tensors:  # as written before they were compressed
-        return _part(tensors, f"{STATISTICS}.")
+        return below(tensors, f"{STATISTICS}.")
     try:
         return unpack_tensors(tensors[STATISTICS])
     except ValueError as error:
         raise CheckpointError(f"{error}; train or fetch the model again") from error
-
-
-def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
 def _package_data() -> Any:

@@ -49,11 +49,7 @@ ELSEWHERE = {
 
 
 def native_module(model: nn.Module) -> nn.Module:
-    """Return the module as it was written, out of what `torch.compile` or parallel training made.
-
-    Raises:
-        ModelError: If there is none: another object, a TorchScript model, or one without weights.
-    """
+    """The module as it was written, out of what `torch.compile` or parallel training made."""
     if not isinstance(model, nn.Module):
         raise ModelError(
             f"model must be a torch.nn.Module (got {type(model).__name__}); "
@@ -118,18 +114,9 @@ def infer_convention(
     has_edge_types: bool = False,
     attributes: Sequence[Derived] = (),
 ) -> Convention:
-    """Read the convention off the signature of ``model.forward``.
+    """Read the convention off the signature of ``model.forward``; a user's ``forward`` goes first.
 
-    Args:
-        model: The model.
-        forward: The user's override, taken as it is when given.
-        has_edge_features: Whether the graphs carry edge features, so that optional edge arguments
-            are filled.
-        has_edge_types: Whether these are one integer for each edge.
-        attributes: Attributes of the nodes under names of their own.
-
-    Raises:
-        ModelError: If an argument without a default is not known.
+    Optional edge arguments are filled where the graphs have edge features.
     """
     if forward is not None:
         return Convention(function=forward)

@@ -71,16 +71,10 @@ class Tap:
 def find_embedding(
     model: nn.Module, run: Callable[[], Any], num_graphs: int, wanted: str | None = None
 ) -> EmbeddingPoint:
-    """Find where the embedding of a graph appears.
+    """Find where the embedding of a graph appears: a tensor with one row for each graph.
 
-    Args:
-        model: The model.
-        run: Runs the model once on ``num_graphs`` graphs whose nodes are more in number.
-        num_graphs: Number of graphs, by which a graph-level tensor is recognised.
-        wanted: Name of a submodule whose output to take; ``"name:input"`` takes what it receives.
-
-    Raises:
-        ModelError: If the named submodule does not exist or has no graph-level tensor.
+    ``run`` runs the model on ``num_graphs`` graphs of more nodes than that. ``wanted`` names a
+    submodule whose output to take; ``"name:input"`` takes what it receives.
     """
     if wanted is not None:
         return _named(model, run, num_graphs, wanted)
@@ -144,11 +138,7 @@ def _named(
 
 
 def check_embedding(label: str, value: Any, num_graphs: int) -> None:
-    """Check that there is one row for each graph.
-
-    Raises:
-        ModelError: If there is not.
-    """
+    """Check that there is one row for each graph."""
     if not _graph_level(value, num_graphs):
         shape = f"shape {list(value.shape)}" if isinstance(value, Tensor) else type(value).__name__
         raise ModelError(

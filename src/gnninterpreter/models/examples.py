@@ -39,18 +39,7 @@ def prepare(
 def choose(
     graphs: Sequence[Data], spec: GraphSpec, dtype: torch.dtype, device: torch.device, count: int
 ) -> Batch:
-    """A few graphs of which nodes, edges and graphs differ in number, which tells them apart.
-
-    Args:
-        graphs: The user's, if any; random ones are drawn where these do not do.
-        spec: What the graphs look like.
-        dtype: Floating-point type of the model.
-        device: Where the model is.
-        count: How many at most.
-
-    Raises:
-        SpecError: If the user's graphs have other columns than the spec says.
-    """
+    """A few graphs of which nodes, edges and graphs differ in number, which tells them apart."""
     with_nodes = [graph for graph in graphs if graph.num_nodes]
     if with_nodes:
         check_columns(prepare(with_nodes[:1], spec, dtype, device), spec)
@@ -82,11 +71,7 @@ def varied(
 
 
 def check_columns(batch: Batch, spec: GraphSpec) -> None:
-    """Compare the columns of the data with those of the spec.
-
-    Raises:
-        SpecError: If they differ in number.
-    """
+    """Compare the columns of the data with those of the spec."""
     attr = batch.get("edge_attr")
     attr = batch.get("edge_type") if attr is None else attr
     for field, value, width in (

@@ -19,14 +19,9 @@ TOLERANCE = 1e-3
 
 @torch.no_grad()
 def scores_of_embeddings(classifier: GraphClassifier, rows: Tensor) -> Scores | None:
-    """Run the model on small graphs with their embeddings replaced by others.
+    """Run the model on small graphs with their embeddings replaced by others, [B, D].
 
-    Args:
-        classifier: The model.
-        rows: Embeddings, [B, D].
-
-    Returns:
-        What it says of them; None where its outputs depend on more than the embedding.
+    None where its outputs depend on more than the embedding.
     """
     if classifier.point.module == "":
         own = classifier.has_own_embedding

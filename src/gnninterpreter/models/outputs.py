@@ -75,17 +75,7 @@ class OutputReader:
 
 
 def find_scores(output: Any, num_graphs: int, num_nodes: int = -1, num_edges: int = -1) -> Tensor:
-    """Find the scores of shape [B, C] in what a model returned, itself or inside a tuple or dict.
-
-    Args:
-        output: What the model returned.
-        num_graphs: Number of graphs it was given.
-        num_nodes: Number of their nodes, by which a node-level model is recognised.
-        num_edges: Number of their edges.
-
-    Raises:
-        ModelError: If there are none.
-    """
+    """Find the scores [B, C] in what a model returned, itself or inside a tuple or dict."""
     for candidate in _candidates(output):
         if not isinstance(candidate, Tensor) or not candidate.is_floating_point():
             continue

@@ -131,13 +131,7 @@ def scores_from_json(values: Mapping[str, Any]) -> ModelScores:
 
 
 def scores_of(outputs: Tensor, labels: Tensor, task: Task) -> ModelScores:
-    """Compare outputs with labels.
-
-    Args:
-        outputs: Outputs of a model, [graphs, C].
-        labels: Classes, [graphs]; or labels or values, [graphs, C], NaN where not measured.
-        task: How outputs are read.
-    """
+    """Compare outputs with labels."""
     outputs, count = outputs.double(), len(labels)
     if task is Task.REGRESSION:
         known = ~labels.isnan()
@@ -161,14 +155,7 @@ def scores_of(outputs: Tensor, labels: Tensor, task: Task) -> ModelScores:
 
 
 def roc_auc(scores: Tensor, positive: Tensor) -> float:
-    """Chance that a positive is given more than a negative, ties counting half.
-
-    Args:
-        scores: What each is given, [n].
-        positive: Which are positive, [n].
-
-    Returns:
-        The chance, or NaN where there are not both.
+    """Chance that a positive is given more than a negative, ties counting half; NaN without both.
 
     Example:
         >>> roc_auc(torch.tensor([0.1, 0.4, 0.4, 0.9]), torch.tensor([False, False, True, True]))

@@ -17,18 +17,9 @@ __all__ = ["written_by"]
 def written_by(
     model: nn.Module, data: Batch, run: Callable[[Batch], Tensor]
 ) -> tuple[Tensor, tuple[str, ...]]:
-    """Run a model once and find out what it has written to.
+    """Run a model once; return what it gives, and which fields of the batch it has overwritten.
 
-    Args:
-        model: The model.
-        data: What to give it; not changed.
-        run: Runs it on a batch.
-
-    Returns:
-        What ``run`` returned, and the fields of the batch that were overwritten or replaced.
-
-    Raises:
-        ModelError: If it changes its own weights, which are put back.
+    One that changes its own weights is refused, and they are put back.
     """
     given = copy(data)
     before = {key: value.clone() for key, value in given if isinstance(value, Tensor)}

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gnninterpreter.datasets._storage import below
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.graphs import DenseGraphs
@@ -223,8 +224,7 @@ class ClassStatistics(ByValue):
         rows = tensors["count"].size(0)
         known: list[Typicality | None] = []
         for row in range(rows if spec is not None else 0):
-            prefix = f"{TYPICALITY}{row}."
-            parts = {k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)}
+            parts = below(tensors, f"{TYPICALITY}{row}.")
             assert spec is not None
             known.append(Typicality.from_tensors(parts, spec) if parts else None)
         kept = tuple(known) if any(known) else ()

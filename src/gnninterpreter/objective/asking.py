@@ -78,6 +78,12 @@ def _everything(spec: GraphSpec, task: Task, statistics: ClassStatistics | None)
 
 def _target(asked: Any, spec: GraphSpec, task: Task, statistics: ClassStatistics | None) -> Target:
     if isinstance(asked, Target):
+        last = max(asked.index, getattr(asked, "other", 0))
+        if last >= spec.num_classes:
+            raise TargetError(
+                f"target {asked.name!r:.60} asks for output {last}; the model has "
+                f"{spec.num_classes}, counted from 0"
+            )
         return asked
     if task is Task.REGRESSION:
         return _value(asked, spec, statistics)

@@ -118,6 +118,16 @@ class Proposals:
         return Proposals(self.graphs[rows], scores, self.aim, keys, self.memory)
 
     @cached_property
+    def _costs(self) -> dict[int, tuple[Term, Tensor | None]]:
+        return {}
+
+    def cost_of(self, term: Term) -> Tensor | None:
+        """The discrete reading of a term, computed once however many ask for it."""
+        if id(term) not in self._costs:
+            self._costs[id(term)] = (term, term.discrete(self))
+        return self._costs[id(term)][1]
+
+    @cached_property
     def edges(self) -> Tensor:
         """Number of edges, [B]."""
         return self.graphs.num_edges
@@ -203,7 +213,7 @@ class Term:
 
     def guide(self, proposals: Proposals) -> Tensor | None:
         """The same with a gentler slope, for walks that start far away; the cost when omitted."""
-        return self.discrete(proposals)
+        return proposals.cost_of(self)
 
     def feasible(self, proposals: Proposals) -> Tensor | None:
         """Which graphs may be answers at all, [B]; None allows all."""
@@ -215,7 +225,7 @@ class Term:
         Those that it allows and, if it is required, that cost nothing.
         """
         allowed = self.feasible(proposals)
-        cost = self.discrete(proposals) if self.required else None
+        cost = proposals.cost_of(self) if self.required else None
         if cost is None:
             return allowed
         return cost <= 0 if allowed is None else allowed & (cost <= 0)

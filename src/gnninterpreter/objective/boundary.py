@@ -9,7 +9,9 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor
+from torch.nn.functional import huber_loss
 
+from gnninterpreter.arguments import several, whole_number
 from gnninterpreter.errors import TargetError
 from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.statistics import CERTAIN, ClassStatistics, Profile
@@ -24,7 +26,8 @@ class BoundaryTarget(Target):
 
     The score is :math:`(p_a + p_b) \cdot 0.99^{(d / w)^2}` with :math:`d = \log p_a - \log p_b`
     and :math:`w = \log 1.5`: it is 0.99 where one has 0.6 and the other 0.4, which is GNNBoundary's
-    band.
+    band. Far away it falls as :math:`e^{-d}`, the share of the lesser one, so that a search still
+    sees a slope where a model is steep.
 
     Args:
         other: Column of the second class.
@@ -43,7 +46,11 @@ class BoundaryTarget(Target):
 
     def __post_init__(self) -> None:
         """Check that there are two classes."""
-        object.__setattr__(self, "names", tuple(self.names))
+        super().__post_init__()
+        object.__setattr__(self, "other", whole_number("other", self.other, 0))
+        object.__setattr__(self, "names", several("names", self.names, "two names of classes"))
+        if len(self.names) != 2 or not all(isinstance(name, str) for name in self.names):
+            raise TargetError(f"names must be those of two classes (got {self.names!r:.60})")
         if self.index == self.other:
             raise TargetError(f"a boundary lies between two classes (got {self.name!r})")
 
@@ -51,8 +58,11 @@ class BoundaryTarget(Target):
         """Logarithm of how far both classes are equally probable, and no third one."""
         logs = scores.logits.log_softmax(-1)
         pair = logs[..., [self.index, self.other]]
-        distance = (pair[..., 0] - pair[..., 1]) / self.WIDTH
-        return pair.logsumexp(-1).clamp_max(0.0) + math.log(CERTAIN) * distance.square()
+        distance = pair[..., 0] - pair[..., 1]
+        # Huber's: half the curvature times the square, and a slope of 1 from there on.
+        bend = -2 * math.log(CERTAIN) / self.WIDTH**2
+        apart = bend * huber_loss(distance, torch.zeros_like(distance), "none", 1 / bend)
+        return pair.logsumexp(-1).clamp_max(0.0) - apart
 
     def profile(self, statistics: ClassStatistics | None) -> Profile | None:
         """What graphs of both classes look like together."""

@@ -26,4 +26,4 @@ class Entropy(Term):
 
     def soft(self, iterate: Iterate) -> Tensor:
         """Return [R]."""
-        return iterate.distribution.undecided() / iterate.aim.max_edges
+        return iterate.distribution.entropy() / iterate.aim.max_edges

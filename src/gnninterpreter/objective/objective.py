@@ -13,11 +13,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import real_number
 from gnninterpreter.errors import SpecError
 from gnninterpreter.objective.base import Iterate, Proposals, Term
 from gnninterpreter.objective.schedules import Constant, Schedule
 
 __all__ = ["Objective", "Weighted"]
+
+MOST_WEIGHT = 1e12
 
 # Cost of a graph that was left out, above that of any other.
 UNASKED = 1e4
@@ -46,12 +49,13 @@ class Weighted:
                 "a term must be a subclass of gnninterpreter.objective.Term "
                 f"(got {type(self.term).__name__})"
             )
-        if isinstance(self.soft, (int, float)):
-            object.__setattr__(self, "soft", Constant(float(self.soft)))
+        if not callable(self.soft):
+            weight = real_number("soft weight of a term", self.soft, -MOST_WEIGHT, MOST_WEIGHT)
+            object.__setattr__(self, "soft", Constant(weight))
         for name in ("discrete", "guide"):
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, (int, float)) and value >= 0):
-                raise SpecError(f"{name} weight of a term must be 0 or more (got {value!r})")
+            if value is not None:
+                real_number(f"{name} weight of a term", value, 0, MOST_WEIGHT)
 
     def soft_weight(self, iteration: int, iterations: int) -> float:
         """Weight of the soft reading at an iteration."""
@@ -75,6 +79,9 @@ class Objective:
     def __post_init__(self) -> None:
         """Check that there are terms, and that no two have the same name."""
         object.__setattr__(self, "terms", tuple(self.terms))
+        for weighted in self.terms:
+            if not isinstance(weighted, Weighted):
+                raise SpecError(f"terms must be Weighted terms (got {weighted!r:.60})")
         names = [weighted.term.name for weighted in self.terms]
         if not names:
             raise SpecError("terms is empty; an objective needs at least one, such as Certainty()")
@@ -159,7 +166,7 @@ class Objective:
 
 
 def _costs(proposals: Proposals, terms: list[Weighted]) -> Tensor:
-    return _total(proposals, [(w.discrete, w.term.discrete(proposals)) for w in terms])
+    return _total(proposals, [(w.discrete, proposals.cost_of(w.term)) for w in terms])
 
 
 def _total(proposals: Proposals, parts: list[tuple[float, Tensor | None]]) -> Tensor:

@@ -17,7 +17,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from gnninterpreter.errors import CheckpointError
+from gnninterpreter.arguments import whole_number
+from gnninterpreter.errors import CheckpointError, GNNInterpreterError, TargetError
 from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.statistics import ClassStatistics, Profile
 
@@ -45,6 +46,12 @@ class Target(ABC):
     """Which real graphs show it, in words that follow "graphs"."""
     probable: ClassVar[bool] = True
     """Whether the score is a probability, which models are certain of or not."""
+
+    def __post_init__(self) -> None:
+        """Check the column and the name."""
+        object.__setattr__(self, "index", whole_number("index", self.index, 0))
+        if not isinstance(self.name, str):
+            raise TargetError(f"name must be the target's name (got {self.name!r:.60})")
 
     @abstractmethod
     def log_score(self, scores: Scores) -> Tensor:
@@ -203,5 +210,5 @@ def target_from_json(values: Mapping[str, Any]) -> Target:
         raise CheckpointError(f"a stored target of kind {kind.kind!r} has other fields than it has")
     try:
         return kind(**given)
-    except (TypeError, ValueError) as error:
+    except (GNNInterpreterError, TypeError, ValueError) as error:
         raise CheckpointError(f"a stored target cannot be read: {error}") from error

@@ -55,14 +55,14 @@ class Valence(Term):
 
     def feasible(self, proposals: Proposals) -> Tensor | None:
         """Whether chemistry allows it, [B]."""
-        cost = self.discrete(proposals)
+        cost = proposals.cost_of(self)
         return None if cost is None else cost <= 0
 
 
 def _excess(graphs: DenseGraphs, reading: Reading) -> Tensor:
     """Bonds that each node has too many, [B, N]; one for each atom or bond of no known kind."""
     elements = split_blocks(graphs.nodes, graphs.spec.nodes)[reading.atom]
-    known = _tables(graphs.spec).to(elements)
+    known = _tables(graphs.spec, elements.dtype, elements.device)
     charge = _charges(graphs, reading, elements)
     most, unknown, brought, carbon = (
         torch.einsum("bne,bnq,eq->bn", elements, charge, part) for part in known.atoms
@@ -104,12 +104,9 @@ class _Tables:
     atoms: Tensor
     bonds: Tensor
 
-    def to(self, like: Tensor) -> _Tables:
-        return _Tables(self.atoms.to(like), self.bonds.to(like))
-
 
 @lru_cache(maxsize=64)
-def _tables(spec: GraphSpec) -> _Tables:
+def _tables(spec: GraphSpec, dtype: torch.dtype, device: torch.device) -> _Tables:
     reading = reading_of(spec)
     assert reading is not None
     guessed = not reading.charged and reading.bond is not None
@@ -131,7 +128,8 @@ def _tables(spec: GraphSpec) -> _Tables:
         (orders.get(kind or "", 1.0), float(kind is None), float(kind == "aromatic"))
         for kind in reading.kinds
     ]
-    return _Tables(atoms, torch.tensor(bonds).reshape(-1, 3).t())
+    kinds = torch.tensor(bonds).reshape(-1, 3).t()
+    return _Tables(atoms.to(device, dtype), kinds.to(device, dtype))
 
 
 def _impossible(graphs: DenseGraphs, reading: Reading, rows: Tensor) -> Tensor:
@@ -145,16 +143,21 @@ def _impossible(graphs: DenseGraphs, reading: Reading, rows: Tensor) -> Tensor:
     if not reading.exact:
         rows = rows & bonds.eq(reading.kinds.index("aromatic") + 1).flatten(1).any(dim=1)
     found = torch.zeros_like(rows)
-    for b in rows.nonzero().flatten().tolist():
+    asked = rows.nonzero().flatten()
+    bonds, elements, charges = (part[asked].cpu() for part in (bonds, elements.argmax(-1), charges))
+    answers = []
+    for b in range(asked.numel()):
         ends = bonds[b].nonzero()
         listed = torch.cat([ends, bonds[b][ends[:, 0], ends[:, 1], None] - 1], 1).tolist()
         number = {i: k for k, i in enumerate(sorted({end for i, j, _ in listed for end in (i, j)}))}
-        named = zip(elements[b].argmax(-1).tolist(), charges[b].tolist(), strict=True)
+        named = zip(elements[b].tolist(), charges[b].tolist(), strict=True)
         atoms = [reading.charged_atom(e, q) for e, q in named]
-        found[b] = not possible(
+        fine = possible(
             tuple(atom for i, atom in enumerate(atoms) if i in number and atom is not None),
             tuple((number[i], number[j], reading.kinds[k]) for i, j, k in listed),
             guess=not reading.charged,
             exact=reading.exact,
         )
+        answers.append(not fine)
+    found[asked] = torch.tensor(answers, dtype=torch.bool, device=found.device)
     return found

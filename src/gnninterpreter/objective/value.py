@@ -12,6 +12,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import real_number, several
 from gnninterpreter.errors import TargetError
 from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.statistics import (
@@ -55,9 +56,15 @@ class ValueTarget(Target):
 
     def __post_init__(self) -> None:
         """Check the aim and the scale."""
-        object.__setattr__(self, "scale", tuple(float(value) for value in self.scale))
-        if isinstance(self.aim, str) and self.aim not in ("max", "min"):
-            raise TargetError(f"a value is 'max', 'min' or a number (got {self.aim!r})")
+        super().__post_init__()
+        scale = tuple(real_number("scale", one) for one in several("scale", self.scale, "numbers"))
+        object.__setattr__(self, "scale", scale)
+        object.__setattr__(self, "reach", real_number("reach", self.reach))
+        object.__setattr__(self, "unit", real_number("unit", self.unit))
+        if not isinstance(self.aim, str):
+            object.__setattr__(self, "aim", real_number("aim", self.aim))
+        elif self.aim not in ("max", "min"):
+            raise TargetError(f"a value is 'max', 'min' or a number (got {self.aim!r:.60})")
         if not (isinstance(self.aim, str) or math.isfinite(self.aim)):
             raise TargetError(f"a value to explain must be finite (got {self.aim})")
         if not (self.unit > 0 and math.isfinite(self.unit)):

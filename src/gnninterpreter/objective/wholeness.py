@@ -53,4 +53,6 @@ class Wholeness(Term):
 
     def feasible(self, proposals: Proposals) -> Tensor:
         """Whether nothing is violated, [B]."""
-        return violation(proposals) <= 0
+        cost = proposals.cost_of(self)
+        assert cost is not None
+        return cost <= 0

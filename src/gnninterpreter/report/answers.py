@@ -8,21 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import torch
 from markupsafe import Markup
 
 from gnninterpreter.chem.drawing import formula_svg
-from gnninterpreter.graphs import to_networkx
-from gnninterpreter.report.drawing import graph_svg
+from gnninterpreter.report.drawing import small_svg
 from gnninterpreter.report.sections import Tile
-from gnninterpreter.report.words import (
-    core_words,
-    cores_of,
-    exemplars_of,
-    shortcut_words,
-    shortcuts_of,
-    typical_words,
-)
+from gnninterpreter.report.words import core_words, shortcut_words, typical_words
 
 if TYPE_CHECKING:
     from torch_geometric.data import Data
@@ -64,9 +55,9 @@ class AnswersView:
 
 def answers_view(explanation: Explanation) -> AnswersView:
     """Draw the answers of an explanation; what it does not have is empty."""
-    cores = cores_of(explanation)
-    first = cores[0] if cores else None
-    real = exemplars_of(explanation, EXEMPLARS)
+    cores = explanation.cores
+    first = explanation.core
+    real = explanation.exemplars(EXEMPLARS)
     return AnswersView(
         typical=typical_words(explanation),
         core=None if first is None else graph_picture(first.graph, explanation, CORE, "Core"),
@@ -83,7 +74,7 @@ def answers_view(explanation: Explanation) -> AnswersView:
                 "",
                 shortcut_words(shortcut, explanation.target),
             )
-            for shortcut in shortcuts_of(explanation)[:SHORTCUTS]
+            for shortcut in explanation.shortcuts[:SHORTCUTS]
         ],
     )
 
@@ -99,7 +90,7 @@ def real_graph_svg(graph: Data, explanation: Explanation) -> Markup:
     nodes, spec = marked_nodes(graph), explanation.spec
     title = f"Real graph: {graph.num_nodes} nodes" + f", {len(nodes)} of the core" * bool(nodes)
     formula = formula_svg(graph, spec, title, marked=nodes)
-    return _svg(graph, explanation, SMALL, title, nodes) if formula is None else Markup(formula)
+    return Markup(formula or small_svg(graph, spec, SMALL, title, nodes))
 
 
 def _caption(graph: Data, explanation: Explanation) -> tuple[str, str]:
@@ -121,27 +112,4 @@ def graph_picture(
     edges = int(graph.num_edges) // (1 if explanation.spec.directed else 2)
     title = f"{what} of {explanation.target.title}: {graph.num_nodes} nodes, {edges} edges"
     formula = formula_svg(graph, explanation.spec, title, piece=what == "Core", size=size)
-    return _svg(graph, explanation, size, title) if formula is None else Markup(formula)
-
-
-def _svg(
-    graph: Data,
-    explanation: Explanation,
-    size: tuple[int, int],
-    title: str,
-    marked: frozenset[int] = frozenset(),
-) -> Markup:
-    drawn = graph.clone().cpu()
-    if drawn.get("x") is None:
-        drawn.x = torch.ones(int(drawn.num_nodes or 0), 1)
-    return Markup(
-        graph_svg(
-            to_networkx(drawn, explanation.spec),
-            explanation.spec,
-            size=size,
-            show_legend=False,
-            compact=True,
-            title=title,
-            marked=marked,
-        )
-    )
+    return Markup(formula or small_svg(graph, explanation.spec, size, title))

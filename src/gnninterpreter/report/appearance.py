@@ -91,12 +91,7 @@ def edge_look(attributes: Mapping[str, Any], spec: GraphSpec) -> EdgeLook:
 
 
 def legend(spec: GraphSpec, present: set[tuple[str, str]] | None = None) -> list[LegendEntry]:
-    """Lines of the legend: the categories that colour nodes and edges.
-
-    Args:
-        spec: The feature blocks.
-        present: Pairs of "node" or "edge" and category to keep where there are too many for all.
-    """
+    """Lines of the legend: the categories that colour nodes and edges."""
     entries = []
     node_block, edge_block = _first_category(spec.nodes), _first_category(spec.edges)
     if node_block is not None:

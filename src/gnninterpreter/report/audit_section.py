@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from gnninterpreter.graphs import to_networkx
-from gnninterpreter.report.drawing import graph_svg
+from gnninterpreter.report.drawing import small_svg
 from gnninterpreter.report.sections import Tile
 
 if TYPE_CHECKING:
-    from torch_geometric.data import Data
-
     from gnninterpreter.audit import Audit, Finding
     from gnninterpreter.evidence import Verdict
     from gnninterpreter.spec import GraphSpec
@@ -79,17 +76,10 @@ def _finding_view(finding: Finding, spec: GraphSpec) -> FindingView:
         sentence=finding.sentence,
         numbers=[(name, _written(value)) for name, value in finding.numbers.items()],
         tiles=[
-            Tile(_picture(shown.graph, spec, shown.caption), shown.caption)
+            Tile(Markup(small_svg(shown.graph, spec, PICTURE, shown.caption)), shown.caption)
             for shown in finding.evidence
         ],
         graphs=len(finding.graphs),
-    )
-
-
-def _picture(graph: Data, spec: GraphSpec, title: str) -> Markup:
-    drawn = to_networkx(graph, spec)
-    return Markup(
-        graph_svg(drawn, spec, size=PICTURE, title=title, show_legend=False, compact=True)
     )
 
 

@@ -21,13 +21,7 @@ BINS = 50
 
 
 def curve_svg(curve: Curve, choice: int, bounds: tuple[float, float] | None = None) -> str:
-    """Draw one quantity along the search: a line for each restart, the chosen one on top.
-
-    Args:
-        curve: The quantity.
-        choice: The restart to bring out.
-        bounds: Range of the vertical axis; that of the values when omitted.
-    """
+    """Draw one quantity along the search: a line for each restart, the chosen one on top."""
     step = max(1, math.ceil(len(curve.iterations) / MOST_POINTS))
     rows = [
         (i, values)

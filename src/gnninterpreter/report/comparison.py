@@ -22,11 +22,7 @@ UNKNOWN = "not checked"
 
 
 def write_comparison(comparison: Comparison, path: Path) -> Path:
-    """Write the page.
-
-    Raises:
-        OutputError: If the place cannot be written.
-    """
+    """Write the page."""
     template = template_environment().get_template("compare.html.jinja")
     text = template.render(
         comparison=comparison,

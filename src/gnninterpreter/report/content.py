@@ -29,7 +29,7 @@ from gnninterpreter.report.sections import (
 )
 from gnninterpreter.report.softness import THRESHOLDS, has_settled
 from gnninterpreter.report.svg import render
-from gnninterpreter.report.words import typical_percentile
+from gnninterpreter.report.words import sentence, typical_percentile
 
 if TYPE_CHECKING:
     from gnninterpreter.evidence import Evidence, Verdict
@@ -115,9 +115,7 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
         target=explanation.target,
         verdict=explanation.verdict,
         evidence=explanation.evidence,
-        notes=[
-            note[:1].upper() + note[1:] + "." * (note[-1:] != ".") for note in explanation.notes
-        ],
+        notes=[sentence(note) for note in explanation.notes],
         drawing=Markup(render(drawing, title, show_legend=False)),
         answers=answers_view(explanation),
         percentile=typical_percentile(explanation),
@@ -217,7 +215,7 @@ def _facts(explanation: Explanation) -> list[Fact]:
 
 def _learned(explanation: Explanation) -> list[Fact]:
     """Figures about the learned distribution, for those who ask how the search went."""
-    wide = explanation.undecided >= max(explanation.num_edges, 1)
+    wide = explanation.entropy >= max(explanation.num_edges, 1)
     settled = "samples differ widely from this graph" if wide else "where 0 means a single graph"
     facts = []
     if explanation.similarity is not None:
@@ -228,7 +226,7 @@ def _learned(explanation: Explanation) -> list[Fact]:
                 f"to the mean of graphs {explanation.target.members}",
             )
         )
-    return [*facts, Fact("Still open", f"{explanation.undecided:.1f} bits", settled)]
+    return [*facts, Fact("Entropy", f"{explanation.entropy:.1f} bits", settled)]
 
 
 def _firmly(target: Target) -> str:
@@ -267,4 +265,4 @@ def _sampled(explanation: Explanation, groups: list[SampleGroup], shown: int, se
     sure = f" No edge has a probability between {low:g} and {high:g}." if settled else ""
     # Only where samples resemble the graph above do its nodes hold the picture together.
     still = " Nodes keep their places, so what differs stands out."
-    return f"{kinds}{which}.{sure}{still * (explanation.undecided < explanation.num_edges)}"
+    return f"{kinds}{which}.{sure}{still * (explanation.entropy < explanation.num_edges)}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
-from gnninterpreter.interchange import graph_to_json
+from gnninterpreter.explanation.export import explanation_json
 from gnninterpreter.report.legend import legend_group
 
 if TYPE_CHECKING:
@@ -29,10 +29,5 @@ def payload(
         "legend": {"group": group, "height": room},
         "name": explanation.name,
         "graphml": "\n".join(nx.generate_graphml(explanation.graph)),
-        "json": {
-            **explanation.summary(),
-            # `gnninterpreter.interchange` reads it; the spec says what its numbers mean.
-            "graph": graph_to_json(explanation.best, explanation.spec),
-            "spec": explanation.spec.to_json(),
-        },
+        "json": explanation_json(explanation),
     }

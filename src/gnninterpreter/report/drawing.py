@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
+from torch_geometric.data import Data
 
 from gnninterpreter.chem.drawing import places
+from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.appearance import (
     EdgeLook,
     LegendEntry,
@@ -25,7 +27,7 @@ from gnninterpreter.spec import GraphSpec
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
 
-__all__ = ["Drawing", "draw", "graph_svg", "picture"]
+__all__ = ["Drawing", "draw", "graph_svg", "picture", "small_svg"]
 
 LARGEST_RADIUS, SMALLEST_RADIUS = 15.0, 3.0
 
@@ -138,6 +140,19 @@ def graph_svg(
     return render(drawing, title, show_legend, compact=compact, marked=marked)
 
 
+def small_svg(
+    graph: nx.Graph | Data,
+    spec: GraphSpec,
+    size: tuple[int, int],
+    title: str | None = None,
+    marked: Collection[object] = (),
+    start: Positions | None = None,
+) -> str:
+    """The same for a small picture, without legend and handles."""
+    named = to_networkx(graph, spec) if isinstance(graph, Data) else graph
+    return render(Drawing.of(named, spec, size, start), title, False, compact=True, marked=marked)
+
+
 def draw(explanation: Explanation, ax: Any = None) -> Any:
     """Draw the most probable graph of an explanation on matplotlib axes.
 
@@ -159,16 +174,7 @@ def draw(explanation: Explanation, ax: Any = None) -> Any:
 
 
 def picture(explanation: Explanation, kind: str = "png", dots_per_inch: int = 200) -> bytes:
-    """The same drawing as a file of matplotlib's, made without any display.
-
-    Args:
-        explanation: What to draw.
-        kind: ``"png"`` or ``"pdf"``.
-        dots_per_inch: How fine a PNG image is.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
-    """
+    """The same drawing as a file of matplotlib's, made without any display."""
     from gnninterpreter.report._matplotlib import figure_file
 
     return figure_file(lambda ax: draw(explanation, ax), kind, dots_per_inch)

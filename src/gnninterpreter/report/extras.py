@@ -128,9 +128,7 @@ def _nearest(
     target, names = explanation.target, explanation.spec.class_names
     found = []
     for index in alike.topk(min(count, len(graphs))).indices.tolist():
-        graph = graphs[index].clone().cpu()
-        if graph.get("x") is None:
-            graph.x = torch.ones(int(graph.num_nodes or 0), 1)
+        graph = graphs[index]
         label = target.truth(graph.get("y"), names) or "unlabelled"
         found.append(
             Neighbour(

@@ -168,12 +168,7 @@ def _beside(part: nx.Graph, start: Positions) -> Array:
 
 
 def _majorise(starts: Array, distance: Array) -> Array:
-    """Minimise the sum of (|x_i - x_j| - d_ij)^2 / d_ij^2 by majorisation.
-
-    Args:
-        starts: S pictures to begin with, [S, n, 2].
-        distance: Steps between nodes, [n, n].
-    """
+    """Minimise the sum of (|x_i - x_j| - d_ij)^2 / d_ij^2 by majorisation."""
     n = distance.shape[0]
     weight = np.divide(1.0, distance**2, out=np.zeros_like(distance), where=distance > 0)
     laplacian = np.diag(weight.sum(axis=1)) - weight

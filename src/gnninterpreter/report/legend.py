@@ -14,16 +14,7 @@ SWATCH, LETTER = 44.0, 7.4
 
 
 def legend_group(entries: list[LegendEntry], width: int, top: int) -> tuple[str, int]:
-    """Write a legend as an SVG group.
-
-    Args:
-        entries: What to list.
-        width: Room there is.
-        top: Where it begins.
-
-    Returns:
-        The group and its height; nothing and 0 where there is nothing to list.
-    """
+    """Write a legend as an SVG group, with its height; nothing and 0 for no entries."""
     rows = _rows(entries, width)
     if not rows:
         return "", 0

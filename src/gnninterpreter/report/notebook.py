@@ -9,13 +9,7 @@ from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.svg import FONT
 from gnninterpreter.report.text import text
-from gnninterpreter.report.words import (
-    core_of,
-    core_words,
-    shortcut_words,
-    shortcuts_of,
-    typical_words,
-)
+from gnninterpreter.report.words import core_words, shortcut_words, typical_words
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation, ExplanationSet
@@ -59,7 +53,7 @@ def cards_html(result: ExplanationSet) -> str:
 
 
 def _core(explanation: Explanation) -> str:
-    core, spec = core_of(explanation), explanation.spec
+    core, spec = explanation.core, explanation.spec
     drawing = ""
     if core is not None:
         title = f"Core of {explanation.name}"
@@ -71,7 +65,7 @@ def _core(explanation: Explanation) -> str:
 
 
 def _shortcuts(explanation: Explanation) -> str:
-    found = shortcuts_of(explanation)
+    found = explanation.shortcuts
     if not found:
         return ""
     noun = "shortcut" if len(found) == 1 else "shortcuts"

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.charts import curve_svg, dots_svg
-from gnninterpreter.report.drawing import Drawing, graph_svg
+from gnninterpreter.report.drawing import Drawing, small_svg
 from gnninterpreter.report.gallery import DRAWS, SHOWN, mode_graph
 from gnninterpreter.report.layout import layout
 from gnninterpreter.report.softness import MODE, Stop, soft_graph, stops
@@ -29,7 +29,7 @@ __all__ = ["SearchView", "SoftView", "Tile"]
 
 Item = TypeVar("Item")
 
-TILE = (180, 136)
+TILE, NEAR = (180, 136), (300, 220)
 CANVAS = (520, 400)
 MOST_TILE_EDGES = 900
 MOST_ROWS = 24
@@ -85,7 +85,6 @@ def sample_tiles(
 
     Graphs of a population have no nodes in common, so each of them has a layout of its own.
     """
-    spec = explanation.spec
     drawn = isinstance(explanation.sampler, PopulationSampler)
     start = None if drawn else layout(mode_graph(explanation), TILE[0] / TILE[1])
     tiles = []
@@ -93,16 +92,11 @@ def sample_tiles(
         given = explanation.target.said(outputs[i]) if i < len(outputs) else ""
         # How often one was drawn says nothing where all are as likely.
         caption, detail = (given, "") if drawn else (f"{group.count} of {DRAWS}", given)
-        drawing = graph_svg(
-            group.graph,
-            spec,
-            size=TILE,
-            show_legend=False,
-            compact=True,
-            start=start,
-            title=f"A sample: {group.graph.number_of_nodes()} nodes, "
-            f"{group.graph.number_of_edges()} edges, drawn {group.count} times in {DRAWS}",
+        title = (
+            f"A sample: {group.graph.number_of_nodes()} nodes, "
+            f"{group.graph.number_of_edges()} edges, drawn {group.count} times in {DRAWS}"
         )
+        drawing = small_svg(group.graph, explanation.spec, TILE, title, start=start)
         tiles.append(Tile(Markup(drawing), caption, detail))
     return tiles
 
@@ -114,15 +108,11 @@ def mode_tiles(explanation: Explanation) -> list[Tile]:
     graphs = [to_networkx(mode.graph, explanation.spec) for mode in modes]
     for mode, graph in zip(_few(modes, graphs), graphs, strict=False):
         count = len(mode.restarts)
-        drawing = graph_svg(
-            graph,
-            explanation.spec,
-            size=TILE,
-            show_legend=False,
-            compact=True,
-            title=f"Found by {count} restarts: {graph.number_of_nodes()} nodes, "
-            f"{graph.number_of_edges()} edges",
+        title = (
+            f"Found by {count} restarts: {graph.number_of_nodes()} nodes, "
+            f"{graph.number_of_edges()} edges"
         )
+        drawing = small_svg(graph, explanation.spec, TILE, title)
         caption = f"{count} of {len(explanation.restarts)} restarts"
         kind = getattr(mode, "kind", None)
         named = f"{kind}, " if kind else ""
@@ -141,16 +131,7 @@ def neighbour_tiles(explanation: Explanation, neighbours: Sequence[Neighbour]) -
     """The nearest real graphs."""
     return [
         Tile(
-            Markup(
-                graph_svg(
-                    near.graph,
-                    explanation.spec,
-                    size=(300, 220),
-                    show_legend=False,
-                    compact=True,
-                    title=f"Real graph: {near.label}",
-                )
-            ),
+            Markup(small_svg(near.graph, explanation.spec, NEAR, f"Real graph: {near.label}")),
             near.label,
             f"similarity {near.similarity:.3f}, {near.said}",
         )

@@ -13,22 +13,16 @@ from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, NOT_ASKED, Check
 from gnninterpreter.evidence.thresholds import CLEARLY
 
 if TYPE_CHECKING:
-    from torch_geometric.data import Data
-
     from gnninterpreter.explanation import Explanation
     from gnninterpreter.objective import Target
 
 __all__ = [
     "NO_CORE",
-    "core_of",
     "core_words",
-    "cores_of",
     "counts",
-    "exemplars_of",
     "figure",
     "sentence",
     "shortcut_words",
-    "shortcuts_of",
     "typical_percentile",
     "typical_words",
 ]
@@ -38,27 +32,6 @@ NO_CORE = (
     "Pass them to explain(), or name them with --data."
 )
 NOT_TYPICAL = "Not checked whether it could pass for a real graph: there was none to compare with."
-
-
-def cores_of(explanation: Explanation) -> list[Any]:
-    """Its cores, the first one first; none where they were not looked for."""
-    return list(getattr(explanation, "cores", None) or ())
-
-
-def core_of(explanation: Explanation) -> Any:
-    """The core, or None."""
-    return next(iter(cores_of(explanation)), None)
-
-
-def shortcuts_of(explanation: Explanation) -> list[Any]:
-    """Its shortcuts."""
-    return list(getattr(explanation, "shortcuts", None) or ())
-
-
-def exemplars_of(explanation: Explanation, count: int) -> list[Data]:
-    """Real graphs that show the class best, the core's nodes in ``core_mask``."""
-    ask = getattr(explanation, "exemplars", None)
-    return list(ask(count)) if callable(ask) else []
 
 
 def typical_percentile(explanation: Explanation) -> float | None:
@@ -81,12 +54,7 @@ def typical_words(explanation: Explanation) -> str:
 
 
 def core_words(core: Any, explanation: Explanation) -> str:
-    """How often real graphs hold a core, and what it does to the model.
-
-    Args:
-        core: The core; None where there is none.
-        explanation: What it belongs to.
-    """
+    """How often real graphs hold a core, and what it does to the model."""
     if core is None:
         check = explanation.evidence["core covers"]
         if check.passed is None:

@@ -10,6 +10,7 @@ how far likeness; the best graph any of them saw is where the gradient search be
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,6 +19,7 @@ from torch import Tensor
 
 from gnninterpreter.batches import (
     choose,
+    repeat,
     replaced,
     widened,
     with_varied_absent_nodes,
@@ -28,6 +30,7 @@ from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.problem import Problem
+from gnninterpreter.search.repeating import Repeated
 from gnninterpreter.search.state import State
 from gnninterpreter.spec import GraphSpec
 
@@ -119,49 +122,101 @@ def walk(
         tell: Called now and then with the steps done and the best graph of each restart; True ends
             the walk.
     """
-    each = len(walkers) // len(streams)
-    space = MoveSpace(walkers.spec, walkers.num_candidates, walkers.weight.device)
-    hot, cold = temperatures
-    slack = problem.objective.slack
-
-    def measured(graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
-        found = problem.propose(graphs, new=True)
-        cost = problem.objective.cost(found)
-        if by_cost:
-            return cost, cost
-        restarts = len(graphs) // each
-        factors = {name: part.repeat(restarts) for name, part in (emphasis or {}).items()}
-        return cost, problem.objective.energy(found, factors)
-
-    costs, level = measured(walkers)
-    best, cost = _best_of_each(walkers, costs, each)
-    walking = torch.arange(len(streams), device=walkers.weight.device)
-    for step in range(steps):
+    going = _Walk(problem, walkers, streams, steps, emphasis, by_cost, temperatures)
+    best, cost = going.best, going.cost
+    walking = torch.arange(len(streams), device=cost.device)
+    for step in range(0, steps, CHECK_EVERY):
         # Checked now and then: each check waits for the device.
-        if step % CHECK_EVERY == 0:
-            keep = cost[walking] > slack
-            if not bool(keep.any()) or (tell is not None and tell(step, best)):
-                break
-            if not bool(keep.all()):
-                members = keep.repeat_interleave(each)
-                walkers, level = walkers[members], level[members]
-                walking, streams = walking[keep], streams.select(keep)
-        going = cost[walking] > slack
-        temperature = hot * (cold / hot) ** (step / steps)
-        walkers = with_varied_absent_nodes(walkers)
-        chance = streams.uniform(2, each, dtype=walkers.weight.dtype)
-        moves = _pick(space.possible(walkers), chance[:, 0].flatten())
-        proposals = space.apply(walkers, moves)
-        costs, new = measured(proposals)
-        accept = chance[:, 1].flatten() < ((level - new) / temperature).clamp_max(0).exp()
-        accept = accept & going.repeat_interleave(each)
-        walkers = choose(accept, proposals, walkers)
-        level = torch.where(accept, new, level)
-        found, found_cost = _best_of_each(proposals, costs, each)
-        better = (found_cost < cost[walking]) & going
-        best = replaced(best, walking, choose(better, found, best[walking]))
-        cost[walking] = torch.where(better, found_cost, cost[walking])
+        keep = going.cost > problem.objective.slack
+        if not bool(keep.any()) or (tell is not None and tell(step, best)):
+            break
+        # What goes on is recorded anew where others are left out, which pays where they are many.
+        if float(keep.double().mean()) < (1.0 if cost.device.type == "cpu" else 0.5):
+            walking, going = walking[keep], going.select(keep)
+        going.repeated(min(CHECK_EVERY, steps - step))
+        best = replaced(best, walking, going.best)
+        cost = cost.index_copy(0, walking, going.cost)
     return best
+
+
+class _Walk:
+    """Walkers of several restarts on their way; a step changes tensors in place.
+
+    Args:
+        problem: Says how good a graph is.
+        walkers: All walkers, those of one restart beside each other.
+        streams: One for each restart.
+        steps: Steps of the whole walk.
+        emphasis: As for `walk`.
+        by_cost: Likewise.
+        temperatures: Likewise.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        walkers: DenseGraphs,
+        streams: Streams,
+        steps: int,
+        emphasis: Mapping[str, Tensor] | None,
+        by_cost: bool,
+        temperatures: tuple[float, float],
+    ) -> None:
+        self.problem, self.emphasis, self.by_cost = problem, emphasis, by_cost
+        self.each = len(walkers) // len(streams)
+        self.space = MoveSpace(walkers.spec, walkers.num_candidates, walkers.weight.device)
+        self.walkers, self.streams = repeat(walkers, 1), streams.fork(0)
+        self.cooling = (temperatures[1] / temperatures[0]) ** (1 / max(steps, 1))
+        self.temperature = walkers.weight.new_tensor(temperatures[0])
+        costs, self.level = self._measured(walkers)
+        self.best, self.cost = _best_of_each(walkers, costs, self.each)
+        self.repeated = Repeated(self.step, walkers.weight.device)
+
+    def select(self, keep: Tensor) -> _Walk:
+        """Some of the restarts, as far on as they are."""
+        other, members = copy(self), keep.repeat_interleave(self.each)
+        other.walkers, other.level = self.walkers[members], self.level[members]
+        other.streams, other.best = self.streams.select(keep), self.best[keep]
+        other.cost, other.temperature = self.cost[keep], self.temperature.clone()
+        other.repeated = Repeated(other.step, self.level.device)
+        return other
+
+    def step(self) -> None:
+        """Each walker tries one move; those of a restart that has what it wants stand still."""
+        self.streams.advance()
+        going = self.cost > self.problem.objective.slack
+        walkers = with_varied_absent_nodes(self.walkers)
+        chance = self.streams.uniform(2, self.each, dtype=walkers.weight.dtype)
+        moves = _pick(self.space.possible(walkers), chance[:, 0].flatten())
+        proposals = self.space.apply(walkers, moves)
+        costs, new = self._measured(proposals)
+        gain = ((self.level - new) / self.temperature).clamp_max(0).exp()
+        accept = (chance[:, 1].flatten() < gain) & going.repeat_interleave(self.each)
+        _put(self.walkers, choose(accept, proposals, walkers))
+        self.level.copy_(torch.where(accept, new, self.level))
+        found, found_cost = _best_of_each(proposals, costs, self.each)
+        better = (found_cost < self.cost) & going
+        _put(self.best, choose(better, found, self.best))
+        self.cost.copy_(torch.where(better, found_cost, self.cost))
+        self.temperature.mul_(self.cooling)
+
+    def _measured(self, graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
+        """Cost of graphs, and what walkers seek to lower."""
+        found = self.problem.propose(graphs, new=True)
+        cost = self.problem.objective.cost(found)
+        if self.by_cost:
+            return cost, cost.clone()
+        restarts = len(graphs) // self.each
+        factors = {name: part.repeat(restarts) for name, part in (self.emphasis or {}).items()}
+        return cost, self.problem.objective.energy(found, factors)
+
+
+def _put(graphs: DenseGraphs, by: DenseGraphs) -> None:
+    """Put graphs in the place of others, in place."""
+    graphs.weight.copy_(by.weight)
+    graphs.nodes.copy_(by.nodes)
+    if graphs.edges is not None and by.edges is not None:
+        graphs.edges.copy_(by.edges)
 
 
 def emphasis_of(problem: Problem, walkers: int) -> dict[str, Tensor] | None:
@@ -203,7 +258,7 @@ def random_walkers(
     density = 0.2 + 0.8 * density.flatten()
     inside = torch.arange(num_candidates, device=device) < size.unsqueeze(1)
     allowed = inside.unsqueeze(1) & inside.unsqueeze(2)
-    chance = blank.spread(streams.uniform(each, pairs, dtype=dtype).flatten(0, 1))
+    chance = blank.to_dense(streams.uniform(each, pairs, dtype=dtype).flatten(0, 1))
     weight = (allowed & (chance > 0) & (chance < density.view(-1, 1, 1))).to(dtype)
     return DenseGraphs(spec, weight, features.nodes, features.edges)
 

@@ -18,7 +18,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution import GraphDistribution, Streams, centred, from_graphs
+from gnninterpreter.batches import present_nodes
+from gnninterpreter.distribution import (
+    GraphDistribution,
+    Narrowing,
+    Streams,
+    centred,
+    from_graphs,
+)
 from gnninterpreter.graphs import DenseGraphs, dense_width, split_blocks
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
@@ -39,6 +46,8 @@ TOLERANCE = 1e-4
 # they may have together, which bounds the time for large graphs.
 QUICK, THOROUGH = (750, 150_000), (3000, 400_000)
 FEWEST = 300
+# Certainty that nothing changes on nodes that are far from the graph.
+SHUT = 1 - 1e-9
 
 
 @dataclass(frozen=True)
@@ -50,7 +59,7 @@ class Calibrate:
             graphs are known and the model can be relaxed.
     """
 
-    opening: int = 30
+    opening: int = 12
     name: str = "calibrate"
 
     def __post_init__(self) -> None:
@@ -94,19 +103,11 @@ def calibrated(
         The distributions, and of each the mean score over its samples, or the share that is good
         where real graphs are known, [R].
     """
-    space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
-    harm = harms(problem, graphs, space)
-    limits = _least_logits(harm, space)
-    counts = _sample_counts(graphs, samples)
     if problem.aim.typicality is not None:
-
-        def closed(some: GraphDistribution) -> GraphDistribution:
-            return _closed(centred(some, graphs), graphs, limits, space)
-
-        if problem.relaxed is not None:
-            free = _free(learned, harm, space)
-            learned = opened(problem, graphs, free, streams.fork(ATTEMPTS), opening)
-        return verified(problem, learned, closed, min(counts[0], FEWEST), streams, tell)
+        return _opened(problem, learned, graphs, streams, samples, tell, opening)
+    space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
+    limits = _least_logits(harms(problem, graphs, space), space)
+    counts = _sample_counts(graphs, samples)
     wanted = problem.evaluate(graphs).score - 2 * TOLERANCE
     ladder = torch.tensor(FACTORS, dtype=wanted.dtype, device=wanted.device)
     place = torch.zeros(len(graphs), dtype=torch.long, device=wanted.device)
@@ -129,6 +130,37 @@ def calibrated(
             if not unsure.numel():
                 break
     return _closed(centred(learned, graphs, ladder[place]), graphs, limits, space), reached
+
+
+def _opened(
+    problem: Problem,
+    learned: GraphDistribution,
+    graphs: DenseGraphs,
+    streams: Streams,
+    samples: int | None,
+    tell: Callable[[int, GraphDistribution], bool] | None,
+    opening: int,
+) -> tuple[GraphDistribution, Tensor]:
+    """The same where real graphs are known, on the nodes that there are and one more."""
+    shut = from_graphs(graphs, SHUT)
+    some = Narrowing.needed(present_nodes(graphs), spare=1)
+    graphs, learned = some.graphs(graphs), some.narrowed(learned)
+    space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
+    harm = harms(problem, graphs, space)
+    limits = _least_logits(harm, space)
+
+    def closed(some: GraphDistribution, rows: Tensor) -> GraphDistribution:
+        return _closed(centred(some, graphs[rows]), graphs[rows], limits[rows], space)
+
+    def told(number: int, tried: GraphDistribution) -> bool:
+        return tell is not None and tell(number, some.widened(tried, shut))
+
+    if problem.relaxed is not None:
+        free = _free(learned, harm, space)
+        learned = opened(problem, graphs, free, streams.fork(ATTEMPTS), opening)
+    count = min(_sample_counts(graphs, samples)[0], FEWEST)
+    found, reached = verified(problem, learned, closed, count, streams, told)
+    return some.widened(found, shut), reached
 
 
 def _sample_counts(graphs: DenseGraphs, samples: int | None) -> list[int]:
@@ -169,9 +201,12 @@ def _free(like: GraphDistribution, harm: Tensor, space: MoveSpace) -> list[Tenso
     """Which latents may be opened: those against a move that harms nothing."""
     flips, node_changes, edge_changes, _ = torch.split(harm.lt(0.5), list(space.sizes), dim=1)
     masks = [flips]
-    for blocks, changes in ((like.spec.nodes, node_changes), (like.spec.edges, edge_changes)):
+    parts = [(like.spec.nodes, node_changes, space.num_candidates)]
+    parts.append((like.spec.edges, edge_changes, space.sizes[0]))
+    for blocks, changes, rows in parts:
         if blocks:
-            wide = changes.view(changes.size(0), -1, dense_width(blocks))
+            # All columns may be derived, and nothing be left to choose.
+            wide = changes.view(changes.size(0), rows, dense_width(blocks))
             masks.extend(split_blocks(wide, blocks))
     return masks
 

@@ -22,9 +22,9 @@ def check_settings(phase: Any, **least: int) -> None:
         try:
             number = operator.index(value)
         except TypeError:
-            raise SpecError(f"{name} must be a whole number (got {value!r})") from None
+            raise SpecError(f"{name} must be a whole number (got {value!r:.60})") from None
         if isinstance(value, bool) or number < bound:
-            raise SpecError(f"{name} must be at least {bound} (got {value!r})")
+            raise SpecError(f"{name} must be at least {bound} (got {value!r:.60})")
         object.__setattr__(phase, name, number)
 
 
@@ -37,7 +37,7 @@ def check_positive(value: Any, name: str, most: float = math.inf) -> None:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not 0 < value <= most or value == math.inf:
         bound = "positive" if most == math.inf else f"above 0 and at most {most:g}"
-        raise SpecError(f"{name} must be {bound} (got {value!r})")
+        raise SpecError(f"{name} must be {bound} (got {value!r:.60})")
 
 
 def check_choice(value: Any, name: str, *allowed: str) -> None:
@@ -46,5 +46,7 @@ def check_choice(value: Any, name: str, *allowed: str) -> None:
     Raises:
         SpecError: If it is not.
     """
-    if value not in allowed:
-        raise SpecError(f"{name} must be one of {', '.join(map(repr, allowed))} (got {value!r})")
+    if not isinstance(value, str) or value not in allowed:
+        raise SpecError(
+            f"{name} must be one of {', '.join(map(repr, allowed))} (got {value!r:.60})"
+        )

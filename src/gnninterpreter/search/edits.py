@@ -9,6 +9,8 @@ have the frequencies of the data and may be continuous.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -45,6 +47,11 @@ class FeaturePool:
     nodes: Tensor
     edges: Tensor | None
 
+    @cached_property
+    def varied(self) -> bool:
+        """Whether nodes differ at all."""
+        return bool((self.nodes != self.nodes[:1]).any())
+
     @classmethod
     def of(cls, graphs: DenseGraphs) -> FeaturePool:
         """Collect the features of all present nodes and edges."""
@@ -68,21 +75,14 @@ def propose(
         pool: Where new features come from.
         odds: How often each of `MOVES` is tried, relative to the others.
     """
-    edit = _Edit(graphs, draws, pool)
-    weights = torch.tensor(odds, dtype=torch.double, device=draws.device)
+    shares = list(odds)
     if graphs.edges is None:
-        weights[EDGE_KIND] = 0.0
-    if not bool((pool.nodes != pool.nodes[:1]).any()):
-        weights[[KIND, SWAP]] = 0.0
-    bounds = (weights / weights.sum()).cumsum(0)
-    kind = torch.searchsorted(bounds, draws[:, 0].double().contiguous()).clamp_max(len(odds) - 1)
-    for move in range(len(MOVES)):
-        rows = (kind == move).nonzero().squeeze(1)
-        if rows.numel():
-            edit.make(move, rows)
-    weight = edit.weight
-    weight.diagonal(dim1=1, dim2=2).zero_()
-    return DenseGraphs(graphs.spec, weight, edit.nodes, edit.edges)
+        shares[EDGE_KIND] = 0.0
+    if not pool.varied:
+        shares[KIND] = shares[SWAP] = 0.0
+    bounds = torch.tensor([*accumulate(shares)][:-1], dtype=torch.double, device=draws.device)
+    kind = torch.searchsorted(bounds / sum(shares), draws[:, 0].double().contiguous())
+    return _Edit(graphs, draws, pool, kind).made()
 
 
 def _pick(mask: Tensor, chance: Tensor) -> tuple[Tensor, Tensor]:
@@ -94,82 +94,65 @@ def _pick(mask: Tensor, chance: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _Edit:
-    """Graphs under change."""
+    """Graphs under change: all rows at once, each step for the rows whose move has it.
 
-    def __init__(self, graphs: DenseGraphs, draws: Tensor, pool: FeaturePool) -> None:
-        self.before = graphs
-        self.both = not graphs.spec.directed
+    Nothing here asks which rows these are, so that nothing waits for the device.
+    """
+
+    def __init__(self, graphs: DenseGraphs, draws: Tensor, pool: FeaturePool, kind: Tensor) -> None:
+        self.spec, self.both = graphs.spec, not graphs.spec.directed
         self.weight, self.nodes = graphs.weight.clone(), graphs.nodes.clone()
         self.edges = None if graphs.edges is None else graphs.edges.clone()
-        self.draws, self.pool = draws, pool
+        self.draws, self.pool, self.kind = draws, pool, kind
+        self.rows = torch.arange(len(graphs), device=draws.device)
         edge = graphs.weight.gt(0.5)
         self.joined = edge | edge.mT
-        self.present = self.joined.any(2)
+        here = self.joined.any(2)
+        n = here.size(1)
+        place, edged = _pick(edge.flatten(1), draws[:, 1])
+        node, there = _pick(here, draws[:, 1])
+        at_edge = self._is(DROP_EDGE, MERGE, MOVE_END, EDGE_KIND, OPEN)
+        self.i = torch.where(at_edge, place // n, node)
+        self.j = torch.where(at_edge, place % n, node)
+        # A second node: an absent one, one apart from the first, or any.
+        apart = here & ~self.joined[self.rows, self.i]
+        apart = apart.scatter(1, self.i.unsqueeze(1), False)
+        new, far, swap = self._is(HANG, OPEN, SPLIT), self._is(ADD, MOVE_END), self._is(SWAP)
+        pool_of = torch.where(new.unsqueeze(1), ~here, torch.where(far.unsqueeze(1), apart, here))
+        self.k, free = _pick(pool_of, draws[:, 2])
+        self.ok = torch.where(at_edge, edged, there) & (free | ~(new | far | swap))
 
-    def make(self, move: int, rows: Tensor) -> None:
-        n = self.weight.size(1)
-        u = self.draws[rows]
-        here = self.present[rows]
-        edge = self.before.weight[rows].gt(0.5)
-        if move in (DROP_EDGE, MERGE, MOVE_END, EDGE_KIND, OPEN):
-            place, ok = _pick(edge.flatten(1), u[:, 1])
-            i, j = place // n, place % n
-        else:
-            i, ok = _pick(here, u[:, 1])
-            j = i
-        if move in (HANG, OPEN, SPLIT):
-            k, free = _pick(~here, u[:, 2])
-            ok = ok & free
-        elif move in (ADD, MOVE_END):
-            apart = here & ~self.joined[rows, i]
-            apart = apart.scatter(1, i.unsqueeze(1), False)
-            k, free = _pick(apart, u[:, 2])
-            ok = ok & free
-        elif move == SWAP:
-            k, free = _pick(here, u[:, 2])
-            ok = ok & free
-        else:
-            k = j
-        rows, i, j, k, u = rows[ok], i[ok], j[ok], k[ok], u[ok]
-        if not rows.numel():
-            return
-        if move == DROP_EDGE:
-            self._cut(rows, i, j)
-        elif move == DROP_NODE:
-            self._remove(rows, i)
-        elif move == DROP_BRANCH:
-            leaf = self.joined[rows].sum(2).eq(1) & self.joined[rows, i]
-            keep = (~leaf).to(self.weight.dtype)
-            self.weight[rows] = self.weight[rows] * keep.unsqueeze(1) * keep.unsqueeze(2)
-            self._remove(rows, i)
-        elif move == MERGE:
-            self._merge(rows, i, j)
-        elif move == MOVE_END:
-            features = None if self.edges is None else self.edges[rows, i, j]
-            self._cut(rows, i, j)
-            self._join(rows, i, k, features)
-        elif move == SWAP:
-            self.nodes[rows, i], self.nodes[rows, k] = (
-                self.before.nodes[rows, k],
-                self.before.nodes[rows, i],
-            )
-        elif move == KIND:
-            self.nodes[rows, i] = self._node_features(u[:, 3])
-        elif move == EDGE_KIND:
-            self._join(rows, i, j, self._edge_features(u[:, 3]))
-        elif move == ADD:
-            self._join(rows, i, k, self._edge_features(u[:, 3]))
-        elif move == HANG:
-            self.nodes[rows, k] = self._node_features(u[:, 3])
-            self._join(rows, i, k, self._edge_features(u[:, 4]))
-        elif move == OPEN:
-            features = None if self.edges is None else self.edges[rows, i, j]
-            self._cut(rows, i, j)
-            self.nodes[rows, k] = self._node_features(u[:, 3])
-            self._join(rows, i, k, features)
-            self._join(rows, k, j, self._edge_features(u[:, 4]))
-        elif move == SPLIT:
-            self._split(rows, i, k, u)
+    def _is(self, *moves: int) -> Tensor:
+        found = self.kind == moves[0]
+        for move in moves[1:]:
+            found = found | (self.kind == move)
+        return found
+
+    def _does(self, *moves: int) -> Tensor:
+        return self._is(*moves) & self.ok
+
+    def made(self) -> DenseGraphs:
+        """The graphs after one move each."""
+        rows, i, j, k, u = self.rows, self.i, self.j, self.k, self.draws
+        moved = None if self.edges is None else self.edges[rows, i, j]
+        fresh, other = self._edge_features(u[:, 3]), self._edge_features(u[:, 4])
+        self._merge(self._does(MERGE))
+        self._drop(self._does(DROP_NODE, DROP_BRANCH), self._does(DROP_BRANCH))
+        self._split(self._does(SPLIT))
+        self._cut(self._does(DROP_EDGE, MOVE_END, OPEN))
+        old_i, old_k = self.nodes[rows, i], self.nodes[rows, k]
+        swap, drawn = self._does(SWAP), self._node_features(u[:, 3])
+        self._put(self._does(KIND) | swap, i, torch.where(_wide(swap), old_k, drawn))
+        self._put(self._does(HANG, OPEN) | swap, k, torch.where(_wide(swap), old_i, drawn))
+        if moved is not None and fresh is not None and other is not None:
+            hung = torch.where(_wide(self._is(HANG)), other, fresh)
+            fresh = torch.where(_wide(self._is(MOVE_END, OPEN)), moved, hung)
+            fresh = torch.where(_wide(self._is(SPLIT)), self._edge_features(u[:, 5]), fresh)
+        ends = torch.where(self._is(EDGE_KIND), j, k)
+        self._join(self._does(MOVE_END, EDGE_KIND, ADD, HANG, OPEN, SPLIT), i, ends, fresh)
+        self._join(self._does(OPEN), k, j, other)
+        self.weight.diagonal(dim1=1, dim2=2).zero_()
+        return DenseGraphs(self.spec, self.weight, self.nodes, self.edges)
 
     def _node_features(self, chance: Tensor) -> Tensor:
         return self.pool.nodes[(chance * self.pool.nodes.size(0)).long()].to(self.nodes)
@@ -179,28 +162,38 @@ class _Edit:
             return None
         return self.pool.edges[(chance * self.pool.edges.size(0)).long()].to(self.edges)
 
-    def _cut(self, rows: Tensor, i: Tensor, j: Tensor) -> None:
-        self.weight[rows, i, j] = 0.0
+    def _put(self, does: Tensor, node: Tensor, features: Tensor) -> None:
+        """Give a node other features."""
+        now = self.nodes[self.rows, node]
+        self.nodes[self.rows, node] = torch.where(_wide(does), features, now)
+
+    def _cut(self, does: Tensor) -> None:
+        """Take the edge out."""
+        kept = (~does).to(self.weight)
+        self.weight[self.rows, self.i, self.j] *= kept
         if self.both:
-            self.weight[rows, j, i] = 0.0
+            self.weight[self.rows, self.j, self.i] *= kept
 
-    def _join(self, rows: Tensor, i: Tensor, j: Tensor, features: Tensor | None) -> None:
-        self.weight[rows, i, j] = 1.0
-        if self.both:
-            self.weight[rows, j, i] = 1.0
-        if self.edges is not None and features is not None:
-            self.edges[rows, i, j] = features
-            if self.both:
-                self.edges[rows, j, i] = features
+    def _join(self, does: Tensor, i: Tensor, j: Tensor, features: Tensor | None) -> None:
+        """Put an edge between two nodes, or give one that is there other features."""
+        rows, edge = self.rows, does.to(self.weight)
+        for a, b in ((i, j), (j, i)) if self.both else ((i, j),):
+            self.weight[rows, a, b] = torch.maximum(self.weight[rows, a, b], edge)
+            if self.edges is not None and features is not None:
+                now = self.edges[rows, a, b]
+                self.edges[rows, a, b] = torch.where(_wide(does), features, now)
 
-    def _remove(self, rows: Tensor, i: Tensor) -> None:
-        self.weight[rows, i] = 0.0
-        self.weight[rows, :, i] = 0.0
+    def _drop(self, does: Tensor, branch: Tensor) -> None:
+        """Take a node out, or also what hangs on it alone."""
+        leaf = self.joined.sum(2).eq(1) & self.joined[self.rows, self.i] & _wide(branch)
+        gone = leaf.scatter(1, self.i.unsqueeze(1), does.unsqueeze(1)).to(self.weight)
+        self.weight *= (1 - gone).unsqueeze(1) * (1 - gone).unsqueeze(2)
 
-    def _merge(self, rows: Tensor, i: Tensor, j: Tensor) -> None:
+    def _merge(self, does: Tensor) -> None:
         """Node j becomes one with i: its other neighbours become those of i."""
-        new_in = self.weight[rows, j] * (1 - self.weight[rows, i])
-        new_out = self.weight[rows, :, j] * (1 - self.weight[rows, :, i])
+        rows, i, j, some = self.rows, self.i, self.j, does.to(self.weight).unsqueeze(1)
+        new_in = self.weight[rows, j] * (1 - self.weight[rows, i]) * some
+        new_out = self.weight[rows, :, j] * (1 - self.weight[rows, :, i]) * some
         if self.edges is not None:
             take = new_in.gt(0.5).unsqueeze(2)
             self.edges[rows, i] = torch.where(take, self.edges[rows, j], self.edges[rows, i])
@@ -210,27 +203,32 @@ class _Edit:
             )
         self.weight[rows, i] += new_in
         self.weight[rows, :, i] += new_out
-        self._remove(rows, j)
-        self.weight[rows, i, i] = 0.0
+        self.weight[rows, j] *= 1 - some
+        self.weight[rows, :, j] *= 1 - some
 
-    def _split(self, rows: Tensor, i: Tensor, k: Tensor, u: Tensor) -> None:
-        """Node i becomes two, joined; each neighbour goes to the one, the other or both."""
+    def _split(self, does: Tensor) -> None:
+        """Node i becomes two, which are to be joined; neighbours go to the one, other or both."""
+        rows, i, k, u = self.rows, self.i, self.k, self.draws
         n = self.weight.size(1)
         # One number decides for all neighbours: its digits to the base of three.
         power = 3.0 ** torch.arange(n, device=u.device, dtype=torch.double)
         digit = ((u[:, 3:4].double() * 977.0 + u[:, 4:5].double()) * power).floor().remainder(3)
-        stays, goes = digit.ne(1), digit.ne(0)
-        dtype = self.weight.dtype
+        some = _wide(does)
+        stays, goes = (digit.ne(1) | ~some).to(self.weight), (digit.ne(0) & some).to(self.weight)
         into, out = self.weight[rows, i], self.weight[rows, :, i]
-        self.weight[rows, k], self.weight[rows, :, k] = into * goes.to(dtype), out * goes.to(dtype)
-        self.weight[rows, i], self.weight[rows, :, i] = (
-            into * stays.to(dtype),
-            out * stays.to(dtype),
-        )
-        self.nodes[rows, k] = torch.where(
-            u[:, 2:3] < 0.5, self.nodes[rows, i], self._node_features(u[:, 5])
-        )
+        self.weight[rows, k] += into * goes
+        self.weight[rows, :, k] += out * goes
+        self.weight[rows, i] *= stays
+        self.weight[rows, :, i] *= stays
+        alike = torch.where(u[:, 2:3] < 0.5, self.nodes[rows, i], self._node_features(u[:, 5]))
+        self._put(does, k, alike)
         if self.edges is not None:
-            self.edges[rows, k] = self.edges[rows, i]
-            self.edges[rows, :, k] = self.edges[rows, :, i]
-        self._join(rows, i, k, self._edge_features(u[:, 5]))
+            wide = some.unsqueeze(2)
+            self.edges[rows, k] = torch.where(wide, self.edges[rows, i], self.edges[rows, k])
+            self.edges[rows, :, k] = torch.where(
+                wide, self.edges[rows, :, i], self.edges[rows, :, k]
+            )
+
+
+def _wide(mask: Tensor) -> Tensor:
+    return mask.unsqueeze(1)

@@ -57,7 +57,7 @@ class IteratedSearch:
             some = streams.fork(number).select(short)
             found = _walked(problem, graphs[short], some, afresh=number % 2 == 1)
             found = improved(problem, found, some, LOCAL_STEPS)
-            better = problem.evaluate(found).cost < seen.cost[short]
+            better = problem.cost(found) < seen.cost[short]
             graphs = replaced(graphs, short[better], found[better])
             seen = problem.evaluate(graphs)
         if graphs is state.graphs:

@@ -86,7 +86,7 @@ def improved(
     """
     space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
     graphs = with_varied_absent_nodes(graphs)
-    cost = problem.evaluate(graphs).cost
+    cost = problem.cost(graphs)
     fails = torch.zeros(len(graphs), dtype=torch.long, device=cost.device)
     for step in range(steps):
         # A restart gives up after a few draws of other moves have not helped either, whether the
@@ -116,13 +116,13 @@ def _best_change(
     tried = moves.size(1)
     owners = torch.arange(len(graphs), device=cost.device)
     proposals = space.apply(repeat(graphs, tried), moves.flatten())
-    found = problem.evaluate(proposals).cost
+    found = problem.cost(proposals)
     found = torch.where(moves < 0, torch.inf, found.view(moves.shape))
     ranked, order = found.sort(dim=1)
     moves = moves.gather(1, order)
     best = space.apply(graphs, moves[:, 0])
     joint = _together(graphs, torch.where(ranked < cost.unsqueeze(1) - PROGRESS, moves, -1), space)
-    together = problem.evaluate(joint).cost
+    together = problem.cost(joint)
     lowest, which = together.view(-1, len(JOINT)).min(dim=1)
     better = lowest < ranked[:, 0] - PROGRESS
     best = choose(better, joint[owners * len(JOINT) + which], best)

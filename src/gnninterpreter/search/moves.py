@@ -64,15 +64,11 @@ class MoveSpace:
         present = graphs.weight.gt(0.5).any(dim=2) | graphs.weight.gt(0.5).any(dim=1)
         empty = ~present.any(dim=1, keepdim=True)
         flips = present[:, target] | present[:, source] | empty
-        nodes = (
-            present.unsqueeze(2)
-            & _categorical_columns(self.spec.nodes, self.device)
-            & graphs.nodes.lt(0.5)
-        )
+        nodes = present.unsqueeze(2) & self._same_nodes.categorical & graphs.nodes.lt(0.5)
         parts = [flips, nodes.flatten(1)]
         if graphs.edges is not None:
             now = graphs.edges[:, target, source]
-            free = _categorical_columns(self.spec.edges, self.device) & now.lt(0.5)
+            free = self._same_edges.categorical & now.lt(0.5)
             parts.append((weight.unsqueeze(2) & free).flatten(1))
         return torch.cat([*parts, present], dim=1)
 
@@ -104,13 +100,13 @@ class MoveSpace:
         both = weight_gradient if self.spec.directed else weight_gradient + weight_gradient.mT
         weight = graphs.weight[:, target, source]
         flips = (1 - 2 * weight) * both[:, target, source]
-        parts = [flips, _category_changes(self.spec.nodes, graphs.nodes, node_gradient).flatten(1)]
+        parts = [flips, self._same_nodes.changes(graphs.nodes, node_gradient).flatten(1)]
         if graphs.edges is not None and edge_gradient is not None:
             whole = edge_gradient
             if not self.spec.directed:
                 whole = whole + whole.transpose(1, 2)
             now = graphs.edges[:, target, source]
-            changes = _category_changes(self.spec.edges, now, whole[:, target, source])
+            changes = self._same_edges.changes(now, whole[:, target, source])
             parts.append(changes.flatten(1))
         parts_of_cost = graphs.weight * weight_gradient
         removal = -(parts_of_cost.sum(dim=1) + parts_of_cost.sum(dim=2))
@@ -118,37 +114,79 @@ class MoveSpace:
 
     def apply(self, graphs: DenseGraphs, moves: Tensor) -> DenseGraphs:
         """Make one move on each of B graphs; ``moves`` holds their numbers, [B]; -1 makes none."""
-        pairs, node_changes, edge_changes, _ = self.sizes
+        pairs, node_changes, edge_changes, removals = self.sizes
         weight, nodes = graphs.weight.clone(), graphs.nodes.clone()
         edges = None if graphs.edges is None else graphs.edges.clone()
         target, source = self._ends
+        rows = torch.arange(len(graphs), device=moves.device)
 
+        # All rows take every step, most of them without effect: to ask which rows have an effect
+        # would wait for the device.
         def chosen(first: int, count: int) -> tuple[Tensor, Tensor]:
-            rows = ((moves >= first) & (moves < first + count)).nonzero().flatten()
-            return rows, moves[rows] - first
+            does = (moves >= first) & (moves < first + count)
+            return does, (moves - first).clamp(0, count - 1)
 
-        rows, pair = chosen(0, pairs)
+        does, pair = chosen(0, pairs)
         i, j = target[pair], source[pair]
-        weight[rows, i, j] = 1 - weight[rows, i, j]
+        now = weight[rows, i, j]
+        weight[rows, i, j] = torch.where(does, 1 - now, now)
         if not self.spec.directed:
             weight[rows, j, i] = weight[rows, i, j]
-        rows, change = chosen(pairs, node_changes)
-        columns = max(nodes.size(2), 1)
-        nodes[rows, change // columns] = _with_category(
-            self.spec.nodes, nodes[rows, change // columns], change % columns
-        )
-        if edges is not None:
-            rows, change = chosen(pairs + node_changes, edge_changes)
-            columns = max(edges.size(3), 1)
-            i, j = target[change // columns], source[change // columns]
-            changed = _with_category(self.spec.edges, edges[rows, i, j], change % columns)
+        if node_changes:
+            does, change = chosen(pairs, node_changes)
+            node = change // nodes.size(2)
+            nodes[rows, node] = self._same_nodes.put(
+                nodes[rows, node], change % nodes.size(2), does
+            )
+        if edges is not None and edge_changes:
+            does, change = chosen(pairs + node_changes, edge_changes)
+            pair = change // edges.size(3)
+            i, j = target[pair], source[pair]
+            changed = self._same_edges.put(edges[rows, i, j], change % edges.size(3), does)
             edges[rows, i, j] = changed
             if not self.spec.directed:
-                edges[rows, j, i] = changed
-        rows, node = chosen(self.total - self.num_candidates, self.num_candidates)
-        weight[rows, node] = 0.0
-        weight[rows, :, node] = 0.0
+                edges[rows, j, i] = torch.where(does.unsqueeze(1), changed, edges[rows, j, i])
+        does, node = chosen(self.total - removals, removals)
+        kept = (~does).to(weight).unsqueeze(1)
+        weight[rows, node] *= kept
+        weight[rows, :, node] *= kept
         return DenseGraphs(graphs.spec, weight, nodes, edges)
+
+    @cached_property
+    def _same_nodes(self) -> _Columns:
+        return _Columns.of(self.spec.nodes, self.device)
+
+    @cached_property
+    def _same_edges(self) -> _Columns:
+        return _Columns.of(self.spec.edges, self.device)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Which columns of features are categories of the same block.
+
+    Args:
+        categorical: Which columns are categories, [F].
+        same: Which two belong to one block, [F, F].
+    """
+
+    categorical: Tensor
+    same: Tensor
+
+    @classmethod
+    def of(cls, blocks: tuple[Block, ...], device: torch.device) -> _Columns:
+        owner = _block_of_column(blocks, device)
+        same = (owner.unsqueeze(0) == owner.unsqueeze(1)) & (owner >= 0).unsqueeze(0)
+        return cls(owner >= 0, same)
+
+    def changes(self, values: Tensor, gradient: Tensor) -> Tensor:
+        """Gradient at each category less that at the category now set in its block."""
+        return gradient - (values * gradient) @ self.same.to(values.dtype)
+
+    def put(self, values: Tensor, column: Tensor, does: Tensor) -> Tensor:
+        """Rows of features with one category set, the others of its block cleared, if at all."""
+        one = torch.nn.functional.one_hot(column, values.size(-1)).to(values)
+        return torch.where(self.same[column] & does.unsqueeze(1), one, values)
 
 
 def _block_of_column(blocks: tuple[Block, ...], device: torch.device) -> Tensor:
@@ -160,26 +198,3 @@ def _block_of_column(blocks: tuple[Block, ...], device: torch.device) -> Tensor:
         else:
             owners += [-1] * block.dim
     return torch.tensor(owners, dtype=torch.long, device=device)
-
-
-def _categorical_columns(blocks: tuple[Block, ...], device: torch.device) -> Tensor:
-    return _block_of_column(blocks, device) >= 0
-
-
-def _same_block(blocks: tuple[Block, ...], device: torch.device) -> Tensor:
-    owner = _block_of_column(blocks, device)
-    return (owner.unsqueeze(0) == owner.unsqueeze(1)) & (owner >= 0).unsqueeze(0)
-
-
-def _category_changes(blocks: tuple[Block, ...], values: Tensor, gradient: Tensor) -> Tensor:
-    """Gradient at each category less that at the category now set in its block."""
-    same = _same_block(blocks, values.device).to(values.dtype)
-    now = (values * gradient) @ same
-    return gradient - now
-
-
-def _with_category(blocks: tuple[Block, ...], values: Tensor, column: Tensor) -> Tensor:
-    """Rows of dense features with one category set, the others of its block cleared."""
-    same = _same_block(blocks, values.device)[column]
-    one = torch.eye(values.size(-1), dtype=values.dtype, device=values.device)[column]
-    return torch.where(same, one, values)

@@ -20,22 +20,23 @@ from gnninterpreter.distribution import GraphDistribution, Streams, from_graphs
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.objective import Proposals
 from gnninterpreter.search.problem import Problem
+from gnninterpreter.search.repeating import Repeated
 from gnninterpreter.spec import Block, Categorical
 
 __all__ = ["opened", "verified"]
 
 SAMPLES = 16
 TEMPERATURE = 0.5
-LEARNING_RATE = 0.25
+LEARNING_RATE = 0.5
 # Logit against a change that is free, to begin with, and against one that is not.
-NEARLY, CLOSED = 2.5, 12.0
+NEARLY, CLOSED = 1.5, 12.0
 # Share of samples that may lack something while learning, and how fast lacking gets dearer.
 ALLOWED, DEARER = 0.02, 0.5
 # What lacking counts for to begin with, in bits.
 WORTH = 4.0
 # Share of samples that must be good in the end, rounds of asking, and how far a change is closed in
 # a round if all samples that make it are bad, and in any case.
-GOOD_SHARE, ROUNDS, BLAME, ANYHOW = 0.98, 10, 2.0, 0.1
+GOOD_SHARE, ROUNDS, BLAME, ANYHOW = 0.985, 10, 2.0, 0.1
 
 
 def opened(
@@ -51,45 +52,86 @@ def opened(
         steps: Gradient steps.
     """
     begun = _begun(graphs, free)
-    latents = [latent.clone().requires_grad_() for latent in begun.latents()]
-    optimizer = torch.optim.Adam(latents, lr=LEARNING_RATE)
-    worth = torch.full_like(latents[0][:, 0], WORTH).detach()
-    owner = torch.arange(len(graphs), device=worth.device).repeat_interleave(SAMPLES)
-    for step in range(steps):
-        current = begun.with_latents(latents)
-        drawn = _drawn(current, streams.fork(step))
-        # What lacks nothing has no slope, so that only the others go through the model twice.
-        bad = (~problem.good(drawn.detach())).nonzero().squeeze(1)
-        loss = -current.undecided().sum()
-        if bad.numel():
-            lacking = _lacking(problem, drawn[bad]).log1p() / SAMPLES
-            loss = loss + (worth[owner[bad]] * lacking).sum()
-        gradients = torch.autograd.grad(loss, latents, allow_unused=True)
-        for latent, gradient, mask in zip(latents, gradients, free, strict=True):
+    learning = _Learning(problem, begun, free, streams)
+    Repeated(learning.step, begun.edge_logits.device)(steps)
+    return begun.with_latents([latent.detach() for latent in learning.latents])
+
+
+class _Learning:
+    """Distributions on their way; a step changes its tensors in place, so that it can be recorded.
+
+    Args:
+        problem: Says what graphs lack.
+        begun: Where they begin.
+        free: Which latents may change.
+        streams: Source of randomness.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        begun: GraphDistribution,
+        free: list[Tensor],
+        streams: Streams,
+    ) -> None:
+        self.problem, self.begun, self.free = problem, begun, free
+        self.streams = streams.fork(0)
+        self.latents = [latent.clone().requires_grad_() for latent in begun.latents()]
+        on_gpu = self.latents[0].is_cuda
+        self.optimizer = torch.optim.Adam(self.latents, lr=LEARNING_RATE, capturable=on_gpu)
+        self.worth = torch.full_like(self.latents[0][:, 0], WORTH).detach()
+
+    def step(self) -> None:
+        """One step of the optimiser, then of what lacking counts for."""
+        self.streams.advance()
+        current = self.begun.with_latents(self.latents)
+        drawn = _drawn(current, self.streams)
+        lacking, bad = self._lacking(drawn)
+        loss = (self.worth * lacking.log1p().view(-1, SAMPLES).mean(1)).sum()
+        loss = loss - current.entropy().sum()
+        gradients = torch.autograd.grad(loss, self.latents, allow_unused=True)
+        for latent, gradient, mask in zip(self.latents, gradients, self.free, strict=True):
             found = torch.zeros_like(latent) if gradient is None else gradient.nan_to_num(0.0)
             latent.grad = found * mask
-        optimizer.step()
-        failing = torch.zeros_like(worth).index_add_(
-            0, owner[bad], worth.new_ones(bad.numel()) / SAMPLES
-        )
-        worth = worth * (DEARER * (failing - ALLOWED)).exp()
-    return begun.with_latents([latent.detach() for latent in latents])
+        self.optimizer.step()
+        failing = bad.to(self.worth).view(-1, SAMPLES).mean(1)
+        self.worth.mul_((DEARER * (failing - ALLOWED)).exp())
+
+    def _lacking(self, drawn: DenseGraphs) -> tuple[Tensor, Tensor]:
+        """What each sample lacks, and whether it lacks anything, [R * K]."""
+        problem = self.problem
+        assert problem.relaxed is not None
+        if problem.memory is None:
+            found = problem.lacking(Proposals(drawn, problem.relaxed(drawn), problem.aim))
+            bad = found.detach() > 0
+            return torch.where(bad, found, 0.0), bad
+        # What lacks nothing has no slope, and is known from memory: only the others go through the
+        # relaxed model.
+        bad = ~problem.good(drawn.detach())
+        rows = bad.nonzero().squeeze(1)
+        found = torch.zeros_like(drawn.weight[:, 0, 0])
+        if rows.numel():
+            small = compact(drawn[rows])
+            some = problem.lacking(Proposals(small, problem.relaxed(small), problem.aim))
+            found = found.index_put((rows,), some)
+        return found, bad
 
 
 def verified(
     problem: Problem,
     learned: GraphDistribution,
-    closed: Callable[[GraphDistribution], GraphDistribution],
+    closed: Callable[[GraphDistribution, Tensor], GraphDistribution],
     samples: int,
     streams: Streams,
-    tell: Callable[[int, GraphDistribution], bool] | None = None,
+    tell: Callable[[int, GraphDistribution], bool],
 ) -> tuple[GraphDistribution, Tensor]:
     """Close what bad samples have in common, until few are bad.
 
     Args:
         problem: Says which graphs are good.
         learned: The R distributions.
-        closed: Puts them on the side of their graphs, closed where every change harms.
+        closed: Puts some of them, given with their numbers, on the side of their graphs, closed
+            where every change harms.
         samples: Samples of each that are asked about in a round.
         streams: Source of randomness.
         tell: Called with the number of each round and what it tries; True ends them.
@@ -97,31 +139,39 @@ def verified(
     Returns:
         The distributions, and the share of good samples of each, [R].
     """
-    tried = closed(learned)
+    rows = torch.arange(learned.restarts, device=learned.edge_logits.device)
+    tried = closed(learned, rows)
     reached = torch.zeros_like(tried.edge_logits[:, 0])
     for number in range(ROUNDS):
-        if tell is not None and tell(number, tried):
+        if tell(number, tried):
             break
-        drawn = tried.discrete(samples, streams.fork(number))
+        # Those that are good already are asked no more.
+        some = tried.select(rows)
+        drawn = some.discrete(samples, streams.fork(number).select(rows))
         good = problem.good(drawn).view(-1, samples)
-        reached = good.to(reached).mean(1)
-        short = reached < GOOD_SHARE
-        if not bool(short.any()):
+        reached[rows] = good.to(reached).mean(1)
+        short = (reached[rows] < GOOD_SHARE).nonzero().squeeze(1)
+        if not short.numel():
             break
-        tried = closed(tried.with_latents(_blamed(tried, drawn, ~good, short)))
+        rows, blamed = rows[short], _blamed(some, drawn, ~good)
+        some = closed(some.with_latents(blamed).select(short), rows)
+        tried = tried.with_latents(
+            [
+                old.index_copy(0, rows, new)
+                for old, new in zip(tried.latents(), some.latents(), strict=True)
+            ]
+        )
     return tried, reached
 
 
-def _blamed(
-    tried: GraphDistribution, drawn: DenseGraphs, bad: Tensor, short: Tensor
-) -> list[Tensor]:
-    """Latents, those against changes that bad samples make raised for restarts that are short."""
+def _blamed(tried: GraphDistribution, drawn: DenseGraphs, bad: Tensor) -> list[Tensor]:
+    """Latents, those against changes that bad samples make raised."""
     shape = (tried.restarts, -1)
-    values = [tried.pairs(drawn.weight).gt(0.5)]
+    values = [tried.to_pairs(drawn.weight).gt(0.5)]
     values += [part.gt(0.5) for part in split_blocks(drawn.nodes, tried.spec.nodes)]
     if drawn.edges is not None:
         values += [
-            part.gt(0.5) for part in split_blocks(tried.pairs(drawn.edges), tried.spec.edges)
+            part.gt(0.5) for part in split_blocks(tried.to_pairs(drawn.edges), tried.spec.edges)
         ]
     blocks = [None, *tried.spec.nodes, *tried.spec.edges]
     latents = []
@@ -134,7 +184,7 @@ def _blamed(
         now = logits.gt(0) if block is None else _chosen(latent).flatten(1)
         changed = (flat != now.unsqueeze(1)).to(latent)
         blame = (changed * bad.unsqueeze(2)).sum(1) / changed.sum(1).clamp_min(1)
-        more = (BLAME * blame + ANYHOW) * short.unsqueeze(1)
+        more = BLAME * blame + ANYHOW
         latents.append((logits + torch.where(now, more, -more)).view_as(latent))
     return latents
 
@@ -179,10 +229,3 @@ def _drawn(current: GraphDistribution, streams: Streams) -> DenseGraphs:
     weight = hard(soft.weight, soft.weight.detach().gt(0.5).to(soft.weight))
     edges = None if soft.edges is None else categories(soft.edges, spec.edges)
     return DenseGraphs(spec, weight, categories(soft.nodes, spec.nodes), edges)
-
-
-def _lacking(problem: Problem, graphs: DenseGraphs) -> Tensor:
-    """What samples lack of being certain, whole and typical enough to be shown, [B]."""
-    assert problem.relaxed is not None
-    small = compact(graphs)
-    return problem.lacking(Proposals(small, problem.relaxed(small), problem.aim))

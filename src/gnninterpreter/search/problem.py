@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.batches import compact
-from gnninterpreter.distribution import GraphDistribution, Streams
+from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical, graph_keys
@@ -129,7 +129,9 @@ class Problem:
             new: Whether most of them will not have been seen before, as on a walk: looking them up
                 takes longer than products of matrices do.
         """
-        small = compact(graphs)
+        # To know how few would wait for a GPU.
+        wide = new and self.classifier.device.type != "cpu"
+        small = graphs if wide else compact(graphs)
         if self.memory is None or (new and not self.asks_native):
             return Proposals(small, self.scores(small), self.aim)
         keys = graph_keys(small, ordered=self.relaxed is None)
@@ -141,6 +143,11 @@ class Problem:
         logits, embedding = self.memory.recall("scores", keys, asked)
         scores = Scores(logits, embedding, self.classifier.task)
         return Proposals(small, scores, self.aim, keys, self.memory)
+
+    @torch.no_grad()
+    def cost(self, graphs: DenseGraphs) -> Tensor:
+        """What the objective makes of B discrete graphs, and nothing else, [B]."""
+        return self.objective.cost(self.propose(graphs))
 
     @torch.no_grad()
     def evaluate(self, graphs: DenseGraphs | Proposals) -> Evaluation:
@@ -165,7 +172,7 @@ class Problem:
                 cost = found.untypical(SAMPLE_BAR)
             else:
                 asked = weighted.discrete > 0 and term.required and term.met(found) is not None
-                cost = term.discrete(found) if asked else None
+                cost = found.cost_of(term) if asked else None
             if cost is not None:
                 total = total + weighted.discrete * cost
         return total
@@ -202,6 +209,7 @@ class Problem:
 
     def mean_score(self, distribution: GraphDistribution, samples: int, streams: Streams) -> Tensor:
         """Mean score over discrete samples of each of R distributions, [R]."""
+        distribution = Narrowing.of(distribution).narrowed(distribution)
         # Some restarts at a time, which bounds memory; each draws from a stream of its own.
         each, means = max(1, self.chunk // samples), []
         for start in range(0, distribution.restarts, each):

@@ -83,7 +83,7 @@ class Shrink:
         self, problem: Problem, graphs: DenseGraphs, pool: FeaturePool, streams: Streams
     ) -> DenseGraphs:
         rows = torch.arange(len(graphs), device=graphs.weight.device)
-        cost, idle = problem.evaluate(graphs).cost.clone(), torch.zeros_like(rows)
+        cost, idle = problem.cost(graphs).clone(), torch.zeros_like(rows)
         for step in range(self.steps):
             going = (idle < self.patience).nonzero().squeeze(1)
             if not going.numel():
@@ -121,9 +121,9 @@ class Spread:
     """
 
     walkers: int = 16
-    steps: int = 20
-    edits: int = 2
-    keep_every: int = 5
+    steps: int = 12
+    edits: int = 3
+    keep_every: int = 3
     draws: int = 32
     most_restarts: int = 8
     name: str = "spread"

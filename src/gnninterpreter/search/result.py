@@ -19,6 +19,9 @@ from gnninterpreter.typicality import distinct_rows
 
 __all__ = ["SearchResult", "joined"]
 
+# Above any cost: what may be no answer comes last.
+INFEASIBLE = 1e5
+
 
 @dataclass(frozen=True)
 class SearchResult:
@@ -58,8 +61,9 @@ class SearchResult:
     shortcuts: DenseGraphs | None = None
 
     def ranking(self) -> list[int]:
-        """Restarts from best to worst: by the mean over samples first, then by the objective."""
+        """Restarts from best to worst: what may be an answer, then the mean over samples, then cost."""
         shortfall = MEAN_WEIGHT * (self.certain - self.mean_score).clamp_min(0)
+        shortfall = shortfall + INFEASIBLE * (~self.evaluation.feasible)
         order: list[int] = (self.evaluation.cost + shortfall).argsort().tolist()
         return order
 

@@ -20,10 +20,14 @@ from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics, Profile
 from gnninterpreter.objective import Aim, BoundaryTarget, Memory, Target
 from gnninterpreter.relax import RelaxedModel
+from gnninterpreter.search.anneal import Anneal
+from gnninterpreter.search.ascent import Ascent
+from gnninterpreter.search.bridge import Bridge
 from gnninterpreter.search.callbacks import Callback, Monitor
 from gnninterpreter.search.gradient import gradient_of
 from gnninterpreter.search.memory import Plan, plan_restarts
 from gnninterpreter.search.problem import Problem
+from gnninterpreter.search.real import Shrink
 from gnninterpreter.search.recipe import Limits, Recipe
 from gnninterpreter.search.result import SearchResult, joined
 from gnninterpreter.search.shortcuts import FindShortcuts
@@ -62,10 +66,13 @@ def search(
         at_once: Most restarts in one batch, where memory is short; they come to the same.
     """
     asked = (target, restarts, seed, callbacks, at_once)
+    bridge = _bridge(target, statistics, recipe)
+    if bridge is None:
+        return _parts(classifier, relaxed, statistics, recipe, *asked)
+    phases = [phase for phase in recipe.phases if not isinstance(phase, (Anneal, Ascent))]
+    place = 1 + max((i for i, one in enumerate(phases) if isinstance(one, Shrink)), default=-1)
+    recipe = replace(recipe, phases=(*phases[:place], bridge, *phases[place:]))
     found = _parts(classifier, relaxed, statistics, recipe, *asked)
-    typical = any(weighted.term.name == "typicality" for weighted in recipe.terms)
-    if not typical or not isinstance(target, BoundaryTarget):
-        return found
     modes = classifier.score(found.distribution.mode())
     if bool(target.assigned(modes)[found.ranking()[0]]):
         return found
@@ -74,6 +81,16 @@ def search(
     again = _parts(classifier, relaxed, statistics, replace(recipe, terms=terms), *asked)
     better = float(again.mean_score.max()) > float(found.mean_score.max())
     return replace(again if better else found, seconds=found.seconds + again.seconds)
+
+
+def _bridge(target: Target, statistics: ClassStatistics | None, recipe: Recipe) -> Bridge | None:
+    """Where to begin between two classes, where real graphs of both are known and count."""
+    typical = any(weighted.term.name == "typicality" for weighted in recipe.terms)
+    if not typical or statistics is None or not isinstance(target, BoundaryTarget):
+        return None
+    profiles = [statistics.profile(row) for row in (target.index, target.other)]
+    known = [one.typicality for one in profiles if one is not None and one.typicality is not None]
+    return Bridge((known[0].exemplars, known[1].exemplars)) if len(known) == 2 else None
 
 
 def _parts(

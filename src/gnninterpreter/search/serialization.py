@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from gnninterpreter.errors import SpecError
+from gnninterpreter.errors import GNNInterpreterError, SpecError
 
 __all__ = ["from_plain", "to_plain"]
 
@@ -47,8 +47,10 @@ def from_plain(value: Any) -> Any:
         )
     try:
         return kind(**{key: from_plain(part) for key, part in value.items() if key != KEY})
-    except TypeError as error:
-        raise SpecError(f"a stored {name} cannot be read: {error}") from error
+    except GNNInterpreterError:
+        raise
+    except (AttributeError, OverflowError, TypeError, ValueError) as error:
+        raise SpecError(f"a stored {name} cannot be read: {error!s:.200}") from error
 
 
 def _classes() -> dict[str, Any]:

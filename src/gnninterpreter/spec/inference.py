@@ -27,20 +27,12 @@ _RECOGNISERS: list[Callable[[GraphList], GraphSpec | None]] = []
 
 
 def register_recogniser(recognise: Callable[[GraphList], GraphSpec | None]) -> None:
-    """Have data looked at by a function that knows some kind of it, before columns are inferred.
-
-    Args:
-        recognise: Returns the spec of graphs that it knows, and None for others.
-    """
+    """Have data looked at by a function that knows some kind of it, before columns are inferred."""
     _RECOGNISERS.append(recognise)
 
 
 def infer_spec(dataset: Any) -> GraphSpec:
-    """Infer the spec of the graphs in a data set.
-
-    Raises:
-        DataError: If the data set is empty or its graphs disagree on the number of columns.
-    """
+    """Infer the spec of the graphs in a data set."""
     graphs = graph_list(dataset)
     for recognise in _RECOGNISERS:
         found = recognise(graphs)
@@ -116,9 +108,6 @@ def infer_blocks(values: Tensor) -> tuple[Block, ...]:
     Example:
         >>> infer_blocks(torch.tensor([[1.0, 0.0, 3.5], [0.0, 1.0, -1.0]]))[0].size
         2
-
-    Raises:
-        DataError: If there are no rows to look at, or values that no block can hold.
     """
     if not values.size(0):
         raise DataError("the dataset has no rows to read features off; give spec= instead")

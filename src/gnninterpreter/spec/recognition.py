@@ -33,17 +33,7 @@ Infer = Callable[[Tensor], tuple[Block, ...]]
 def split_derived(
     graphs: Sequence[Data], spec: GraphSpec, features: Any, infer: Infer
 ) -> GraphSpec:
-    """Return the spec with the columns that transforms made as derived blocks.
-
-    Args:
-        graphs: The data, with those columns.
-        spec: What was read off the data, or given with it.
-        features: The transforms, as for `explain`.
-        infer: How the other columns are read.
-
-    Raises:
-        DataError: If the data does not have what the transforms give; where is said.
-    """
+    """Return the spec with the columns that transforms made as derived blocks."""
     made = transform_blocks(features, graphs)
     nodes = _with_last(graphs, "x", spec.nodes, made.pop("x", []), infer)
     edges = _with_last(graphs, "edge_attr", spec.edges, made.pop("edge_attr", []), infer)
@@ -86,11 +76,7 @@ def _with_last(
 
 
 def check_agreement(graphs: Sequence[Data], spec: GraphSpec) -> None:
-    """Compute the derived columns of real graphs, and compare.
-
-    Raises:
-        DataError: If one differs; says which graph, row and column.
-    """
+    """Compute the derived columns of real graphs, and compare."""
     places = [("x", spec.nodes), ("edge_attr", spec.edges)]
     places = [(key, blocks) for key, blocks in places if any(_is_derived(b) for b in blocks)]
     places += [(block.name, (block,)) for block in spec.attributes]
@@ -146,14 +132,9 @@ def _are_eigenvectors(vectors: Tensor, graph: Data) -> Tensor:
 
 
 def recognised(graphs: Sequence[Data], key: str) -> list[tuple[int, Derived]]:
-    """Columns that plainly equal a function of the graph on all graphs looked at.
+    """Columns of "x", or of an attribute of the nodes, that plainly equal a function of the graph.
 
-    Args:
-        graphs: The data.
-        key: ``"x"``, or the name of an attribute of the nodes.
-
-    Returns:
-        Pairs of a first column and the block that begins there.
+    Pairs of a first column and the block that begins there.
     """
     fit = [graph for graph in graphs if graph.num_edges and int(graph.num_nodes or 0) <= NODES]
     some = [

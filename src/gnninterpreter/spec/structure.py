@@ -26,10 +26,9 @@ Dense = Callable[[Tensor, Derived], Tensor]
 
 
 def adjacencies(data: Data) -> list[tuple[Tensor, Tensor]]:
-    """Edges of graphs as padded matrices [B, N, N], target first, some graphs at a time.
+    """Edges as padded matrices [B, N, N], target first, and which places [B, N] are nodes.
 
-    Returns:
-        Pairs of matrices, and of which places [B, N] are nodes; nodes lie in their order.
+    Some graphs at a time; nodes lie in their order.
     """
     sizes = data.batch.bincount() if data.batch.numel() else data.batch.new_zeros(1)
     start, found = 0, []

@@ -23,16 +23,7 @@ FEW = 5
 
 
 def transform_blocks(features: Any, graphs: Sequence[Data]) -> dict[str, list[Block]]:
-    """The blocks that transforms append, by where they put them: "x", "edge_attr", or a name.
-
-    Args:
-        features: A transform, several in the order in which they were applied, or a ``Compose``.
-        graphs: Graphs that have the columns already.
-
-    Raises:
-        SpecError: If there is no transform.
-        DataError: If one does not append columns that follow from nodes and edges.
-    """
+    """The blocks that transforms append, by where they put them: "x", "edge_attr", or a name."""
     found: dict[str, list[Block]] = {}
     some = [graph for graph in graphs if graph.num_nodes and graph.num_edges][:FEW]
     for transform in _flat(features):

@@ -130,11 +130,7 @@ def _work(threads: int, function: Callable[[Any], Any], item: Any) -> Any:
 
 
 def _check_reachable(address: str) -> None:
-    """Knock at the door first: Ray itself would wait for minutes.
-
-    Raises:
-        SpecError: If nobody answers.
-    """
+    """Knock at the door first: Ray itself would wait for minutes."""
     place = address.split("://")[-1]
     host, _, port = place.rpartition(":")
     if not port.isdigit():

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from gnninterpreter.arguments import folded
 from gnninterpreter.errors import GNNInterpreterError
 from gnninterpreter.fingerprints import (
     code_fingerprint,
@@ -109,19 +110,15 @@ def load_source(source: ModelSource) -> tuple[Any, Any, Any]:
     """The model of a source, its graphs (None where it needs none) and how to call it."""
     from gnninterpreter.references import load_checkpoint, load_data, load_forward, load_subject
 
-    call = None if source.forward is None else load_forward(source.forward)
+    call = load_forward(source.forward)
     if source.checkpoint is None:
         return *load_subject(source.model, source.data), call
     model = load_checkpoint(source.model, source.checkpoint)
-    return model, None if source.data is None else load_data(source.data), call
+    return model, load_data(source.data), call
 
 
 def classes_of(source: ModelSource) -> tuple[str, ...]:
-    """Names of the classes of a model.
-
-    Raises:
-        GNNInterpreterError: If it cannot be loaded.
-    """
+    """Names of the classes of a model."""
     from gnninterpreter.files import read_json
     from gnninterpreter.models import Bundle
     from gnninterpreter.models.classifier import GraphClassifier
@@ -172,7 +169,7 @@ def _model_content(source: ModelSource) -> str:
             return files_fingerprint(*(path.with_suffix(ending) for ending in ENDINGS))
     except OSError as error:
         raise CheckpointError(f"cannot read the checkpoint {path} ({error.strerror})") from error
-    name = source.model.strip().lower().replace("-", "_")
+    name = folded(source.model)
     if name in bundled_names():
         return model_fingerprint(name)
     model = load_model(source.model)
@@ -187,7 +184,7 @@ def _data_content(reference: str | None) -> str:
     if reference is None:
         return ""
     if ":" not in reference:
-        return data_fingerprint(reference.strip().lower().replace("-", "_"))
+        return data_fingerprint(folded(reference))
     return graphs_fingerprint(graph_list(load_data(reference)))
 
 

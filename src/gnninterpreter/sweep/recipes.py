@@ -40,6 +40,8 @@ def load_recipe(given: Any, folder: Path = Path(), what: str = "recipe") -> str 
         name = str(settings.pop("name", f"{base.name}, changed"))
         base = base.without(*settings.pop("without", ()))
         return replace(change_recipe(base, settings), name=name)
+    if not isinstance(given, (str, Path)):
+        raise SpecError(f"{what} must be a name, a file or a table (got {given!r:.60})")
     if given == "paper":
         return "paper"
     if given in NAMES:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.errors import CheckpointError, MissingExtraError, OutputError
-from gnninterpreter.files import write_atomically
+from gnninterpreter.files import read_file, write_atomically
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,11 +63,7 @@ class Results:
 
     @contextlib.contextmanager
     def only_writer(self) -> Iterator[None]:
-        """Make sure that one process at a time writes; a killed one leaves nothing behind.
-
-        Raises:
-            OutputError: If another writes, or the folder cannot be written.
-        """
+        """Make sure that one process at a time writes; a killed one leaves nothing behind."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.folder / ".writer", os.O_CREAT | os.O_RDWR, 0o644)
@@ -95,36 +91,40 @@ class Results:
         return sorted(self.folder.glob("part-*.parquet"))
 
     def add(self, rows: Sequence[dict[str, Any]]) -> Path:
-        """Write rows as a part of their own.
-
-        Raises:
-            OutputError: If there is no room, or it cannot be written for another reason.
-        """
+        """Write rows as a part of their own."""
         return self._write(_arrow().Table.from_pylist(list(rows), schema=_schema()))
 
     def table(self, columns: Sequence[str] | None = None) -> pa.Table:
         """All rows, the last one of each job."""
         wanted = list(COLUMNS if columns is None else dict.fromkeys(("key", *columns)))
+        try:
+            tables = [self._read(path, wanted) for path in self.parts()]
+        except FileNotFoundError:  # Parts became one meanwhile, which is there by now.
+            tables = [self._read(path, wanted) for path in self.parts()]
+        if not tables:
+            return _schema(wanted).empty_table()
+        table = _arrow().concat_tables(tables)
+        last = {key: place for place, key in enumerate(table["key"].to_pylist())}
+        return table if len(last) == table.num_rows else table.take(sorted(last.values()))
+
+    def _read(self, path: Path, columns: list[str]) -> pa.Table:
         pa = _arrow()
         import pyarrow.parquet as pq
 
-        def tables_now() -> list[Any]:
-            return [pq.read_table(path, columns=wanted, schema=_schema()) for path in self.parts()]
-
         try:
-            try:
-                tables = tables_now()
-            except FileNotFoundError:  # Parts became one meanwhile, which is there by now.
-                tables = tables_now()
-        except (OSError, pa.ArrowInvalid) as error:
-            raise CheckpointError(
-                f"{self.folder} holds what is no part of a sweep ({error}); take it out"
-            ) from error
-        if not tables:
-            return _schema(wanted).empty_table()
-        table = pa.concat_tables(tables)
-        last = {key: place for place, key in enumerate(table["key"].to_pylist())}
-        return table if len(last) == table.num_rows else table.take(sorted(last.values()))
+            part = pq.read_table(
+                pa.BufferReader(read_file(path)),
+                columns=columns,
+                schema=_schema(),
+                page_checksum_verification=True,
+            )
+            part.validate(full=True)
+        except FileNotFoundError:
+            raise
+        except (OSError, ValueError, pa.ArrowException) as error:
+            why = str(error).partition("\n")[0]
+            raise CheckpointError(f"{path} is no part of a sweep ({why}); take it out") from error
+        return part
 
     def states(self) -> dict[str, str]:
         """The state of every job that is known, by key: ``"done"`` or ``"failed"``."""
@@ -142,9 +142,12 @@ class Results:
     def _write(self, table: pa.Table) -> Path:
         import pyarrow.parquet as pq
 
-        number = max((int(path.stem.split("-")[1]) for path in self.parts()), default=0) + 1
+        numbers = [path.stem.removeprefix("part-") for path in self.parts()]
+        number = max((int(one) for one in numbers if one.isdecimal()), default=0) + 1
         sink = _arrow().BufferOutputStream()
-        pq.write_table(table, sink, compression="zstd", write_statistics=False)
+        pq.write_table(
+            table, sink, compression="zstd", write_statistics=False, write_page_checksum=True
+        )
         content = sink.getvalue().to_pybytes()
         return write_atomically(self.folder / PART.format(number), content)
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from gnninterpreter.arguments import path_of, whole_number
 from gnninterpreter.errors import SpecError
+from gnninterpreter.files import read_file
 from gnninterpreter.search import Recipe
 from gnninterpreter.sweep.recipes import load_recipe
 
@@ -17,6 +19,8 @@ __all__ = ["ModelSource", "SweepSpec", "check_keys", "read_sweep", "read_toml"]
 
 KINDS = ("explain", "audit")
 ENDINGS = (".json", ".safetensors")
+MOST_SEEDS = 100_000
+MOST_BYTES = 2**24
 
 
 @dataclass(frozen=True)
@@ -80,11 +84,7 @@ class SweepSpec:
             if not getattr(self, name):
                 raise SpecError(f"{name} must not be empty; without any there is nothing to do")
         for name, least in (("restarts", 1), ("hosts", 1), ("retries", 0), ("threads", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise SpecError(
-                    f"{name} must be a whole number of at least {least} (got {value!r})"
-                )
+            whole_number(name, getattr(self, name), least)
         if not all(isinstance(seed, int) for seed in self.seeds):
             raise SpecError(f"seeds must be whole numbers (got {list(self.seeds)!r})")
         if isinstance(self.gpus, bool) or not isinstance(self.gpus, (int, float)) or self.gpus < 0:
@@ -99,24 +99,22 @@ def read_sweep(path: Path) -> SweepSpec:
     Raises:
         SpecError: If it cannot be read, has keys that are not known, or values that do not fit.
     """
+    path = path_of("path", path, SpecError)
     values = read_toml(path)
     check_keys(values, {one.name for one in fields(SweepSpec)} | {"data", "forward"}, str(path))
     return make_spec(values, path.parent)
 
 
 def make_spec(values: Mapping[str, Any], folder: Path) -> SweepSpec:
-    """Make a spec of the plain values of a file.
-
-    Raises:
-        SpecError: If they do not fit.
-    """
+    """Make a spec of the plain values of a file."""
     given = dict(values)
     names = {"data", "forward"} & set(given)
     shared = {name: given.pop(name) for name in names}
     given["models"] = tuple(_models(given.get("models", []), shared, folder))
     if "seeds" in given:
         seeds = given["seeds"]
-        given["seeds"] = tuple(range(seeds) if isinstance(seeds, int) else _list(seeds, "seeds"))
+        counted = isinstance(seeds, int) and whole_number("seeds", seeds, 1, MOST_SEEDS)
+        given["seeds"] = tuple(range(counted) if counted else _list(seeds, "seeds"))
     if "targets" in given:
         given["targets"] = tuple(str(target) for target in _list(given["targets"], "targets"))
     if "recipes" in given:
@@ -125,29 +123,21 @@ def make_spec(values: Mapping[str, Any], folder: Path) -> SweepSpec:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file.
-
-    Raises:
-        SpecError: If there is none, or it is no TOML.
-    """
+    """Read a TOML file."""
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         import tomli as tomllib
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(read_file(path, MOST_BYTES).decode("utf-8"))
     except OSError as error:
         raise SpecError(f"cannot read {path} ({error.strerror}); give a TOML file") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SpecError(f"{path} is no TOML: {error}") from error
 
 
 def check_keys(values: Mapping[str, Any], known: set[str], where: str) -> None:
-    """Refuse keys that are not known.
-
-    Raises:
-        SpecError: If there is one; the message lists the known ones.
-    """
+    """Refuse keys that are not known."""
     unknown = sorted(set(values) - known)
     if unknown:
         raise SpecError(
@@ -179,8 +169,10 @@ def _models(given: Any, shared: Mapping[str, Any], folder: Path) -> Iterator[Mod
             yield ModelSource(table["model"], **rest)
 
 
-def _files(pattern: str, folder: Path) -> list[str]:
+def _files(pattern: Any, folder: Path) -> list[str]:
     """Files of a pattern, absolute; a plain path may be missing, which only its jobs suffer for."""
+    if not isinstance(pattern, str) or "\0" in pattern:
+        raise SpecError(f"checkpoints must be paths or patterns of paths (got {pattern!r:.60})")
     whole = str((folder / pattern).absolute())
     if not glob.has_magic(pattern):
         return [whole]

@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.errors import MissingExtraError, OutputError, SpecError
+from gnninterpreter.arguments import path_of, real_number, whole_number
+from gnninterpreter.errors import (
+    CheckpointError,
+    GNNInterpreterError,
+    MissingExtraError,
+    OutputError,
+    SpecError,
+)
+from gnninterpreter.files import read_file
 from gnninterpreter.fingerprints import digest_of
 from gnninterpreter.parallel import Processes, Workers
 from gnninterpreter.search import Recipe
@@ -81,18 +90,18 @@ class TuneSpec:
 
     def __post_init__(self) -> None:
         """Check every rule once, here."""
-        if not self.space:
+        if not isinstance(self.space, Mapping) or not self.space:
             raise SpecError("[space] must name at least one setting of the recipe")
         for name in ("trials", "together"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
-                raise SpecError(f"{name} must be a whole number of at least 1 (got {value!r})")
+            whole_number(name, getattr(self, name), 1)
         for name, given in self.space.items():
             if isinstance(given, Mapping):
                 check_keys(given, {"low", "high", "log"}, f"space.{name}")
-                if not {"low", "high"} <= set(given) or not given["low"] < given["high"]:
+                ends = [
+                    real_number(f"space.{name}.{end}", given.get(end)) for end in ("low", "high")
+                ]
+                if not ends[0] < ends[1]:
                     raise SpecError(f"space.{name} must have a low below its high (got {given!r})")
-                ends = [given["low"], given["high"]]
             elif isinstance(given, list) and given:
                 ends = given
             else:
@@ -109,6 +118,7 @@ def read_tuning(path: Path) -> TuneSpec:
     Raises:
         SpecError: If it cannot be read, has keys that are not known, or values that do not fit.
     """
+    path = path_of("path", path, SpecError)
     values = read_toml(path)
     own = {one.name for one in fields(TuneSpec)} - {"sweep"}
     shared = {one.name for one in fields(SweepSpec)} - {"kind", "recipes"} | {"data", "forward"}
@@ -176,9 +186,10 @@ def _search(
 def _best(
     spec: TuneSpec, study: optuna.Study, folder: Path, base: Trial
 ) -> tuple[Recipe, Trial, Trial]:
-    best = study.best_trial
-    figures = {name: best.user_attrs[name] for name in FIGURES}
-    found = Trial(best.number, best.params, value=float(best.value or 0.0), **figures)
+    with _readable(folder / JOURNAL):
+        best = study.best_trial
+        figures = {name: best.user_attrs[name] for name in FIGURES}
+        found = Trial(best.number, best.params, value=float(best.value or 0.0), **figures)
     if max(found.value, base.value) < 0:
         errors = Results(folder / ROWS).table(["error"])["error"].to_pylist()
         raise SpecError(f"no recipe gave a result; the first error was: {errors[0]}")
@@ -279,28 +290,46 @@ def _study(spec: TuneSpec, folder: Path) -> optuna.Study:
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        storage = JournalStorage(JournalFileBackend(str(folder / JOURNAL)))
-    except OSError as error:
-        raise OutputError(
-            f"cannot write to {folder} ({error.strerror}); choose another folder"
-        ) from error
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     asked = [to_plain(spec.sweep), to_plain(spec.base), dict(spec.space)]
-    study = optuna.create_study(
-        storage=storage,
-        # Another file begins another study in the same journal.
-        study_name=digest_of([json.dumps(asked, sort_keys=True).encode()]),
-        direction="maximize",
-        load_if_exists=True,
-    )
-    # A study that goes on must not draw again what it has drawn.
-    study.sampler = optuna.samplers.TPESampler(seed=spec.seed + len(study.trials))
-    for trial in study.get_trials(states=(optuna.trial.TrialState.RUNNING,)):
-        study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
-        study.enqueue_trial(trial.params)
+    journal = folder / JOURNAL
+    with _readable(journal):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if journal.exists():
+                read_file(journal)
+            storage = JournalStorage(JournalFileBackend(str(journal)))
+        except OSError as error:
+            raise OutputError(
+                f"cannot write to {folder} ({error.strerror}); choose another folder"
+            ) from error
+        study = optuna.create_study(
+            storage=storage,
+            # Another file begins another study in the same journal.
+            study_name=digest_of([json.dumps(asked, sort_keys=True).encode()]),
+            direction="maximize",
+            load_if_exists=True,
+        )
+        # A study that goes on must not draw again what it has drawn.
+        study.sampler = optuna.samplers.TPESampler(seed=spec.seed + len(study.trials))
+        for trial in study.get_trials(states=(optuna.trial.TrialState.RUNNING,)):
+            study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+            study.enqueue_trial(trial.params)
     return study
+
+
+@contextmanager
+def _readable(journal: Path) -> Iterator[None]:
+    """Whatever Optuna makes of a damaged journal becomes one sentence."""
+    try:
+        yield
+    except (GNNInterpreterError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        raise CheckpointError(
+            f"{journal} is damaged ({type(error).__name__}: {error!s:.80}); take it away, results "
+            "stay stored beside it"
+        ) from error
 
 
 def _optuna() -> Any:

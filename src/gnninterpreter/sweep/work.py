@@ -11,6 +11,7 @@ from typing import Any
 
 from gnninterpreter.files import finite
 from gnninterpreter.sweep.jobs import Job, load_source, recipe_of
+from gnninterpreter.sweep.results import COLUMNS
 from gnninterpreter.sweep.spec import ModelSource
 
 __all__ = ["describe", "perform"]
@@ -77,15 +78,9 @@ def _explained(job: Job) -> dict[str, Any]:
     }
     result.pop("seconds")  # in a column of its own; all else is the same every time
     return {
-        "probability": one.probability.mean,
+        **{name: value for name, value in one.figures().items() if name in COLUMNS},
         "best_probability": one.mode_probability,
         "certain": sum(restart.certain for restart in one.restarts) / len(one.restarts),
-        "nodes": one.num_nodes,
-        "edges": one.num_edges,
-        "typicality": one.typicality,
-        "coverage": None if one.core is None else one.core.coverage,
-        "lift": None if one.core is None else one.core.lift,
-        "verdict": one.verdict.word,
         "level": one.verdict.level,
         "result": result,
     }

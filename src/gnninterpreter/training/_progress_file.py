@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnninterpreter.datasets._storage import below
 from gnninterpreter.errors import OutputError
 from gnninterpreter.files import atomic_path, read_file
 
@@ -118,12 +119,12 @@ class TrainingState:
         if known != self._settings:
             logger.warning("the training state %s is of another run; training starts again", path)
             return False
-        self._model.load_state_dict(_part(tensors, "model."))
+        self._model.load_state_dict(below(tensors, "model."))
         self._best = {
-            key: value.to(self._best[key].device) for key, value in _part(tensors, "best.").items()
+            key: value.to(self._best[key].device) for key, value in below(tensors, "best.").items()
         }
         moments: dict[int, dict[str, Tensor]] = {}
-        for name, value in _part(tensors, "moments.").items():
+        for name, value in below(tensors, "moments.").items():
             index, key = name.split(".", 1)
             moments.setdefault(int(index), {})[key] = value
         self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": moments})
@@ -135,7 +136,3 @@ class TrainingState:
 
 def _copy(model: nn.Module) -> dict[str, Tensor]:
     return {key: value.detach().clone() for key, value in model.state_dict().items()}
-
-
-def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}

@@ -85,11 +85,7 @@ class GraphStore:
         return digest.hexdigest()
 
     def batch(self, indices: Tensor) -> GraphBatch:
-        """Return the graphs of the given indices as one batch.
-
-        Args:
-            indices: Which graphs, shape [graphs], in the order they shall have.
-        """
+        """Return the graphs of the given indices as one batch."""
         indices = indices.to(self.device)
         nodes, graph_of_node, first_node = _gather(self._node_ptr, indices)
         edges, graph_of_edge, _ = _gather(self._edge_ptr, indices)
@@ -105,13 +101,7 @@ class GraphStore:
     def batches(
         self, indices: Tensor, size: int, generator: torch.Generator | None = None
     ) -> Iterator[GraphBatch]:
-        """Yield batches that together hold each of the given graphs once.
-
-        Args:
-            indices: Which graphs, shape [graphs].
-            size: Graphs in a batch; the last may have fewer.
-            generator: Shuffles the graphs; they keep their order when omitted.
-        """
+        """Yield batches that together hold each of the given graphs once."""
         if generator is not None:
             indices = indices[torch.randperm(len(indices), generator=generator)]
         for part in torch.split(indices, size):

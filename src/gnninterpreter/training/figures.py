@@ -55,15 +55,7 @@ def measure_recipe(
 
 
 def summed_up(scores: Mapping[str, Mapping[int, ModelScores]]) -> dict[str, Any]:
-    """Mean and standard deviation over seeds of every figure, for each kind of split.
-
-    Args:
-        scores: Test scores, by split and seed.
-
-    Returns:
-        Plain JSON values: for each split ``seeds`` and, for each figure, ``mean``, ``deviation``
-        and the ``values``.
-    """
+    """Mean, deviation and values over seeds of every figure, for each kind of split."""
     found: dict[str, Any] = {}
     for kind, by_seed in scores.items():
         rows = [one.figures for one in by_seed.values()]

@@ -22,6 +22,7 @@ from typing import Any
 import torch
 
 from gnninterpreter import datasets
+from gnninterpreter.arguments import folded
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models.bundle import Bundle
 from gnninterpreter.training.crossval import cross_validate
@@ -112,10 +113,9 @@ def training_recipe(name: str) -> TrainingRecipe:
     Raises:
         ModelError: If there is none of that name; the message lists those there are.
     """
-    folded = str(name).strip().lower().replace("-", "_")
-    if folded not in RECIPES:
+    if folded(name) not in RECIPES:
         raise ModelError(f"there is no recipe {name!r}; the names are {', '.join(RECIPES)}")
-    return RECIPES[folded]()
+    return RECIPES[folded(name)]()
 
 
 def train_bundle(

@@ -8,7 +8,7 @@ from typing import Any
 from torch import nn
 
 from gnninterpreter import datasets
-from gnninterpreter.datasets._storage import pack_tensors, read_tensors, write_tensors
+from gnninterpreter.datasets._storage import below, pack_tensors, read_tensors, write_tensors
 from gnninterpreter.datasets.splits import Split
 from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.files import read_json
@@ -60,11 +60,7 @@ def refresh_statistics(path: str | Path, root: str | Path | None = None) -> Path
         tensors, header = read_tensors(stored)
         training, name = description["training"], description["dataset"]
         seed, fingerprint = int(training["seed"]), training["data"]["fingerprint"]
-        weights = {key: value for key, value in tensors.items() if key.startswith(MODEL)}
-        model = rebuild(
-            description["model"],
-            {key.removeprefix(MODEL): value for key, value in weights.items()},
-        )
+        model = rebuild(description["model"], below(tensors, MODEL))
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
         raise CheckpointError(
             f"path must name a bundle that 'gnninterpreter train' wrote (got {path}: {error})"
@@ -76,5 +72,6 @@ def refresh_statistics(path: str | Path, root: str | Path | None = None) -> Path
             "name the folder with the files it is made from in GNNINTERPRETER_DATA"
         )
     found = training_statistics(model.eval(), dataset, dataset.spec, dataset.split(seed=seed))
-    write_tensors(stored, {**weights, STATISTICS: pack_tensors(found.tensors())}, header)
+    tensors = {key: value for key, value in tensors.items() if key.startswith(MODEL)}
+    write_tensors(stored, {**tensors, STATISTICS: pack_tensors(found.tensors())}, header)
     return stored

@@ -251,18 +251,9 @@ def evaluate(
     unit: Tensor | None = None,
     batch_size: int = 1024,
 ) -> tuple[ModelScores, float]:
-    """Score a model on some graphs of a store.
+    """Scores and mean loss of a model on some graphs; it is left in evaluation mode.
 
-    Args:
-        model: The model; it is left in evaluation mode.
-        store: The graphs.
-        indices: Which of them.
-        config: How it is trained.
-        unit: Spread of the values of a regression, [C].
-        batch_size: Graphs in a batch.
-
-    Returns:
-        The scores, and the mean loss.
+    ``unit`` is the standard deviation of the values of a regression, [C].
     """
     model.eval()
     outputs = torch.cat([batch.logits(model) for batch in store.batches(indices, batch_size)])

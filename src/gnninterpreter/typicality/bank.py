@@ -164,21 +164,22 @@ class TypicalityBank(ByValue):
             bar: Percentile that is asked for.
         """
         found = graphs if isinstance(graphs, Strangeness) else self.strangeness(graphs)
-        total = BORDER * found.outside
-        for value, quantiles in zip(
-            (found.nodes, found.whole, found.local), self.quantiles.to(found.whole), strict=True
-        ):
-            unit = (quantiles[50] + quantiles[95]) / 2
-            over = (value - roomy(quantiles[round(100 - bar)])).clamp_min(0)
-            total = total + over / unit.clamp_min(0.05)
-        return total
+        values = torch.stack([found.nodes, found.whole, found.local], dim=1)
+        levels = self.quantiles.to(values)
+        unit = ((levels[:, 50] + levels[:, 95]) / 2).clamp_min(0.05)
+        over = (values - roomy(levels[:, round(100 - bar)])).clamp_min(0) / unit
+        return BORDER * found.outside + over.sum(1)
 
     def _nodes(self, found: Described) -> Tensor:
         rows = self.node_frame(found.nodes)
-        # Absent nodes are not looked up: they are many, and a soft graph has none.
-        here = found.presence > 0
-        near, _ = nearest(rows[here], self.nodes.to(rows), 1)
-        apart = rows.new_zeros(found.presence.shape).masked_scatter(here, near)
+        if rows.is_cuda:  # which would have to be waited for to leave any out
+            near, _ = nearest(rows.flatten(0, 1), self.nodes.to(rows), 1)
+            apart = near.view(found.presence.shape)
+        else:
+            # Absent nodes are not looked up: they are many, and a soft graph has none.
+            here = found.presence > 0
+            near, _ = nearest(rows[here], self.nodes.to(rows), 1)
+            apart = rows.new_zeros(found.presence.shape).masked_scatter(here, near)
         return combined(apart / self.node_unit.to(rows), found.presence)
 
     def _outside_sizes(self, graphs: DenseGraphs) -> Tensor:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnninterpreter.graphs import DenseGraphs, dense_width, split_blocks
+from gnninterpreter.graphs import DenseGraphs, bounds, dense_width, split_blocks
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
 __all__ = ["Described", "describe"]
@@ -78,7 +78,7 @@ def _scaled(graphs: DenseGraphs) -> DenseGraphs:
             if isinstance(block, Categorical):
                 parts.append(part)
                 continue
-            low, high = part.new_tensor(block.low), part.new_tensor(block.high)
+            low, high = bounds(block, part)
             width = torch.where(high > low, high - low, 1.0)
             parts.append(torch.where(high > low, (part - low) / width, 1.0))
         return torch.cat(parts, dim=-1)
@@ -154,12 +154,15 @@ def _whole(
         "size": torch.stack([count.log(), edges.clamp_min(0.5).log()], 1),
         "cycles": torch.stack([edges / count, cycles.log1p(), cycles / count], 1),
     }
-    for name, values in nodes.items():
-        mean = (values * here).sum(1) / count.unsqueeze(1)
+    # All blocks in one go: many small steps take longer than a few larger ones.
+    means = _means(list(nodes.values()), here, count)
+    spread = {name: place for place, name in enumerate(nodes) if name in ("degree", "walk")}
+    squares = [(nodes[name] - means[i].unsqueeze(1)) ** 2 for name, i in spread.items()]
+    apart = dict(zip(spread, _means(squares, here, count), strict=True))
+    for name, mean in zip(nodes, means, strict=True):
         whole[f"mean {name}"] = mean
-        if name in ("degree", "walk"):
-            apart = ((values - mean.unsqueeze(1)) ** 2 * here).sum(1) / count.unsqueeze(1)
-            whole[f"spread {name}"] = (apart + TINY).sqrt()
+        if name in apart:
+            whole[f"spread {name}"] = (apart[name] + TINY).sqrt()
     whole["degrees"] = _histogram(degree, presence, count)
     whole["reach"] = _reach(weight, presence, count)
     columns = graphs.nodes.size(2) * nodes["around"].size(2)
@@ -169,13 +172,19 @@ def _whole(
     return whole
 
 
+def _means(values: list[Tensor], here: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    """Means over the nodes that are there, of several blocks; [B, columns] each."""
+    total = (torch.cat(values, dim=2) * here).sum(1) / count.unsqueeze(1)
+    return total.split([part.size(2) for part in values], dim=1)
+
+
 def _histogram(degree: Tensor, presence: Tensor, count: Tensor) -> Tensor:
     """Shares of nodes of each degree, and the largest degree; [B, DEGREES + 1]."""
-    shares = []
-    for d in range(1, DEGREES + 1):
-        near = (degree - (d - 1)).clamp(0, 1) if d == DEGREES else (1 - (degree - d).abs())
-        shares.append((near.clamp_min(0) * presence).sum(1) / count)
-    return torch.stack([*shares, degree.amax(1).log1p()], dim=1)
+    bins = torch.arange(1, DEGREES, device=degree.device, dtype=degree.dtype)
+    near = (1 - (degree.unsqueeze(2) - bins).abs()).clamp_min(0)
+    most = (degree - (DEGREES - 1)).clamp(0, 1).unsqueeze(2)
+    (shares,) = _means([torch.cat([near, most], dim=2)], presence.unsqueeze(2), count)
+    return torch.cat([shares, degree.amax(1, keepdim=True).log1p()], dim=1)
 
 
 def _reach(weight: Tensor, presence: Tensor, count: Tensor) -> Tensor:
@@ -187,7 +196,8 @@ def _reach(weight: Tensor, presence: Tensor, count: Tensor) -> Tensor:
     within = {2: two, 3: three, 4: four, 6: six, 8: eight}
     pairs = (count * (count - 1)).clamp_min(1)
     absent = weight.size(1) - presence.sum(1)
-    return torch.stack([(within[k].sum((1, 2)) - absent - count) / pairs for k in REACH], dim=1)
+    sums = torch.stack([within[k].sum((1, 2)) for k in REACH], dim=1)
+    return (sums - (absent + count).unsqueeze(1)) / pairs.unsqueeze(1)
 
 
 def _tables(graphs: DenseGraphs, degree: Tensor) -> dict[str, Tensor]:

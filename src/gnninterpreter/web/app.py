@@ -7,7 +7,7 @@ import base64
 import hashlib
 import json
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib import resources
 from typing import Any
 
@@ -119,36 +119,32 @@ def _add_pages(app: FastAPI, backend: Backend, searches: LiveSearches) -> None:
 
 
 def _add_graphs(app: FastAPI, backend: Backend) -> None:
-    @app.post("/api/score")
-    async def score(request: Request) -> Response:
-        return json_answer(await run_in_threadpool(backend.score, await read_json(request)))
+    answers: dict[str, Callable[[Any], Any]] = {
+        "score": backend.score,
+        "truth": lambda values: {"truth": backend.truth(values)},
+        "look": backend.look,
+        "layout": lambda values: backend.placed(backend.read(values)),
+        "smiles": lambda values: backend.placed(backend.company.read(values)),
+    }
 
-    @app.post("/api/truth")
-    async def truth(request: Request) -> Response:
-        found = await run_in_threadpool(backend.truth, await read_json(request))
-        return json_answer({"truth": found})
-
-    @app.post("/api/look")
-    async def look(request: Request) -> Response:
-        return json_answer(await run_in_threadpool(backend.look, await read_json(request)))
-
-    @app.post("/api/smiles")
-    async def smiles(request: Request) -> Response:
-        graph = await run_in_threadpool(backend.company.read, await read_json(request))
-        return json_answer(await run_in_threadpool(backend.placed, graph))
+    for name, answer in answers.items():
+        app.post(f"/api/{name}")(_asked(answer))
 
     @app.get("/api/real/{number}")
     async def real(number: int) -> Response:
         graph = backend.company.real_graph(number)
         return json_answer(await run_in_threadpool(backend.placed, graph))
 
-    @app.post("/api/layout")
-    async def layout(request: Request) -> Response:
-        return json_answer(await run_in_threadpool(backend.place, await read_json(request)))
-
     @app.post("/api/export/{form}")
     async def export(form: str, request: Request) -> Response:
         return _text(*await run_in_threadpool(backend.export, await read_json(request), form))
+
+
+def _asked(answer: Callable[[Any], Any]) -> Callable[[Request], Awaitable[Response]]:
+    async def ask(request: Request) -> Response:
+        return json_answer(await run_in_threadpool(answer, await read_json(request)))
+
+    return ask
 
 
 def _add_searches(app: FastAPI, backend: Backend, searches: LiveSearches) -> None:

@@ -16,12 +16,7 @@ ATOMS = Categorical(2, ("C", "N"))
 
 
 def describe_block(block: Block, seen: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """A feature block as JSON values, with the look of its categories.
-
-    Args:
-        block: The block.
-        seen: Atoms that occur in the data, where only these are to be offered.
-    """
+    """A feature block as JSON values, with the look of its categories."""
     if not isinstance(block, Categorical):
         return {
             "kind": "continuous",

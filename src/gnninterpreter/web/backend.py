@@ -28,7 +28,6 @@ from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.report import compute_extras, live_classifier
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.page import render_page
-from gnninterpreter.report.words import cores_of, shortcuts_of
 from gnninterpreter.spec.derived import completed
 from gnninterpreter.web.appearance import describe_block, describe_legend
 from gnninterpreter.web.company import Company
@@ -167,10 +166,8 @@ class Backend:
 
     def _others(self, explanation: Explanation) -> Iterator[dict[str, Any]]:
         """Its cores and shortcuts, each under its right name."""
-        for kind, found in (
-            ("core", cores_of(explanation)),
-            ("shortcut", shortcuts_of(explanation)),
-        ):
+        kinds = {"core": explanation.cores, "shortcut": explanation.shortcuts}
+        for kind, found in kinds.items():
             for number, one in enumerate(found, 1):
                 name = f"{explanation.name}: {kind}" + f" {number}" * (len(found) > 1)
                 yield self._entry(name, one.said or f"{one.probability:.3f}", one.graph)
@@ -279,12 +276,8 @@ class Backend:
             raise DataError("a graph needs an edge to be compared")
         return self.company.look(graph)
 
-    def place(self, values: Any) -> dict[str, Any]:
-        """A graph laid out in the page's box, with every feature written out."""
-        return self.placed(self.read(values))
-
     def placed(self, graph: Data) -> dict[str, Any]:
-        """The same for a graph that was read already; its label is left out."""
+        """A graph laid out in the page's box, with every feature but its label written out."""
         graph = Data(**{key: graph[key] for key in graph.keys() if key != "y"})  # noqa: SIM118
         written = graph_to_json(graph, self.spec)
         return {"graph": written, "positions": self._places(to_networkx(graph, self.spec))}

@@ -15,10 +15,8 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.matching import Undecided, find
 from gnninterpreter.evidence.patterns.typed import typed_graphs
 from gnninterpreter.explanation import ExplanationSet
-from gnninterpreter.graphs import to_networkx
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.report.drawing import graph_svg
-from gnninterpreter.report.words import cores_of, exemplars_of
+from gnninterpreter.report.drawing import small_svg
 
 __all__ = ["Company"]
 
@@ -51,18 +49,14 @@ class Company:
         self.molecules = is_molecular(self.spec) and rdkit_installed()
         graphs = [] if dataset is None else list(dataset)
         if not graphs:
-            graphs = [g for e in result.values() for g in exemplars_of(e, EXEMPLARS)]
+            graphs = [g for e in result.values() for g in e.exemplars(EXEMPLARS)]
         self.real: list[Data] = [graph for graph in graphs if graph.num_edges][:MOST_REAL]
-        self.cores = [(e.name, core.graph) for e in result.values() for core in cores_of(e)]
+        self.cores = [(e.name, core.graph) for e in result.values() for core in e.cores]
         self._lock = lock
         self._known: Tensor | None = None
 
     def read(self, values: Any) -> Data:
-        """A graph from SMILES.
-
-        Raises:
-            DataError: If RDKit refuses it, or the model has no such atoms; the message says why.
-        """
+        """A graph from SMILES."""
         if not self.molecules:
             raise DataError("the graphs of this model are no molecules, so they have no SMILES")
         if not isinstance(values, dict) or not isinstance(values.get("smiles"), str):
@@ -70,11 +64,7 @@ class Company:
         return from_smiles(values["smiles"], self.spec)
 
     def real_graph(self, number: int) -> Data:
-        """One of the real graphs.
-
-        Raises:
-            DataError: If there is none of that number.
-        """
+        """One of the real graphs."""
         if not 0 <= number < len(self.real):
             raise DataError(f"there are {len(self.real)} real graphs (got number {number})")
         return self.real[number]
@@ -136,8 +126,4 @@ class Company:
         molecule = read_molecule(graph, self.spec, size=SMALL)
         if molecule is not None and molecule.valid:
             return molecule.drawing
-        drawn = graph.clone().cpu()
-        if drawn.get("x") is None:
-            drawn.x = torch.ones(int(drawn.num_nodes or 0), 1)
-        named = to_networkx(drawn, self.spec)
-        return graph_svg(named, self.spec, size=SMALL, show_legend=False, compact=True)
+        return small_svg(graph, self.spec, SMALL)

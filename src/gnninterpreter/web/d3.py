@@ -19,11 +19,7 @@ FILE = "js/d3.v5.min.js"
 
 
 def d3_script() -> Path:
-    """The script on this machine.
-
-    Raises:
-        MissingExtraError: If the package that brings it is not installed.
-    """
+    """The script on this machine."""
     # Found without importing the package, which would load matplotlib for nothing.
     found = find_spec(PACKAGE)
     folders = [] if found is None else list(found.submodule_search_locations or [])

@@ -3,70 +3,47 @@
 from __future__ import annotations
 
 import itertools
-import json
 from typing import Any
 
-import networkx as nx
 from torch_geometric.data import Data
 
-from gnninterpreter.chem import read_molecule
 from gnninterpreter.errors import DataError
+from gnninterpreter.explanation.export import graph_text
 from gnninterpreter.graphs import to_networkx
-from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.svg import render
 from gnninterpreter.spec import GraphSpec
 
 __all__ = ["FORMATS", "export_graph"]
 
-FORMATS = ("json", "graphml", "svg", "smi")
+FORMATS = {
+    "json": "application/json",
+    "graphml": "application/xml",
+    "svg": "image/svg+xml",
+    "smi": "text/plain",
+}
 FARTHEST = 1_000_000
-Places = list[tuple[float, float]]
 
 
 def export_graph(
     graph: Data, spec: GraphSpec, form: str, size: tuple[int, int], places: Any = None
 ) -> tuple[str, str]:
-    """Write a graph in one of the formats.
+    """A graph as text in one of `FORMATS`, and its media type.
 
-    Args:
-        graph: The graph.
-        spec: What its features mean.
-        form: One of `FORMATS`.
-        size: Width and height of a drawing.
-        places: Where its nodes stand in the editor, for a drawing; laid out anew when omitted.
-
-    Returns:
-        The text and its media type.
-
-    Raises:
-        DataError: If the format is not known, or the graph has no such form.
+    A drawing keeps the places of the nodes in the editor, where they are given.
     """
-    if form == "json":
-        return json.dumps(graph_to_json(graph, spec)), "application/json"
+    if form not in FORMATS:
+        raise DataError(f"format must be one of {', '.join(FORMATS)} (got {form!r})")
+    if form != "svg":
+        return graph_text(graph, spec, form), FORMATS[form]
     drawn = to_networkx(graph, spec)
-    if form == "graphml":
-        return "\n".join(nx.generate_graphml(drawn)), "application/xml"
-    if form == "svg":
-        arranged = None if places is None else _places(places, drawn.number_of_nodes())
-        return _svg(drawn, spec, size, arranged), "image/svg+xml"
-    if form == "smi":
-        molecule = read_molecule(graph, spec)
-        if molecule is None or not molecule.valid:
-            why = f": {molecule.reason}" if molecule else ""
-            raise DataError(f"this graph is no valid molecule, so it has no SMILES{why}")
-        return molecule.smiles + "\n", "text/plain"
-    raise DataError(f"format must be one of {', '.join(FORMATS)} (got {form!r})")
-
-
-def _svg(graph: nx.Graph, spec: GraphSpec, size: tuple[int, int], places: Places | None) -> str:
     if places is None:
-        return render(Drawing.of(graph, spec, size))
-    arranged = dict(zip(graph.nodes, places, strict=True))
-    return render(Drawing.arranged(graph, spec, size, arranged))
+        return render(Drawing.of(drawn, spec, size)), FORMATS[form]
+    arranged = dict(zip(drawn.nodes, _places(places, len(drawn)), strict=True))
+    return render(Drawing.arranged(drawn, spec, size, arranged)), FORMATS[form]
 
 
-def _places(values: Any, count: int) -> Places:
+def _places(values: Any, count: int) -> list[tuple[float, float]]:
     """Check places that come from outside."""
     if not isinstance(values, list) or len(values) != count:
         raise DataError(f'"positions" must be a list of {count} places, one for each node')

@@ -23,11 +23,7 @@ AUTHORITY = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?", re.
 
 
 def policy(scripts: str = "'self'") -> str:
-    """What a page of this server may load and do, as the header says it.
-
-    Args:
-        scripts: Where its scripts may come from.
-    """
+    """What a page of this server may load and do, as the header says it."""
     return (
         f"default-src 'none'; style-src 'self' 'unsafe-inline'; script-src {scripts}; "
         "img-src 'self' data: blob:; connect-src 'self'; frame-ancestors 'none'; "

@@ -40,19 +40,7 @@ class SavedRuns:
         self._lock = threading.Lock()
 
     def add(self, result: ExplanationSet, index: int, statistics: ClassStatistics | None) -> str:
-        """Write a result under a name that is still free.
-
-        Args:
-            result: What to write.
-            index: Number of its target, by which it is named.
-            statistics: What the classes look like to the model.
-
-        Returns:
-            Its name below the run folder.
-
-        Raises:
-            OutputError: If it cannot be written there.
-        """
+        """Write a result under a name that is still free, and return that name."""
         with self._lock:
             if self._place.is_symlink():
                 raise OutputError(f"{self._place} is a link; replace it by a folder to save there")

@@ -14,7 +14,7 @@ from gnninterpreter.api import explain
 from gnninterpreter.errors import DataError, GNNInterpreterError, SpecError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models.frozen import clean_copy
-from gnninterpreter.report.drawing import graph_svg
+from gnninterpreter.report.drawing import small_svg
 from gnninterpreter.report.gallery import candidate_graph
 from gnninterpreter.search import Recipe, Snapshot
 from gnninterpreter.spec import GraphSpec
@@ -231,7 +231,7 @@ class LiveSearches:
 
 def picture(graph: nx.Graph, spec: GraphSpec) -> str:
     """A small drawing of a graph, for the panel that watches a search."""
-    return graph_svg(graph, spec, size=PICTURE, show_legend=False, compact=True)
+    return small_svg(graph, spec, PICTURE)
 
 
 def _number(value: float, digits: int) -> float | None:

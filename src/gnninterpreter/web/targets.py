@@ -11,12 +11,7 @@ __all__ = ["askable"]
 
 
 def askable(spec: GraphSpec, known: Sequence[Target]) -> dict[str, Target | int]:
-    """By name, what `explain` takes as a target.
-
-    Args:
-        spec: Names the classes or labels, each of which can be explained.
-        known: What the run has explained, values and boundaries among it.
-    """
+    """By name, what `explain` takes as a target."""
     found: dict[str, Target | int] = {}
     # A regression has outputs instead of classes.
     if not any(isinstance(target, ValueTarget) for target in known):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gnninterpreter.errors import DataError
+from gnninterpreter.errors import DataError, SpecError
 from gnninterpreter.evidence.patterns.fidelity import fidelity_of, in_words
 from gnninterpreter.evidence.patterns.frequent import Pattern, gather_patterns, presence
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
@@ -118,7 +118,7 @@ def test_what_cannot_be_measured_is_refused():
     real = real_graphs()
     with pytest.raises(DataError, match="form must be"):
         fidelity_of(real, real, form="tree")
-    with pytest.raises(DataError, match="most must be"):
+    with pytest.raises(SpecError, match="most must be"):
         fidelity_of(real, real, most=0)
     with pytest.raises(DataError, match="no pattern"):
         fidelity_of(real, real, patterns=[])

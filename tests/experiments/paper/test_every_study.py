@@ -55,7 +55,7 @@ def explained(dataset: str, measured: bool) -> dict[str, Any]:
     run = {"mean": 0.9, "std": 0.1, "nodes": 4, "reason": "plateau"}
     found = {
         "probability": {"mean": 0.9, "std": 0.1, "n": 1000}, "mode_probability": 0.95, "seed": 0,
-        "seconds": 2.0, "undecided_bits": 1.5, "nodes": 4, "edges": 4, "similarity": 0.5,
+        "seconds": 2.0, "entropy_bits": 1.5, "nodes": 4, "edges": 4, "similarity": 0.5,
         "best": graph(dataset), "modes": [{"probability": 0.95, "graph": graph(dataset)}],
         "num_modes": 1, "diversity": {"cosine": 0.5, "distance": 0.5}, "feasible": True,
         "restarts": [{}, {}], "runs": [run, run], "graphs": [drawn, drawn], "oracle": "none",

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
 from gnninterpreter.cli.app import app
 from gnninterpreter.errors import CheckpointError, DataError, ModelError, SpecError
+from gnninterpreter.experiments.__main__ import main
 from gnninterpreter.experiments.realism import (
+    BENCH,
     RealismConfig,
     RealismRow,
     configs_of,
     graphs_file,
-    read_rows,
     realism,
 )
 from gnninterpreter.experiments.realism import compute as module
-from gnninterpreter.experiments.realism.__main__ import main
 from gnninterpreter.experiments.realism.discrepancy import (
     discrepancies,
     discrepancy_file,
     parts,
     read_discrepancies,
 )
-from gnninterpreter.experiments.realism.subjects import subject
 from gnninterpreter.experiments.realism.summary import chart, summarize, unmet
+from gnninterpreter.experiments.subjects import subject
 
 ROW = RealismRow(
     model="shape",
@@ -71,10 +72,10 @@ def answering(monkeypatch: pytest.MonkeyPatch, **values: object) -> list[Realism
     def measure_once(**arguments: object) -> dict[str, object]:
         asked.append(RealismConfig(**arguments))
         row = replace(ROW, **arguments, **values)
-        return {"row": row.to_json(), "structures": [[2, [0, 1]]] * 256}
+        return {"row": asdict(row), "structures": [[2, [0, 1]]] * 256}
 
     monkeypatch.setattr(module, "measure_once", measure_once)
-    monkeypatch.setattr(module, "subject", lambda name: None)
+    monkeypatch.setattr(module, "subject", lambda name: SimpleNamespace(graphs=[]))
     return asked
 
 
@@ -89,8 +90,7 @@ def test_rows_that_are_stored_are_not_measured_again(
     rows = realism(configs, out, tell=told.append)
     assert asked == configs
     assert [row.seed for row in told] == [2]
-    assert read_rows(out) == rows == [replace(ROW, seed=seed) for seed in range(3)]
-    assert "class" in json.loads(out.read_text())["rows"][0]
+    assert BENCH.read(out) == rows == [replace(ROW, seed=seed) for seed in range(3)]
     assert len(json.loads(graphs_file(out).read_text())["drawn"]) == 3
 
 
@@ -125,7 +125,7 @@ def test_summary_by_hand() -> None:
         replace(ROW, seed=1, place_best=0.05, mean_probability=0.9, rule_best=False, nodes=9),
         replace(ROW, method="real", copy=True),
     ]
-    measured = [{"method": "ours", "model": "shape", "class": "wheel", "discrepancy": 0.25}]
+    measured = [{"method": "ours", "model": "shape", "target": "wheel", "discrepancy": 0.25}]
     ours, real = summarize(rows, measured).to_dict("records")
     assert (ours["runs"], ours["certain"], ours["rule"], ours["placed"]) == (2, 0.5, 0.5, 0.5)
     assert (ours["nodes"], ours["real_nodes"], ours["polygraph"]) == (8.0, 18.0, 0.25)
@@ -170,9 +170,15 @@ def test_bench_realism_prints_a_table_and_draws(
 
 def test_random_and_real_graphs_of_a_small_model(tmp_path: Path) -> None:
     out = tmp_path / "rows.json"
-    arguments = ["--models=zoo-gin-sum", "--seeds=1", "--method=random,real", f"--out={out}"]
+    arguments = [
+        "realism",
+        "--models=zoo-gin-sum",
+        "--seeds=1",
+        "--method=random,real",
+        f"--out={out}",
+    ]
     assert main(arguments) == 0
-    rows = {(row.method, row.target): row for row in read_rows(out)}
+    rows = {(row.method, row.target): row for row in BENCH.read(out)}
     assert len(rows) == 4
     for (method, _), row in rows.items():
         assert row.rule_best is None  # The zoo has no rule.

@@ -10,18 +10,14 @@ import pytest
 
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.experiments import store
-from gnninterpreter.experiments.robustness import (
-    Run,
-    RunConfig,
-    configs_of,
-    read_runs,
-    robustness,
-    summarize,
-)
+from gnninterpreter.experiments.robustness import BENCH, Run, RunConfig, configs_of
 from gnninterpreter.experiments.robustness import compute as module
+from gnninterpreter.experiments.robustness.summary import summarize
 
 RUN = Run(
-    config=RunConfig("shape", "wheel", 0),
+    model="shape",
+    target="wheel",
+    seed=0,
     mean=0.995,
     std=0.01,
     samples=1000,
@@ -34,12 +30,13 @@ RUN = Run(
     similarity=0.9,
     percentile=20.0,
     oracle="star",
-    undecided=0.5,
+    entropy=0.5,
     good_restarts=8,
     iterations=120,
     seconds=2.0,
     reason="converged",
 )
+CONFIG = RunConfig("shape", "wheel", 0)
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, **values: object) -> list[RunConfig]:
@@ -49,7 +46,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, **values: object) -> list[RunConf
     def explain_once(**arguments: object) -> dict[str, object]:
         config = RunConfig(**arguments)
         asked.append(config)
-        return asdict(replace(RUN, config=config, **values))
+        return {"row": asdict(replace(RUN, **arguments, **values))}
 
     monkeypatch.setattr(module, "explain_once", explain_once)
     return asked
@@ -61,16 +58,16 @@ def test_runs_that_are_stored_are_not_repeated(
     asked = answering(monkeypatch)
     out = tmp_path / "runs.json"
     configs = [RunConfig("shape", "wheel", seed) for seed in range(3)]
-    robustness(configs[:2], out)
+    BENCH.measure(configs[:2], out)
     told: list[Run] = []
-    runs = robustness(configs, out, tell=told.append)
+    runs, _ = BENCH.measure(configs, out, tell=told.append)
     assert asked == configs
-    assert [run.config for run in told] == configs[2:]
-    assert [run.config for run in runs] == configs
-    assert read_runs(out) == runs
+    assert [run.seed for run in told] == [2]
+    assert [run.seed for run in runs] == [0, 1, 2]
+    assert BENCH.read(out) == runs
     # The file holds what was asked for; what is stored stays.
-    robustness(configs[2:], out)
-    assert [run.config for run in read_runs(out)] == configs[2:]
+    BENCH.measure(configs[2:], out)
+    assert [run.seed for run in BENCH.read(out)] == [2]
     assert asked == configs
 
 
@@ -79,12 +76,12 @@ def test_runs_are_repeated_after_a_change_of_code(
 ) -> None:
     answering(monkeypatch)
     out = tmp_path / "runs.json"
-    robustness([RUN.config], out)
+    BENCH.measure([CONFIG], out)
     asked = answering(monkeypatch, mean=0.5)
     monkeypatch.setattr(store, "code_fingerprint", lambda name: "another constant")
-    (run,) = robustness([RUN.config], out)
-    assert asked == [RUN.config]
-    assert run.mean == read_runs(out)[0].mean == 0.5
+    (run,), _ = BENCH.measure([CONFIG], out)
+    assert asked == [CONFIG]
+    assert run.mean == BENCH.read(out)[0].mean == 0.5
 
 
 def test_an_interrupted_benchmark_keeps_what_it_has(
@@ -93,13 +90,13 @@ def test_an_interrupted_benchmark_keeps_what_it_has(
     def explain_once(seed: int, **arguments: object) -> dict[str, object]:
         if seed == 2:
             raise KeyboardInterrupt
-        return asdict(replace(RUN, config=RunConfig(seed=seed, **arguments)))
+        return {"row": asdict(replace(RUN, seed=seed, **arguments))}
 
     monkeypatch.setattr(module, "explain_once", explain_once)
     out = tmp_path / "runs.json"
     with pytest.raises(KeyboardInterrupt):
-        robustness([RunConfig("shape", "wheel", seed) for seed in range(4)], out)
-    assert [run.config.seed for run in read_runs(out)] == [0, 1]
+        BENCH.measure([RunConfig("shape", "wheel", seed) for seed in range(4)], out)
+    assert [run.seed for run in BENCH.read(out)] == [0, 1]
     assert {path.name for path in tmp_path.iterdir()} == {"runs.json", "cache"}
     assert len(list((tmp_path / "cache").iterdir())) == 2
 
@@ -123,13 +120,13 @@ def test_every_class_of_every_model_from_every_seed() -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", '{"kind": "other", "schema": 2}', '{"kind": "robustness", "schema": 99}']
+    "content", ["", "[]", '{"kind": "other", "schema": 3}', '{"kind": "robustness", "schema": 99}']
 )
 def test_a_foreign_file_is_refused(tmp_path: Path, content: str) -> None:
     out = tmp_path / "runs.json"
     out.write_text(content)
-    with pytest.raises(CheckpointError, match=r"not a file of robustness runs.*another file"):
-        robustness([RUN.config], out)
+    with pytest.raises(CheckpointError, match=r"not a file of robustness rows.*another file"):
+        BENCH.measure([CONFIG], out)
     assert out.read_text() == content
 
 
@@ -143,7 +140,7 @@ def test_runs_are_summed_up_by_class() -> None:
     runs = [
         replace(RUN, mean=0.99, nodes=5, oracle="wheel"),
         replace(RUN, mean=0.97, nodes=9, seconds=4.0),
-        replace(RUN, config=RunConfig("shape", "grid", 0), oracle=None, percentile=None),
+        replace(RUN, target="grid", oracle=None, percentile=None),
     ]
     wheel, grid = summarize(runs).itertuples()
     assert (wheel.target, grid.target) == ("wheel", "grid")
@@ -161,7 +158,7 @@ def test_where_a_model_allows_no_more_runs_are_held_against_a_larger_search() ->
         replace(RUN, mean=0.974),
         replace(RUN, mean=0.979, feasible=False),
     ]
-    searched = [replace(RUN, config=RunConfig("shape", "wheel", s), mean=0.98) for s in range(20)]
+    searched = [replace(RUN, seed=s, mean=0.98) for s in range(20)]
     (found,) = summarize(runs, searched).itertuples()
     assert (found.missed, found.best, found.near) == (3, 0.98, 1)
     # The best of all is the best, whoever found it.
@@ -176,14 +173,14 @@ def test_where_a_model_allows_no_more_runs_are_held_against_a_larger_search() ->
 
 def test_the_kept_results_say_what_the_documentation_says() -> None:
     folder = Path(__file__).parents[3] / "benchmarks" / "results" / "robustness"
-    runs = read_runs(folder / "bundled.json")
+    runs = BENCH.read(folder / "bundled.json")
     assert len(runs) == 380
     assert not any(run.missed for run in runs)
-    assert {run.config.seed for run in runs} == set(range(20))
-    assert all(run.config.restarts == 8 and run.samples == 1000 for run in runs)
-    zoo = read_runs(folder / "zoo.json")
-    assert len({run.config.model for run in zoo}) >= 12
+    assert {run.seed for run in runs} == set(range(20))
+    assert all(run.restarts == 8 and run.samples == 1000 for run in runs)
+    zoo = BENCH.read(folder / "zoo.json")
+    assert len({run.model for run in zoo}) >= 12
     # One model is never sure of anything: there a run has to come near the best of a larger search.
-    found = summarize(zoo, read_runs(folder / "unsure.json"))
+    found = summarize(zoo, BENCH.read(folder / "unsure.json"))
     assert set(found.model[found.missed > 0]) == {"zoo-cheb-unsure"}
     assert (found.missed == found.near).all()

@@ -129,15 +129,9 @@ class Rules:
         return torch.cat([old, new], dim=2)
 
     def apply(self, state: State, start: Tensor, end: Tensor) -> tuple[State, Tensor]:
-        """Take one action in each graph; one that breaks a rule changes nothing.
+        """Take one action in each graph: from a node to a node, or to M + type for a new one, [B].
 
-        Args:
-            state: The graphs.
-            start: First node of each action, [B].
-            end: Second node or M + type, [B].
-
-        Returns:
-            The new state, and which actions were legal, [B].
+        One that breaks a rule changes nothing. Also says which were legal, [B].
         """
         m = self.max_nodes
         row = torch.arange(start.numel())

@@ -19,11 +19,6 @@ def kept(before: State, legal: Tensor, value: Tensor) -> Tensor:
     one, and there is only one kind of node, all its episodes would stay at a single node, whose
     only action has probability 1 and so no gradient: nothing could ever be learned. A graph without
     edges is no explanation anyway.
-
-    Args:
-        before: The graphs before the action.
-        legal: Whether it broke no rule, [B].
-        value: Its reward, [B].
     """
     return legal & ((value >= 0) | (before.count < 2))
 
@@ -66,15 +61,6 @@ def generate(
     ends its graphs, and where all nodes are of one kind it cannot even tell a legal action from an
     illegal one. (On a regular graph a normalised convolution gives every row the same embedding,
     new nodes included, so that half of all graphs would end as a single edge.)
-
-    Args:
-        policy: The trained policy.
-        rules: What may be built.
-        classifier: The model.
-        target: The class.
-        count: Number of graphs.
-        steps: Actions of each.
-        generator: Source of randomness.
     """
     state = rules.begin(count, classifier.dtype)
     chance = 1.0 / classifier.spec.num_classes

@@ -50,15 +50,7 @@ class Policy(nn.Module):
                 nn.init.zeros_(module.bias)
 
     def forward(self, state: State, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
-        """Draw one action for each graph.
-
-        Args:
-            state: B graphs.
-            generator: Source of randomness.
-
-        Returns:
-            Start and end of each action, [B], and its log-probability, [B].
-        """
+        """Draw one action for each graph: start and end, [B], and its log-probability, [B]."""
         hidden = self._encode(state)
         batch, m = state.present.shape
         row = torch.arange(batch)

@@ -43,12 +43,6 @@ def best_reachable(
     Two graphs count as the same if four rounds of colour refinement do not tell them apart, which
     connected ones of up to five nodes always are; neither does a message-passing model of that
     depth.
-
-    Args:
-        rules: What may be built.
-        classifier: The model.
-        target: The class.
-        width: Graphs that are kept after each action.
     """
     state = rules.begin(1, classifier.dtype)
     best, at, looked, complete = 0.0, (1, 0), 0, True

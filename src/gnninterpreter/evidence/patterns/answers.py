@@ -23,6 +23,7 @@ from gnninterpreter.isomorphism import distinct
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.target import Target
+from gnninterpreter.spec.data import node_count
 
 __all__ = ["Answers", "RealAnswers"]
 
@@ -85,7 +86,7 @@ class RealAnswers:
         self.notes: list[str] = []
         self.real: RealGraphs | None = None
         found = _kept(statistics) if graphs is None else list(graphs)
-        fitting = [graph for graph in found if 0 < int(graph.num_nodes or 0) <= LARGEST]
+        fitting = [graph for graph in found if 0 < node_count(graph) <= LARGEST]
         if len(fitting) < len(found):
             self.notes.append(
                 f"{len(found) - len(fitting):,} of {len(found):,} real graphs have no node or more "

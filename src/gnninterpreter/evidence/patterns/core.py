@@ -22,7 +22,7 @@ from gnninterpreter.spec import GraphSpec
 __all__ = ["Core", "core_check", "storable"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Core(ByValue):
     """A small graph that makes the model certain by itself.
 
@@ -65,6 +65,14 @@ class Core(ByValue):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
                 raise GNNInterpreterError(f"{name} must lie between 0 and 1 (got {value})")
+
+    def __repr__(self) -> str:
+        parts = [f"{self.num_nodes} nodes, {self.num_edges} edges", self.said or "not judged"]
+        if self.coverage is not None:
+            parts.append(f"in {self.coverage:.0%} of its class")
+        if self.lift is not None:
+            parts.append(f"{self.lift:.1f} times as often as elsewhere")
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     @property
     def num_nodes(self) -> int:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gnninterpreter.arguments import whole_number
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.frequent import Pattern, gather_patterns, presence
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
@@ -24,6 +25,7 @@ from gnninterpreter.spec import GraphSpec
 __all__ = ["ClassAccount", "Fidelity", "fidelity_of", "in_words"]
 
 FORMS = ("rules", "points")
+MOST_PATTERNS = 1000
 LIFT = 2.0
 COST = 0.5
 MOST_CORES = 30
@@ -114,10 +116,9 @@ def fidelity_of(
     Raises:
         DataError: If the form is unknown or no pattern can be found.
     """
-    if form not in FORMS:
+    if not isinstance(form, str) or form not in FORMS:
         raise DataError(f"form must be 'rules' or 'points' (got {form!r})")
-    if most < 1:
-        raise DataError(f"most must be at least one pattern (got {most})")
+    most = whole_number("most", most, 1, MOST_PATTERNS)
     pool = list(gather_patterns(real, seeds, search=search) if patterns is None else patterns)
     if not pool:
         raise DataError("no pattern occurs in enough graphs; pass more graphs or larger patterns")

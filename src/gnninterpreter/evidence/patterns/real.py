@@ -15,6 +15,7 @@ from gnninterpreter.evidence.patterns.typed import typed_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
+from gnninterpreter.spec.data import node_count
 
 __all__ = ["RealGraphs", "chosen", "some"]
 
@@ -38,7 +39,7 @@ class RealGraphs:
     ) -> None:
         """Score and type them."""
         self.classifier = classifier
-        self.graphs = [graph for graph in graphs if graph.num_nodes]
+        self.graphs = [graph for graph in graphs if node_count(graph)]
         if not self.graphs:
             raise DataError("graphs must hold at least one graph with a node (got none)")
         self.limit, self.budget = limit, budget
@@ -97,7 +98,8 @@ def chosen(graphs: Sequence[Data], most: int, seed: int = 0) -> list[Data]:
         The graphs in random order, so that the first ones stand for all.
     """
     rng = np.random.default_rng(seed)
-    graphs = sorted(graphs, key=_looks)
+    looks = _looks(graphs)
+    graphs = [graphs[i] for i in sorted(range(len(graphs)), key=looks.__getitem__)]
     if len(graphs) <= most:
         return [graphs[i] for i in rng.permutation(len(graphs))]
     groups: dict[float | None, list[int]] = {}
@@ -115,19 +117,25 @@ def chosen(graphs: Sequence[Data], most: int, seed: int = 0) -> list[Data]:
     return [graphs[i] for i in rng.permutation(kept)]
 
 
-def _looks(graph: Data) -> tuple[float, ...]:
+def _looks(graphs: Sequence[Data]) -> list[tuple[float, ...]]:
     """Numbers by which graphs are put in order, whatever the order of their nodes."""
-    source, target = graph.edge_index.cpu()
-    nodes, x = int(graph.num_nodes or 0), graph.get("x")
-    looks = torch.ones(nodes, dtype=torch.double)
-    if x is not None and x.numel():
-        rows = x.cpu().double().view(nodes, -1)
-        looks = looks + rows @ torch.arange(2.0, rows.size(1) + 2, dtype=torch.double).sqrt()
+    sizes = torch.tensor([node_count(graph) for graph in graphs], dtype=torch.long)
+    edges = torch.tensor([graph.edge_index.size(1) for graph in graphs], dtype=torch.long)
+    shift = (sizes.cumsum(0) - sizes).repeat_interleave(edges)
+    source, target = torch.cat([graph.edge_index.cpu() for graph in graphs], dim=1) + shift
+    looks = torch.ones(int(sizes.sum()), dtype=torch.double)
+    rows = [graph.get("x") for graph in graphs]
+    if all(x is not None and x.numel() for x in rows):
+        wide = torch.cat([x.cpu().double().view(x.size(0), -1) for x in rows])
+        looks = looks + wide @ torch.arange(2.0, wide.size(1) + 2, dtype=torch.double).sqrt()
     # Each round mixes in the neighbours; sines keep numbers small and unlike each other.
     for _ in range(4):
         around = torch.zeros_like(looks).index_add_(0, target, (7.3 * looks[source]).sin())
         looks = (3.1 * looks + 11.7 * around).sin()
-    return nodes, source.numel(), round(float(looks.sum()), 6)
+    owner = torch.arange(len(graphs)).repeat_interleave(sizes)
+    total = torch.zeros(len(graphs), dtype=torch.double).index_add_(0, owner, looks)
+    columns = (sizes.tolist(), edges.tolist(), total.tolist())
+    return [(n, e, round(look, 6)) for n, e, look in zip(*columns, strict=True)]
 
 
 def some(numbers: Sequence[int], most: int, rng: np.random.Generator) -> list[int]:

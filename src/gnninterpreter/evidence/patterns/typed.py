@@ -74,18 +74,20 @@ class Typed:
 
         Every node also has (kind, -1, -1, 0), which finds nodes by kind alone.
         """
+        kinds = self.kinds
         found: dict[Need, int] = {}
-        for node, kind in enumerate(self.kinds):
-            counts: dict[tuple[int, int], int] = {}
-            for code, mask in self.links[node].items():
-                for other in bits(mask):
-                    key = (code, self.kinds[other])
-                    counts[key] = counts.get(key, 0) + 1
-            needs = [(kind, -1, -1, 0)] + [
-                (kind, *key, t) for key, count in counts.items() for t in range(1, count + 1)
-            ]
-            for need in needs:
-                found[need] = found.get(need, 0) | 1 << node
+        counts: list[dict[tuple[int, int], int]] = [{} for _ in kinds]
+        for (i, j), kind in self.edges.items():
+            there, back = (2 * kind, kinds[j]), (2 * kind + self.directed, kinds[i])
+            counts[i][there] = counts[i].get(there, 0) + 1
+            counts[j][back] = counts[j].get(back, 0) + 1
+        for node, kind in enumerate(kinds):
+            bit = 1 << node
+            found[kind, -1, -1, 0] = found.get((kind, -1, -1, 0), 0) | bit
+            for (code, other), count in counts[node].items():
+                for least in range(1, count + 1):
+                    need = (kind, code, other, least)
+                    found[need] = found.get(need, 0) | bit
         return found
 
     def needs(self, node: int) -> list[Need]:

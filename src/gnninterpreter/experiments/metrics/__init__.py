@@ -13,7 +13,6 @@ from gnninterpreter.experiments.metrics.quality import (
     SeedSummary,
     class_probability,
     summarize,
-    summarize_seeds,
 )
 from gnninterpreter.experiments.metrics.validity import Validity, obeys_valencies, validity
 
@@ -34,7 +33,6 @@ __all__ = [
     "obeys_valencies",
     "spectrum_mmd",
     "summarize",
-    "summarize_seeds",
     "validation_score",
     "validity",
 ]

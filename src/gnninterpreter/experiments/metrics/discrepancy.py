@@ -15,43 +15,17 @@ from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
 
-__all__ = ["clustering_mmd", "degree_mmd", "earth_movers", "mmd", "spectrum_mmd"]
+__all__ = ["clustering_mmd", "degree_mmd", "mmd", "spectrum_mmd"]
 
 Histogram = np.ndarray[Any, Any]
 
 CLUSTERING_BINS, SPECTRUM_BINS = 100, 200
 
 
-def earth_movers(one: Histogram, other: Histogram, width: float = 1.0) -> float:
-    """Distance between two histograms over the same bins, each normalised to mass 1.
-
-    Args:
-        one: Counts or shares.
-        other: The same; the shorter one is filled up with empty bins.
-        width: Distance between two bins.
-
-    Example:
-        >>> earth_movers(np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0]))
-        2.0
-    """
-    size = max(len(one), len(other))
-    return float(np.abs(_cumulated(one, size) - _cumulated(other, size)).sum() * width)
-
-
 def mmd(
     ones: Sequence[Histogram], others: Sequence[Histogram], sigma: float, width: float = 1.0
 ) -> float:
-    """Squared discrepancy between two sets of histograms; 0 for equal sets.
-
-    Args:
-        ones: Histograms of the first set.
-        others: Histograms of the second.
-        sigma: Width of the kernel.
-        width: Distance between two bins.
-
-    Raises:
-        DataError: If one of the sets is empty.
-    """
+    """Squared discrepancy between two sets of histograms; 0 for equal sets."""
     if not ones or not others:
         raise DataError("a discrepancy needs at least one graph in each of the two sets")
 

@@ -38,12 +38,7 @@ class Diversity:
 
 
 def diversity(classifier: GraphClassifier, graphs: Sequence[Data]) -> Diversity:
-    """Compare explanation graphs with each other.
-
-    Args:
-        classifier: The model whose embeddings are compared.
-        graphs: At least one graph.
-    """
+    """Compare explanation graphs with each other."""
     embedding = classifier.score_data(list(graphs)).embedding
     labelled = [_labelled(graph, classifier.spec) for graph in graphs]
     pairs = [

@@ -89,14 +89,7 @@ def sparsity(edges: float, mean_edges: float) -> float:
 def likeness(
     classifier: GraphClassifier, statistics: ClassStatistics, graph: Data, target: int
 ) -> Likeness:
-    """Compare a graph with the real graphs of a class.
-
-    Args:
-        classifier: The model.
-        statistics: What the class looks like to it.
-        graph: The graph; nodes without edges do not count.
-        target: The class.
-    """
+    """Compare a graph with the real graphs of a class."""
     nodes = int(graph.edge_index.unique().numel())
     edges = graph.edge_index.size(1) / (1 if classifier.spec.directed else 2)
     scores = classifier.score_data([graph])

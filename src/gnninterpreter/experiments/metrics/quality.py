@@ -11,7 +11,7 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.explanation import Explanation, Probability
 from gnninterpreter.models.classifier import GraphClassifier
 
-__all__ = ["SeedSummary", "class_probability", "summarize", "summarize_seeds"]
+__all__ = ["SeedSummary", "class_probability", "summarize"]
 
 REACHED, MISSED = 0.9, 0.1
 
@@ -42,36 +42,18 @@ class SeedSummary:
 def class_probability(
     explanation: Explanation, classifier: GraphClassifier, samples: int = 1000, seed: int = 0
 ) -> Probability:
-    """Native class probability over fresh discrete samples; an empty graph counts as 0.
-
-    Args:
-        explanation: Of any method.
-        classifier: The model it explains.
-        samples: Number of independent draws.
-        seed: The same seed gives the same draws.
-    """
+    """Native class probability over fresh discrete samples; an empty graph counts as 0."""
     drawn = explanation.sample_dense(samples, seed)
     found = classifier.probability(drawn, explanation.target.index).double()
     return Probability(float(found.mean()), float(found.std(unbiased=False)), samples)
 
 
-def summarize_seeds(runs: Sequence[Explanation]) -> SeedSummary:
-    """Put several runs together; one that found nothing counts with what its samples got.
-
-    Raises:
-        DataError: If there are none.
-    """
-    return summarize(
-        [run.probability.mean for run in runs],
-        [run.probability.std for run in runs],
-        [run.seconds for run in runs],
-    )
-
-
 def summarize(
     means: Sequence[float], deviations: Sequence[float], seconds: Sequence[float]
 ) -> SeedSummary:
-    """The same from the numbers of each run: its mean, its standard deviation and its time.
+    """Put several runs together: the mean, the standard deviation and the time of each.
+
+    One that found nothing counts with what its samples got.
 
     Raises:
         DataError: If there are none.

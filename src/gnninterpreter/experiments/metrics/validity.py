@@ -27,13 +27,7 @@ class Validity:
 
 
 def obeys_valencies(graph: Data, spec: GraphSpec, valencies: Mapping[str, int]) -> bool:
-    """Whether no node has more edges than its category allows.
-
-    Args:
-        graph: The graph.
-        spec: A spec whose first node block is categorical.
-        valencies: Most edges of each category, by name; one that is missing has no limit.
-    """
+    """Whether no node has more edges than its category allows."""
     block = spec.nodes[0]
     if not isinstance(block, Categorical):
         return True
@@ -52,15 +46,7 @@ def validity(
     valencies: Mapping[str, int] | None = None,
     oracle: Callable[[Data], int] | None = None,
 ) -> Validity:
-    """Count how many graphs obey each rule.
-
-    Args:
-        graphs: At least one graph.
-        spec: What the features mean.
-        target: The class they should be of.
-        valencies: Most edges of each category.
-        oracle: True class of a graph by rule.
-    """
+    """Count how many graphs obey each rule."""
     count = len(graphs)
     legal = agreed = None
     if valencies is not None:

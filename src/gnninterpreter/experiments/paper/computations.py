@@ -69,6 +69,13 @@ def computation(function: str, cost: float = 1.0, /, **arguments: Any) -> Comput
     return Computation(module, function, tuple(sorted(arguments.items())), cost)
 
 
+def _ours(
+    cost: float, settings: Settings, dataset: str, target: str, **changed: Any
+) -> Computation:
+    usual = {"seed": settings.seed, "iterations": None, "term": None, "measured": False}
+    return computation("ours", cost, dataset=dataset, target=target, **{**usual, **changed})
+
+
 def by_our_recipe(
     settings: Settings, dataset: str, target: str, seed: int | None = None
 ) -> Computation:
@@ -76,36 +83,16 @@ def by_our_recipe(
     number = settings.seed if seed is None else seed
     measured = number in settings.measured_seeds
     cost = AUTO[dataset] * settings.restarts / 8 + (METRICS if measured else 0.0)
-    return computation(
-        "ours",
-        cost,
-        dataset=dataset,
-        target=target,
-        recipe="auto",
-        seed=number,
-        restarts=settings.restarts,
-        iterations=None,
-        term=None,
-        measured=measured,
-    )
+    changed = {"recipe": "auto", "seed": number, "measured": measured}
+    return _ours(cost, settings, dataset, target, restarts=settings.restarts, **changed)
 
 
 def by_paper_recipe(settings: Settings, dataset: str, target: str) -> Computation:
     """A class explained by the paper's recipe, several runs as one batch."""
     share = 0.3 + 0.07 * settings.paper_runs
     cost = share * HUNDRED[dataset] * settings.paper_iterations / 100
-    return computation(
-        "ours",
-        cost,
-        dataset=dataset,
-        target=target,
-        recipe="paper",
-        seed=settings.seed,
-        restarts=settings.paper_runs,
-        iterations=settings.paper_iterations,
-        term=None,
-        measured=False,
-    )
+    limits = {"restarts": settings.paper_runs, "iterations": settings.paper_iterations}
+    return _ours(cost, settings, dataset, target, recipe="paper", **limits)
 
 
 def ablated(
@@ -121,18 +108,8 @@ def ablated(
     if whole and iterations is not None:
         iterations = settings.paper_iterations
     dear = AUTO[dataset] / 2 if iterations is None else 0.44 * HUNDRED[dataset] * iterations / 100
-    return computation(
-        "ours",
-        dear,
-        dataset=dataset,
-        target=target,
-        recipe=recipe,
-        seed=settings.seed,
-        restarts=settings.ablation_restarts,
-        iterations=iterations,
-        term=term,
-        measured=False,
-    )
+    limits = {"restarts": settings.ablation_restarts, "iterations": iterations}
+    return _ours(dear, settings, dataset, target, recipe=recipe, term=term, **limits)
 
 
 def by_xgnn(settings: Settings, dataset: str, target: str) -> list[Computation]:

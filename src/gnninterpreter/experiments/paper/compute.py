@@ -27,11 +27,7 @@ CACHE = "cache"
 
 
 def computations_of(studies: Sequence[str], settings: Settings) -> list[Computation]:
-    """All computations that studies need, each once, the dearest first.
-
-    Raises:
-        SpecError: If there is no such study.
-    """
+    """All computations that studies need, each once, the dearest first."""
     found: dict[Computation, None] = {}
     for name in studies:
         if name not in STUDIES:
@@ -62,22 +58,7 @@ def compute(
     jobs: int | Workers = 1,
     say: Callable[[str], None] = lambda line: None,
 ) -> int:
-    """Compute what is not yet there; what is finished stays, however the run ends.
-
-    Args:
-        studies: Names from `STUDIES`.
-        settings: How large they are.
-        store: Where values are kept.
-        jobs: Number of processes, each with one thread.
-        say: Called with short lines on what is being done.
-
-    Returns:
-        Number of values that were computed.
-
-    Raises:
-        SpecError: If there is no such study, or less than one process.
-        OutputError: If the store's folder cannot be written.
-    """
+    """Compute what is not yet there; what is finished stays, however the run ends."""
     wanted = computations_of(studies, settings)
     try:
         store.folder.mkdir(parents=True, exist_ok=True)

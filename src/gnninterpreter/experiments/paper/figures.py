@@ -56,12 +56,7 @@ class Cell:
 
 
 def sheet(title: str, rows: Sequence[tuple[str, Sequence[Cell]]]) -> Figure:
-    """Draw rows of graphs, with one legend for all of them.
-
-    Args:
-        title: What it shows.
-        rows: Each row has a label and its drawings.
-    """
+    """Draw rows of graphs, with one legend for all of them."""
     columns = max((len(cells) for _, cells in rows), default=1)
     labelled = LABEL if any(label for label, _ in rows) else 0.05
     wide, high = (side / UNITS for side in CELL)

@@ -22,13 +22,7 @@ SHOWN = 8
 def record(
     explanation: Explanation, dataset: str, real: list[Data] | None = None
 ) -> dict[str, Any]:
-    """What studies need to know of an explanation, whatever method found it.
-
-    Args:
-        explanation: Of any method.
-        dataset: Name of the data set.
-        real: Labelled graphs; with them all metrics are taken.
-    """
+    """What studies need to know of an explanation, whatever method found it."""
     from gnninterpreter import datasets
 
     model, target, spec = classifier(dataset), explanation.target.index, explanation.spec

@@ -6,14 +6,10 @@ under the code that this package imports, and a new table is no reason to measur
 
 from gnninterpreter.experiments.realism.compute import configs_of, graphs_file, realism
 from gnninterpreter.experiments.realism.gins import Judge, places_of, standing
-from gnninterpreter.experiments.realism.rows import (
-    METHODS,
-    RealismConfig,
-    RealismRow,
-    read_rows,
-)
+from gnninterpreter.experiments.realism.rows import BENCH, METHODS, RealismConfig, RealismRow
 
 __all__ = [
+    "BENCH",
     "METHODS",
     "Judge",
     "RealismConfig",
@@ -21,7 +17,6 @@ __all__ = [
     "configs_of",
     "graphs_file",
     "places_of",
-    "read_rows",
     "realism",
     "standing",
 ]

@@ -1,48 +1,38 @@
-"""Measuring: rows that are stored are not computed again, and a file holds those asked for.
-
-Needs torch and little else, so that it runs where nothing else is installed.
-"""
+"""Measuring: rows that are stored are not computed again, and a file holds those asked for."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from torch_geometric.data import Data
 
-from gnninterpreter.errors import MissingExtraError, OutputError, SpecError
+from gnninterpreter.errors import MissingExtraError, SpecError
 from gnninterpreter.experiments.metrics.likeness import likeness
+from gnninterpreter.experiments.realism.gins import judge_of
 from gnninterpreter.experiments.realism.methods import Answer, answer
 from gnninterpreter.experiments.realism.rows import (
     ABLATIONS,
+    BENCH,
     METHODS,
     RealismConfig,
     RealismRow,
-    read_rows,
-    write_rows,
 )
-from gnninterpreter.experiments.realism.subjects import (
-    Subject,
-    fingerprint,
-    names_of,
-    subject,
-    targets_of,
-)
-from gnninterpreter.experiments.store import Computation, Store
+from gnninterpreter.experiments.subjects import Subject, names_of, subject, targets_of
 from gnninterpreter.files import write_atomically
 from gnninterpreter.isomorphism import distinct
 from gnninterpreter.parallel import Workers
 
 __all__ = ["configs_of", "depends_on", "graphs_file", "measure_once", "realism", "structure"]
 
-CACHE = "cache"
 SAMPLES, DRAWN = 50, 256
 PLACED = 0.1
 # XGNN trains a policy for each seed, and graphs drawn for PolyGraph take room.
 XGNN_SEEDS, KEPT_SEEDS = 3, 3
+depends_on = BENCH.depends_on
 
 
 def configs_of(
@@ -83,50 +73,24 @@ def realism(
     jobs: int | Workers = 1,
     tell: Callable[[RealismRow], None] | None = None,
 ) -> list[RealismRow]:
-    """Measure what is not stored yet, and write down and return all that was asked for.
-
-    Args:
-        configs: What to measure.
-        out: JSON file of the rows, written anew after every row. Every row ever measured is stored
-            in the folder ``cache`` beside it, under everything it depends on. The structures of
-            graphs drawn from the first seeds go to ``NAME.graphs.json``, for PolyGraph.
-        jobs: How many at a time, each in a process of its own with one thread.
-        tell: Called with each new row.
-
-    Raises:
-        CheckpointError: If the file exists and is not one of these.
-        OutputError: If it cannot be written.
-    """
-    if out.exists():
-        read_rows(out)  # A foreign file is not overwritten.
-    if out.parent.exists() and not out.parent.is_dir():
-        raise OutputError(f"{out} cannot be written: {out.parent} is a file")
-    store = Store(out.parent / CACHE)
-    wanted = {_computation(config): config for config in configs}
-    known = {work: store.read(work) for work in wanted}
-    values = {work: value for work, value in known.items() if value is not None}
-    for name in dict.fromkeys(c.model for work, c in wanted.items() if work not in values):
-        subject(name)  # Data sets are made once, before several processes want them.
-    for work, value in store.compute(wanted, jobs):
-        values[work] = value
-        row = RealismRow.from_json(value["row"])
-        write_rows([RealismRow.from_json(v["row"]) for v in values.values()], out)
-        if tell is not None:
-            tell(row)
-    found = [RealismRow.from_json(values[work]["row"]) for work in wanted]
-    write_rows(found, out)
-    _write_graphs([values[work] for work in wanted], graphs_file(out))
-    return found
+    """Do what `Bench.measure` does, and keep graphs drawn from the first seeds, for PolyGraph."""
+    rows, stored = BENCH.measure(
+        configs, out, jobs, tell, prepare=lambda name: subject(name).graphs
+    )
+    kept = [
+        {k: value["row"][k] for k in ("model", "target", "seed", "method")}
+        | {"structures": value["structures"]}
+        for value in stored
+        if value["structures"]
+    ]
+    drawn = json.dumps({"kind": "realism graphs", "drawn": kept})
+    write_atomically(graphs_file(out), drawn.encode())
+    return rows
 
 
 def graphs_file(out: Path) -> Path:
     """Where the graphs drawn for a file of rows lie."""
     return out.with_suffix(".graphs.json")
-
-
-def depends_on(function: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The model and its graphs."""
-    return dict(fingerprint(arguments["model"]))
 
 
 def measure_once(model: str, target: str, seed: int, method: str, restarts: int) -> dict[str, Any]:
@@ -136,7 +100,7 @@ def measure_once(model: str, target: str, seed: int, method: str, restarts: int)
     kept = DRAWN if seed < KEPT_SEEDS else SAMPLES
     said = answer(found, config, kept)
     structures = [structure(graph) for graph in said.samples] if seed < KEPT_SEEDS else []
-    return {"row": _row(found, config, said).to_json(), "structures": structures}
+    return {"row": asdict(_row(found, config, said)), "structures": structures}
 
 
 def _row(found: Subject, config: RealismConfig, said: Answer) -> RealismRow:
@@ -147,7 +111,7 @@ def _row(found: Subject, config: RealismConfig, said: Answer) -> RealismRow:
     given = found.classifier.score_data(list(samples)).probabilities[:, target].tolist()
     sure = [p >= bar for p in given]
     best, drawn = said.placed or (said.best, samples)
-    judge = said.judge or found.judge(target)
+    judge = said.judge or judge_of(found.name, target)
     first, *rest = judge.places([best, *drawn[:SAMPLES]])
     if judge.whole:
         first_whole, *rest_whole = [place or 0.0 for place in (first, *rest)]
@@ -159,11 +123,7 @@ def _row(found: Subject, config: RealismConfig, said: Answer) -> RealismRow:
     valid = _valid(found, [said.best])
     sides = 1 if found.spec.directed else 2
     return RealismRow(
-        model=config.model,
-        target=config.target,
-        seed=config.seed,
-        method=config.method,
-        restarts=config.restarts,
+        **asdict(config),
         rule_best=None if agrees is None else agrees == 1.0,
         rule_core=None if core is None else core == 1.0,
         rule_modes=_share(found, said.modes, target),
@@ -181,7 +141,7 @@ def _row(found: Subject, config: RealismConfig, said: Answer) -> RealismRow:
         feasible=said.feasible,
         nodes=int(said.best.num_nodes or 0),
         edges=int(said.best.edge_index.size(1)) // sides,
-        real_median_nodes=found.judge(target).median_nodes,
+        real_median_nodes=judge_of(found.name, target).median_nodes,
         copy=found.is_real(said.best),
         copy_samples=_mean([found.is_real(graph) for graph in samples]),
         valid=None if valid is None else valid == 1.0,
@@ -221,28 +181,3 @@ def structure(graph: Data) -> list[Any]:
     """Number of nodes, and the ends of each edge one after the other."""
     pairs = sorted({(min(u, v), max(u, v)) for u, v in graph.edge_index.t().tolist()})
     return [int(graph.num_nodes or 0), [end for pair in pairs for end in pair]]
-
-
-def _write_graphs(values: Iterable[Mapping[str, Any]], path: Path) -> None:
-    kept = [
-        {k: value["row"][k] for k in ("model", "class", "seed", "method")}
-        | {"structures": value["structures"]}
-        for value in values
-        if value["structures"]
-    ]
-    write_atomically(path, json.dumps({"kind": "realism graphs", "drawn": kept}).encode())
-
-
-def _computation(config: RealismConfig) -> Computation:
-    costs = dict.fromkeys(ABLATIONS, 20.0) | {
-        "ours": 20.0,
-        "certain": 10.0,
-        "paper": 60.0,
-        "xgnn": 60.0,
-    }
-    return Computation(
-        "realism.compute",
-        "measure_once",
-        tuple(sorted(asdict(config).items())),
-        costs.get(config.method, 1.0),
-    )

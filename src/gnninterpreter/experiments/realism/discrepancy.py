@@ -22,8 +22,8 @@ import numpy as np
 
 from gnninterpreter.errors import CheckpointError, MissingExtraError
 from gnninterpreter.experiments.realism.compute import graphs_file, structure
-from gnninterpreter.experiments.realism.gins import Judge
-from gnninterpreter.experiments.realism.subjects import Subject, subject
+from gnninterpreter.experiments.realism.gins import Judge, judge_of
+from gnninterpreter.experiments.subjects import Subject, subject
 from gnninterpreter.files import read_json, write_atomically
 from gnninterpreter.schema import anything, listed, record, text, whole
 
@@ -53,9 +53,6 @@ def discrepancy(real: Sequence[Structure], drawn: Sequence[Structure]) -> float:
 
     It compares equally many, so that the drawn ones are taken in parts as large as the real set,
     all of them at least once, and the mean over the parts is returned.
-
-    Raises:
-        MissingExtraError: If `polygraph-benchmark` is not installed.
     """
     try:
         from polygraph.metrics import StandardPGD
@@ -96,14 +93,6 @@ def discrepancies(
 
     Controls are one half of the real graphs of a class against the other, and the other classes
     against it.
-
-    Args:
-        out: The file of rows.
-        models: Models to look at; all when empty.
-        measure: Called with real and drawn structures.
-
-    Raises:
-        CheckpointError: If no graphs were kept beside the file.
     """
     path = graphs_file(out)
     try:
@@ -115,16 +104,16 @@ def discrepancies(
     rows = []
     seen: set[tuple[str, str]] = set()
     for entry in drawn:
-        name, target = entry["model"], entry["class"]
+        name, target = entry["model"], entry["target"]
         if (models and name not in models) or len(entry["structures"]) < LEAST:
             continue
         found = subject(name)
         if (name, target) not in seen:
             seen.add((name, target))
             rows += _controls(found, target, measure)
-        judge = found.judge(found.spec.class_index(target))
+        judge = judge_of(name, found.spec.class_index(target))
         value = measure(_reference(judge, entry["structures"]), entry["structures"])
-        named = {key: entry[key] for key in ("model", "class", "seed", "method")}
+        named = {key: entry[key] for key in ("model", "target", "seed", "method")}
         rows.append({**named, "graphs": len(entry["structures"]), "discrepancy": value})
         _write(rows, out)  # After each: large graphs take minutes.
     _write(rows, out)
@@ -146,7 +135,7 @@ def read_discrepancies(out: Path) -> list[dict[str, Any]]:
         if content["kind"] != KIND:
             raise KeyError("kind")
         row = record(
-            dict, model=text, **{"class": text}, seed=anything, method=text, graphs=whole(),
+            dict, model=text, target=text, seed=anything, method=text, graphs=whole(),
             discrepancy=anything,
         )  # fmt: skip
         return listed(row)(content["rows"], "rows")  # type: ignore[no-any-return]
@@ -169,7 +158,7 @@ def _reference(judge: Judge, drawn: Sequence[Structure]) -> list[Structure]:
 
 def _controls(found: Subject, target: str, measure: Measure) -> list[dict[str, Any]]:
     index = found.spec.class_index(target)
-    judge = found.judge(index)
+    judge = judge_of(found.name, index)
     if not judge.whole:
         return []
     mine = [structure(graph) for graph in judge.real]
@@ -182,7 +171,7 @@ def _controls(found: Subject, target: str, measure: Measure) -> list[dict[str, A
     return [
         {
             "model": found.name,
-            "class": target,
+            "target": target,
             "seed": 0,
             "method": name,
             "graphs": len(two),
@@ -211,7 +200,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = [name for name in given.models.split(",") if name]
     for row in discrepancies(given.out, chosen):
         sys.stderr.write(
-            f"{row['method']} / {row['model']} / {row['class']} / seed {row['seed']}: "
+            f"{row['method']} / {row['model']} / {row['target']} / seed {row['seed']}: "
             f"{row['discrepancy']:.3f} over {row['graphs']} graphs\n"
         )
     return 0

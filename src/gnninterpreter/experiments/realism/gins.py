@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import torch
@@ -16,11 +16,12 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
+from gnninterpreter.experiments.subjects import subject
 from gnninterpreter.graphs import decode, dense_width, node_rows
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.typicality.pieces import cut_piece
 
-__all__ = ["NEAREST", "WHOLE", "Judge", "RandomGIN", "places_of", "standing"]
+__all__ = ["NEAREST", "WHOLE", "Judge", "RandomGIN", "judge_of", "places_of", "standing"]
 
 NETWORKS = 5
 LAYERS = 3
@@ -94,11 +95,6 @@ def standing(real: Tensor, others: Tensor, nearest: int = NEAREST) -> Tensor:
     Columns are divided by their deviation over the real points. A point is as lonely as the mean
     distance to its nearest real points; a real one does not count as its own neighbour.
 
-    Args:
-        real: Real points, [R, D], two at least.
-        others: Points to place, [B, D].
-        nearest: Number of neighbours.
-
     Example:
         >>> real = torch.tensor([[0.0], [1.0], [2.0], [4.0]])
         >>> standing(real, torch.tensor([[0.5], [6.0]]), nearest=1).tolist()
@@ -123,15 +119,7 @@ def places_of(
     networks: int = NETWORKS,
     nearest: int = NEAREST,
 ) -> list[float]:
-    """Place of each graph among real graphs: the mean of `standing` over several GINs.
-
-    Args:
-        real: The real graphs, or pieces of them.
-        graphs: The graphs to place.
-        spec: What the features mean.
-        networks: Number of untrained GINs.
-        nearest: Number of nearest real graphs.
-    """
+    """Place of each graph among real graphs: the mean of `standing` over several GINs."""
     if not graphs:
         return []
     found = []
@@ -220,3 +208,10 @@ class Judge:
             if int(piece.num_nodes or 0) == size:
                 return piece
         return None
+
+
+@lru_cache(maxsize=256)
+def judge_of(model: str, target: int) -> Judge:
+    """What places graphs among the real ones of a class of a model."""
+    found = subject(model)
+    return Judge(found.real(target), found.spec)

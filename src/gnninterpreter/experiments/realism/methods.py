@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.experiments.realism.gins import Judge
 from gnninterpreter.experiments.realism.rows import ABLATIONS, RealismConfig
-from gnninterpreter.experiments.realism.subjects import Subject
+from gnninterpreter.experiments.subjects import Subject
 from gnninterpreter.models.statistics import picture_nodes
 from gnninterpreter.objective import Typical
 from gnninterpreter.search import Recipe
@@ -38,7 +38,7 @@ class Answer:
         feasible: Whether the best graph is in one piece and within limits.
         seconds: Time it took.
         verdict: What the evidence comes to, in a word or two.
-        bits: What is open in its distributions, a mean over restarts.
+        bits: Entropy of its distributions, a mean over restarts.
         judge: What to place the graphs by, where it is not that of all real graphs.
         placed: Graphs to place instead of the best and the samples.
     """
@@ -57,13 +57,7 @@ class Answer:
 
 
 def answer(found: Subject, config: RealismConfig, samples: int) -> Answer:
-    """Ask a method about a class.
-
-    Args:
-        found: The model.
-        config: Class, method, seed and restarts.
-        samples: How many graphs to draw.
-    """
+    """Ask a method about a class."""
     if config.method == "real":
         return _real(found, config, samples)
     explanation = _explained(found, config)
@@ -77,7 +71,7 @@ def answer(found: Subject, config: RealismConfig, samples: int) -> Answer:
         feasible=explanation.restarts[explanation.choice].feasible,
         seconds=explanation.seconds,
         verdict=str(explanation.verdict),
-        bits=mean(restart.undecided for restart in explanation.restarts),
+        bits=mean(restart.entropy for restart in explanation.restarts),
     )
 
 

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
-from gnninterpreter.errors import CheckpointError, SpecError
-from gnninterpreter.files import read_json, write_atomically
-from gnninterpreter.fingerprints import versions
-from gnninterpreter.schema import listed, typed
+from gnninterpreter.errors import SpecError
+from gnninterpreter.experiments.bench import Bench
 
-__all__ = ["ABLATIONS", "METHODS", "RealismConfig", "RealismRow", "line", "read_rows", "write_rows"]
+__all__ = ["ABLATIONS", "BENCH", "METHODS", "RealismConfig", "RealismRow"]
 
-KIND, SCHEMA = "realism", 1
 ABLATIONS = ("unopened", "unspread", "unshrunk", "bar-0", "bar-25")
 METHODS = ("ours", "certain", "paper", "random", "xgnn", "real", *ABLATIONS)
+COSTS = dict.fromkeys(ABLATIONS, 20.0) | {
+    "ours": 20.0, "certain": 10.0, "paper": 60.0, "xgnn": 60.0,
+}  # fmt: skip
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class RealismConfig:
     """One class of one model, to be explained by one method from one seed.
 
@@ -49,16 +45,11 @@ class RealismConfig:
             raise SpecError(f"method must be one of {', '.join(METHODS)} (got {self.method!r})")
 
 
-@dataclass(frozen=True)
-class RealismRow:
+@dataclass(frozen=True, kw_only=True)
+class RealismRow(RealismConfig):
     """What one explanation came to beside real graphs; None stands for not measured.
 
     Args:
-        model: Name of the model.
-        target: Name of the class; ``class`` in files.
-        seed: The seed.
-        method: Who explained.
-        restarts: Restarts of the search.
         rule_best: Whether the rule of the data set agrees with the best graph.
         rule_core: The same of the core.
         rule_modes: Share of the modes it agrees with.
@@ -84,14 +75,9 @@ class RealismRow:
         validation_score: GIN-Graph's validation score of the best graph.
         seconds: Time it took.
         verdict: The verdict in a word or two.
-        bits: What is open in the distributions, a mean over restarts; None in older files.
+        bits: Entropy of the distributions, a mean over restarts; None in older files.
     """
 
-    model: str
-    target: str
-    seed: int
-    method: str
-    restarts: int
     rule_best: bool | None
     rule_core: bool | None
     rule_modes: float | None
@@ -120,62 +106,17 @@ class RealismRow:
     bits: float | None = None
 
     @property
-    def config(self) -> RealismConfig:
-        """What was asked for."""
-        return RealismConfig(self.model, self.target, self.seed, self.method, self.restarts)
-
-    @property
     def certain(self) -> bool:
         """Whether it is certain and feasible."""
         return self.feasible and self.mean_probability >= self.certain_bar
 
-    def to_json(self) -> dict[str, Any]:
-        """The row as plain JSON values."""
-        return {"class" if k == "target" else k: v for k, v in asdict(self).items()}
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> RealismRow:
-        """Read what `to_json` gives."""
-        return cls(**{"target" if k == "class" else k: v for k, v in values.items()})
-
-
-def line(row: RealismRow) -> str:
-    """A row in a line, for people."""
-    place = "-" if row.place_best is None else f"{row.place_best:.2f}"
-    return (
-        f"{row.method} / {row.model} / {row.target} / seed {row.seed}: "
-        f"p {row.mean_probability:.4f}, rule {row.rule_best}, place {place}, "
-        f"{row.distinct50} distinct, {row.nodes} nodes, {row.seconds:.1f} s"
-    )
+    def __str__(self) -> str:
+        place = "-" if self.place_best is None else f"{self.place_best:.2f}"
+        return (
+            f"{self.method} / {self.model} / {self.target} / seed {self.seed}: "
+            f"p {self.mean_probability:.4f}, rule {self.rule_best}, place {place}, "
+            f"{self.distinct50} distinct, {self.nodes} nodes, {self.seconds:.1f} s"
+        )
 
 
-def write_rows(rows: Sequence[RealismRow], out: Path) -> None:
-    """Write rows to their file, whole or not at all."""
-    ordered = sorted(rows, key=lambda row: (row.method, row.config))
-    content = {
-        "schema": SCHEMA,
-        "kind": KIND,
-        "versions": versions(),
-        "rows": [row.to_json() for row in ordered],
-    }
-    write_atomically(out, json.dumps(content, indent=0).encode())
-
-
-def read_rows(out: Path) -> list[RealismRow]:
-    """Read the rows of a file.
-
-    Raises:
-        CheckpointError: If it is not a file of rows.
-    """
-    try:
-        content = read_json(out)
-        if content["kind"] != KIND or content["schema"] != SCHEMA:
-            raise KeyError("kind")
-        rows = content["rows"]
-        named = [{"target" if k == "class" else k: v for k, v in row.items()} for row in rows]
-        found: list[RealismRow] = listed(typed(RealismRow))(named, "rows")
-        return found
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CheckpointError(
-            f"{out} is not a file of realism rows ({error!r}); give another file"
-        ) from error
+BENCH = Bench("realism", RealismRow, "measure_once", schema=2, costs=COSTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.errors import MissingExtraError
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["BARS", "chart", "summarize", "unmet"]
 
 PLACED = 0.1
-BY = ["method", "model", "class"]
+BY = ["method", "model", "target"]
 WORDS = ("verdict", "compared_with")
 # What is asked of every class; the rule of MUTAG is one of thumb.
 BARS = {
@@ -56,7 +57,7 @@ def summarize(
         import pandas as pd
     except ImportError as error:
         raise MissingExtraError("summing rows up", "pandas", "experiments") from error
-    frame = pd.DataFrame([{**row.to_json(), "certain": float(row.certain)} for row in rows])
+    frame = pd.DataFrame([{**asdict(row), "certain": float(row.certain)} for row in rows])
     if frame.empty:
         return frame
     numbers = [name for name in frame.columns if name not in (*BY, *WORDS)]
@@ -101,28 +102,19 @@ def unmet(summary: pd.DataFrame, method: str = "ours") -> list[str]:
             # NaN is not below anything: what was not measured is no failure.
             if row[name] < wanted:
                 lines.append(
-                    f"{row['model']} / {row['class']}: {name} {row[name]:.3g}, wanted {wanted:g}"
+                    f"{row['model']} / {row['target']}: {name} {row[name]:.3g}, wanted {wanted:g}"
                 )
     return lines
 
 
 def chart(summary: pd.DataFrame, method: str = "ours", names: Sequence[str] = SHOWN) -> Figure:
-    """Shares of one method beside what is asked: a column for each, a row for each class.
-
-    Args:
-        summary: What `summarize` returned.
-        method: The method; small grey marks show the others.
-        names: Columns to show, all of them shares.
-
-    Raises:
-        MissingExtraError: If matplotlib is not installed.
-    """
-    keys = list(dict.fromkeys(zip(summary["model"], summary["class"], strict=True)))
+    """Shares of one method beside what is asked: a column for each, a row for each class."""
+    keys = list(dict.fromkeys(zip(summary["model"], summary["target"], strict=True)))
     figure = new_figure(2.0 * len(names) + 2.2, 0.22 * len(keys) + 0.8)
     axes = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
     for ax, name in zip(axes, names, strict=True):
         for row in summary.to_dict("records"):
-            place, mine = keys.index((row["model"], row["class"])), row["method"] == method
+            place, mine = keys.index((row["model"], row["target"])), row["method"] == method
             color = REACHED if row[name] >= BARS[name] else MISSED
             ax.scatter(
                 row[name], place, 28 if mine else 9, color if mine else "#9aa4ae", zorder=3 + mine

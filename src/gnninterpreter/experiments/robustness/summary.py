@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
 from gnninterpreter.errors import MissingExtraError
-from gnninterpreter.experiments.robustness.runs import WANTED, Run, RunConfig
+from gnninterpreter.experiments.robustness.rows import WANTED, Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,11 +64,12 @@ def _frame(runs: Iterable[Run]) -> pd.DataFrame:
         import pandas as pd
     except ImportError as error:
         raise MissingExtraError("summing runs up", "pandas", "experiments") from error
-    rows = []
-    for run in runs:
-        values = asdict(run)
-        agrees = None if run.oracle is None else float(run.oracle == run.config.target)
-        rows.append({**values.pop("config"), **values, "missed": run.missed, "agrees": agrees})
-    names = [*RunConfig.__dataclass_fields__, *Run.__dataclass_fields__, "missed", "agrees"]
-    frame = pd.DataFrame(rows, columns=[name for name in names if name != "config"])
+    names = [*(field.name for field in fields(Run)), "missed", "agrees"]
+    rows = [
+        asdict(run)
+        | {"missed": run.missed}
+        | {"agrees": None if run.oracle is None else float(run.oracle == run.target)}
+        for run in runs
+    ]
+    frame = pd.DataFrame(rows, columns=names)
     return frame.astype({"percentile": float, "agrees": float, "mean": float, "restarts": int})

@@ -37,13 +37,13 @@ from gnninterpreter.experiments.zoo.graphs import SPECS, draw
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["ZOO", "Subject", "ZooModel", "trained"]
+__all__ = ["ZOO", "Trained", "ZooModel", "trained"]
 
 READOUTS = {"sum": global_add_pool, "mean": global_mean_pool, "max": global_max_pool}
 
 
 @dataclass(frozen=True)
-class Subject:
+class Trained:
     """A trained model with what is needed to explain it."""
 
     model: nn.Module
@@ -146,7 +146,7 @@ def _layer(name: str, a: int, b: int, edge_width: int, degrees: Tensor) -> nn.Mo
 
 
 @lru_cache(maxsize=32)
-def trained(name: str, seed: int = 0) -> Subject:
+def trained(name: str, seed: int = 0) -> Trained:
     """Train a model of the zoo, always the same for the same seed."""
     entry = ZOO[name]
     spec = SPECS[entry.data]
@@ -159,7 +159,7 @@ def trained(name: str, seed: int = 0) -> Subject:
     batch = Batch.from_data_list(graphs)
     with torch.no_grad():
         accuracy = float((model(batch).argmax(1) == batch.y).float().mean())
-    return Subject(model, spec, ClassStatistics.from_dataset(model, graphs, spec), accuracy)
+    return Trained(model, spec, ClassStatistics.from_dataset(model, graphs, spec), accuracy)
 
 
 def _train(model: nn.Module, graphs: list[Data], epochs: int = 80, size: int = 40) -> None:

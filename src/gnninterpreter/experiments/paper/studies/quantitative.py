@@ -124,8 +124,8 @@ def _why_auto(found: list[dict[str, Any]]) -> str:
     worst = min(found, key=lambda one: one["probability"]["mean"])
     return (
         f"the lowest seed, {worst['seed']}, has {worst['probability']['mean']:.3f}; its most "
-        f"probable graph has {worst['mode_probability']:.3f} and {worst['undecided_bits']:.1f} "
-        "bits are still open"
+        f"probable graph has {worst['mode_probability']:.3f}, its distribution "
+        f"{worst['entropy_bits']:.1f} bits of entropy"
     )
 
 

@@ -16,7 +16,8 @@ from gnninterpreter.audit.lookalikes import distinct_graphs, lifts, lookalikes
 from gnninterpreter.datasets._storage import cache_folder
 from gnninterpreter.datasets.motif import COLORS, MOTIFS
 from gnninterpreter.datasets.mutag import ATOMS
-from gnninterpreter.datasets.rome import BaseGraph, MissingArchiveError, find_archive, read_archive
+from gnninterpreter.datasets.published import MissingFileError
+from gnninterpreter.datasets.rome import BaseGraph, find_archive, read_archive
 from gnninterpreter.datasets.rome_like import synthetic_graph
 from gnninterpreter.evidence import ClassCounts, class_counts, gabriel_edges, join
 from gnninterpreter.experiments.paper.bundled import bundle, classifier
@@ -93,13 +94,7 @@ def attached(bases: Sequence[BaseGraph], motif: ColoredGraph, seed: int) -> list
 
 
 def nitro(atoms: str, count: int, seed: int) -> dict[str, Any]:
-    """Classify random graphs with 0 to 5 nitro groups.
-
-    Args:
-        atoms: ``"uniform"`` or ``"as in MUTAG"``.
-        count: Number of random graphs.
-        seed: The same seed gives the same graphs.
-    """
+    """Classify random graphs with 0 to 5 nitro groups."""
     shares = None if atoms == "uniform" else ATOM_SHARES
     drawn = (nitro_graphs(index, seed, shares) for index in range(count))
     sets = [list(graphs) for graphs in zip(*drawn, strict=True)]
@@ -115,11 +110,6 @@ def nitro_graphs(index: int, seed: int, shares: Sequence[float] | None = None) -
     Five groups of three atoms hang at five anchors: a centre bonded to the anchor and to two more
     atoms. In the graph with k nitro groups the first k of them are NO2, the others random atoms
     that are not NO2. Nothing else differs between the six graphs.
-
-    Args:
-        index: Number of the graph.
-        seed: The same seed and number give the same graphs.
-        shares: How often each atom is drawn; all equally often when omitted.
     """
     rng = np.random.default_rng([seed, index])
     size = int(rng.integers(5, 11))
@@ -152,7 +142,7 @@ def _counts(found: ClassCounts) -> dict[str, Any]:
 def _bases(count: int, seed: int) -> tuple[list[BaseGraph], str]:
     try:
         graphs = read_archive(find_archive(Path(cache_folder()), download=False))
-    except MissingArchiveError:
+    except MissingFileError:
         made = [synthetic_graph(np.random.default_rng([seed, i])) for i in range(count)]
         return made, "synthetic"
     chosen = np.random.default_rng(seed).choice(len(graphs), count, replace=False)

@@ -66,15 +66,7 @@ def recipe_of(
 
 
 def without(recipe: Recipe, term: str | None) -> Recipe:
-    """The recipe without one term of its objective; as it is for None.
-
-    Args:
-        recipe: The recipe.
-        term: Name of the term.
-
-    Raises:
-        SpecError: If the recipe has no such term.
-    """
+    """The recipe without one term of its objective; as it is for None."""
     if term is None:
         return recipe
     names = [weighted.term.name for weighted in recipe.terms]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.experiments.realism.gins import Judge
 from gnninterpreter.fingerprints import (
     data_fingerprint,
     graphs_fingerprint,
@@ -39,7 +38,7 @@ class Subject:
         options: What it takes besides.
         classifier: The model, connected.
         statistics: What its classes look like to it.
-        graphs: Labelled real graphs.
+        load_graphs: Gives its labelled real graphs, when they are asked for.
         oracle: The rule of the data set, where there is one.
         molecules: Whether graphs are molecules with MUTAG's atoms.
     """
@@ -49,11 +48,15 @@ class Subject:
     options: dict[str, Any]
     classifier: GraphClassifier
     statistics: ClassStatistics
-    graphs: list[Data]
+    load_graphs: Callable[[], Iterable[Data]] = field(repr=False)
     oracle: Callable[[Data], int] | None = None
     molecules: bool = False
-    _judges: dict[int, Judge] = field(default_factory=dict, repr=False)
     _keys: dict[tuple[int, int], set[str]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def graphs(self) -> list[Data]:
+        """Labelled real graphs."""
+        return [graph.cpu() for graph in graph_list(self.load_graphs())]
 
     @property
     def spec(self) -> GraphSpec:
@@ -63,12 +66,6 @@ class Subject:
     def real(self, target: int) -> list[Data]:
         """The real graphs of a class."""
         return [graph for graph in self.graphs if int(graph.y) == target]
-
-    def judge(self, target: int) -> Judge:
-        """What places graphs among the real ones of a class."""
-        if target not in self._judges:
-            self._judges[target] = Judge(self.real(target), self.spec)
-        return self._judges[target]
 
     def is_real(self, graph: Data) -> bool:
         """Whether a graph is one of the real ones, of whatever class."""
@@ -111,7 +108,7 @@ def subject(name: str) -> Subject:
         made = trained(name)
         options = {"spec": SPECS[ZOO[name].data], "class_statistics": made.statistics}
         classifier = GraphClassifier.connect(made.model, made.spec)
-        graphs = draw(ZOO[name].data, 0)
+        graphs = partial(draw, ZOO[name].data, 0)
         return Subject(name, made.model, options, classifier, made.statistics, graphs)
     return _loaded(name)
 
@@ -122,25 +119,26 @@ def _loaded(name: str) -> Subject:
 
     reference, _, graphs_named = name.partition(SEPARATOR)
     model = load_model(reference)
-    data = load_data(graphs_named) if graphs_named else None
+    data: Any = load_data(graphs_named or None)
+    load: Callable[[], Any] = lambda: data  # noqa: E731
     if data is None and isinstance(model, Bundle) and model.dataset_name in datasets.NAMES:
-        data = datasets.load(model.dataset_name)
+        data = datasets.dataset_class(model.dataset_name)
+        load = partial(datasets.load, model.dataset_name)
     if data is None:
         raise DataError(
             f"the model {name!r} comes without real graphs to compare with; "
             "name them after an @, as in package.module:model@package.module:graphs"
         )
-    graphs = [graph.cpu() for graph in graph_list(data)]
-    oracle = getattr(data, "oracle", None)
-    molecules = getattr(data, "name", None) == "mutag"
+    rest = load, getattr(data, "oracle", None), getattr(data, "name", None) == "mutag"
     if isinstance(model, Bundle):
         classifier = GraphClassifier.connect(model.model, model.spec)
-        return Subject(name, model, {}, classifier, model.statistics, graphs, oracle, molecules)
-    spec = getattr(data, "spec", None) or GraphSpec.from_dataset(graphs)
-    classifier = GraphClassifier.connect(model, spec, examples=graphs)
-    statistics = ClassStatistics.from_dataset(classifier, graphs)
+        return Subject(name, model, {}, classifier, model.statistics, *rest)
+    real = [graph.cpu() for graph in graph_list(load())]
+    spec = getattr(data, "spec", None) or GraphSpec.from_dataset(real)
+    classifier = GraphClassifier.connect(model, spec, examples=real)
+    statistics = ClassStatistics.from_dataset(classifier, real)
     options = {"spec": spec, "class_statistics": statistics}
-    return Subject(name, model, options, classifier, statistics, graphs, oracle, molecules)
+    return Subject(name, model, options, classifier, statistics, *rest)
 
 
 def targets_of(name: str, method: str = "ours") -> tuple[str, ...]:

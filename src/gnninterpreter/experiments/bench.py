@@ -1,0 +1,119 @@
+"""A bench: classes of models explained from many seeds, one row each, in a file that grows by rows.
+
+Needs torch and little else, so that it runs where nothing else is installed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from gnninterpreter.errors import CheckpointError, OutputError
+from gnninterpreter.experiments.store import Computation, Store
+from gnninterpreter.experiments.subjects import fingerprint
+from gnninterpreter.files import read_json, write_atomically
+from gnninterpreter.fingerprints import versions
+from gnninterpreter.parallel import Workers
+from gnninterpreter.schema import listed, typed
+
+__all__ = ["Bench"]
+
+CACHE = "cache"
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True)
+class Bench(Generic[Row]):
+    """What is measured, and how its rows lie in files.
+
+    Args:
+        kind: Its name, which is also that of its package.
+        row: A dataclass; what was asked for is part of it.
+        function: Name of the function in the module ``compute`` that measures one configuration and
+            returns the fields of a row under ``"row"``, and what else is to be stored.
+        schema: Version of the files.
+        costs: Seconds that a method is expected to take, where it is much more than others.
+    """
+
+    kind: str
+    row: type[Row]
+    function: str
+    schema: int
+    costs: Mapping[str, float] = field(default_factory=dict)
+
+    def measure(
+        self,
+        configs: Iterable[Any],
+        out: Path,
+        jobs: int | Workers = 1,
+        tell: Callable[[Row], None] | None = None,
+        prepare: Callable[[str], Any] | None = None,
+    ) -> tuple[list[Row], list[dict[str, Any]]]:
+        """Measure what is not stored yet, and write down all that was asked for.
+
+        Args:
+            configs: What to measure: dataclasses, whose fields are the function's arguments.
+            out: JSON file of the rows, written anew after every row. Every row ever measured is
+                stored in the folder ``cache`` beside it, under everything it depends on.
+            jobs: How many at a time, each in a process of its own with one thread.
+            tell: Called with each new row.
+            prepare: Called once with the name of each model, before several processes want it.
+
+        Returns:
+            The rows, and all that was stored with each.
+
+        Raises:
+            CheckpointError: If the file exists and is not one of these.
+            OutputError: If it cannot be written.
+        """
+        if out.exists():
+            self.read(out)  # A foreign file is not overwritten.
+        if out.parent.exists() and not out.parent.is_dir():
+            raise OutputError(f"{out} cannot be written: {out.parent} is a file")
+        store = Store(out.parent / CACHE)
+        wanted = [self._computation(asdict(config)) for config in configs]
+        known = {work: store.read(work) for work in wanted}
+        for name in dict.fromkeys(dict(w.arguments)["model"] for w in wanted if known[w] is None):
+            if prepare is not None:
+                prepare(name)
+        rows = {work: self.row(**value["row"]) for work, value in known.items() if value}
+        for work, value in store.compute(wanted, jobs):
+            known[work], rows[work] = value, self.row(**value["row"])
+            self.write([rows[work] for work in wanted if work in rows], out)
+            if tell is not None:
+                tell(rows[work])
+        found = [rows[work] for work in wanted]
+        self.write(found, out)
+        return found, [known[work] for work in wanted]
+
+    def write(self, rows: Sequence[Row], out: Path) -> None:
+        """Write rows to their file, whole or not at all."""
+        plain: list[Any] = [asdict(row) for row in rows]  # type: ignore[call-overload]
+        content = {"schema": self.schema, "kind": self.kind, "versions": versions(), "rows": plain}
+        write_atomically(out, json.dumps(content, indent=0).encode())
+
+    def read(self, out: Path) -> list[Row]:
+        """Read the rows of a file."""
+        try:
+            content = read_json(out)
+            if content["kind"] != self.kind or content["schema"] != self.schema:
+                raise KeyError("kind")
+            rows: list[Row] = listed(typed(self.row))(content["rows"], "rows")
+            return rows
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(
+                f"{out} is not a file of {self.kind} rows ({error!r}); give another file"
+            ) from error
+
+    @staticmethod
+    def depends_on(function: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The model and its graphs, for the store."""
+        return dict(fingerprint(arguments["model"]))
+
+    def _computation(self, arguments: dict[str, Any]) -> Computation:
+        cost = self.costs.get(arguments.get("method", ""), 1.0)
+        given = tuple(sorted(arguments.items()))
+        return Computation(f"{self.kind}.compute", self.function, given, cost)

@@ -1,0 +1,80 @@
+"""One class explained once, and files of such runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gnninterpreter.experiments.bench import Bench
+
+__all__ = ["BENCH", "WANTED", "Run", "RunConfig"]
+
+WANTED = 0.99
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """One class of one model, to be explained from one seed."""
+
+    model: str
+    target: str
+    seed: int
+    restarts: int = 8
+    recipe: str = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run(RunConfig):
+    """What one explanation came to.
+
+    Args:
+        mean: Mean class probability over discrete samples, native model.
+        std: Their standard deviation.
+        samples: Number of samples.
+        mode_probability: Class probability of the most probable graph.
+        nodes: Its nodes.
+        edges: Its edges.
+        max_nodes: Limit on nodes.
+        max_edges: Limit on edges.
+        feasible: Whether it is connected, has three nodes or more and keeps to the limits.
+        similarity: Cosine similarity to the class mean.
+        percentile: Share of the class's real graphs less similar, in percent.
+        oracle: What the ground truth says of it, where the data set has an oracle.
+        entropy: Entropy of the distribution, in bits.
+        good_restarts: Restarts whose mean reached the wanted level.
+        iterations: Gradient iterations.
+        seconds: Time it took.
+        reason: Why the chosen restart ended.
+    """
+
+    mean: float
+    std: float
+    samples: int
+    mode_probability: float
+    nodes: int
+    edges: int
+    max_nodes: int
+    max_edges: float
+    feasible: bool
+    similarity: float | None
+    percentile: float | None
+    oracle: str | None
+    entropy: float
+    good_restarts: int
+    iterations: int
+    seconds: float
+    reason: str
+
+    @property
+    def missed(self) -> bool:
+        """Whether the run fell short: in probability, in one piece, or in size."""
+        return self.mean < WANTED or not self.feasible
+
+    def __str__(self) -> str:
+        return (
+            f"{self.model} / {self.target} / seed {self.seed}: {self.mean:.4f} "
+            f"{'missed' if self.missed else 'ok'} ({self.nodes} nodes, {self.edges} edges, "
+            f"{self.seconds:.1f} s)"
+        )
+
+
+BENCH = Bench("robustness", Run, "explain_once", schema=3)
