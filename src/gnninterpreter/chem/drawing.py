@@ -11,17 +11,15 @@ from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
+from torch_geometric.data import Data
 
 from gnninterpreter.chem.elements import SYMBOLS, Atom, colour, parse_atom
 from gnninterpreter.chem.molecules import build, problem, to_rdkit
 from gnninterpreter.chem.reading import ORDERS, is_molecular, reading_of
 from gnninterpreter.spec import GraphSpec
-
-if TYPE_CHECKING:
-    from torch_geometric.data import Data
 
 __all__ = ["Molecule", "formula_svg", "places", "read_molecule"]
 

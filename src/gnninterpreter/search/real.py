@@ -123,7 +123,7 @@ class Spread:
     walkers: int = 16
     steps: int = 12
     edits: int = 3
-    keep_every: int = 3
+    keep_every: int = 2
     draws: int = 32
     most_restarts: int = 8
     name: str = "spread"

@@ -34,6 +34,8 @@ ROUNDING = 4e-4
 # Lying beyond the border by as much as its own size costs this many units of distance.
 BORDER = 3.0
 SEEN = "seen."
+# Distances that are held at once.
+MOST_PAIRS = 2**28
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +174,7 @@ class TypicalityBank(ByValue):
 
     def _nodes(self, found: Described) -> Tensor:
         rows = self.node_frame(found.nodes)
-        if rows.is_cuda:  # which would have to be waited for to leave any out
+        if rows.is_cuda and torch.cuda.is_current_stream_capturing():  # which must not wait
             near, _ = nearest(rows.flatten(0, 1), self.nodes.to(rows), 1)
             apart = near.view(found.presence.shape)
         else:
@@ -249,6 +251,10 @@ class TypicalityBank(ByValue):
 
 def nearest(rows: Tensor, bank: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Distances of each row to its nearest rows of the bank, and which these are; [rows, count]."""
+    step = max(1, MOST_PAIRS // bank.size(0))
+    if rows.size(0) > step:  # in parts, which bounds memory
+        parts = [nearest(part, bank, count) for part in rows.split(step)]
+        return torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
     apart = (bank**2).sum(1) - 2 * (rows @ bank.T)
     count = min(count, bank.size(0))
     if count == 1:
