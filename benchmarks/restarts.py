@@ -51,7 +51,11 @@ def one(model: Any, bundle: Any, target: int, restarts: int, profile: bool) -> d
     }  # fmt: skip
     if on_gpu and profile:
         busy, launches = measured(run)
-        row |= {"kernel_seconds": round(busy, 3), "busy": round(busy / took, 3), "kernels": launches}
+        row |= {
+            "kernel_seconds": round(busy, 3),
+            "busy": round(busy / took, 3),
+            "kernels": launches,
+        }
     return row
 
 
@@ -87,9 +91,7 @@ def main() -> None:
     for restarts in given.restarts:
         for name in given.models:
             bundle = models.load(name)
-            model = RelaxedModel(
-                GraphClassifier(bundle.model.to(given.device), bundle.spec)
-            )
+            model = RelaxedModel(GraphClassifier(bundle.model.to(given.device), bundle.spec))
             one(model, bundle, 0, 16, False)
             for target in range(min(given.classes, bundle.spec.num_classes)):
                 if time.perf_counter() - began > given.seconds:

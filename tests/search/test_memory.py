@@ -76,7 +76,9 @@ def test_parts_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_restarts_are_divided_where_memory_is_short(capsys: pytest.CaptureFixture[str]) -> None:
-    explain(restarts=6, max_memory=memory.FIXED + 1_500_000, progress=True, callbacks=(lambda _: True,))
+    explain(
+        restarts=6, max_memory=memory.FIXED + 1_500_000, progress=True, callbacks=(lambda _: True,)
+    )
     said = capsys.readouterr().err
     assert "of 102 MB for 6 restarts in " in said
 
