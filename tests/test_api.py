@@ -608,7 +608,7 @@ BAD: dict[str, tuple[type[GNNInterpreterError], str, Callable[[], object]]] = {
     ),
     "max_nodes in the spec": (
         SpecError,
-        r"max_nodes must be at least 2, since a graph needs an edge \(got 1\)",
+        r"max_nodes must be at least 2 \(got 1\)",
         lambda: gi.GraphSpec(max_nodes=1),
     ),
     "max_nodes in the recipe": (

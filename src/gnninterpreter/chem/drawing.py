@@ -24,6 +24,8 @@ from gnninterpreter.spec import GraphSpec
 __all__ = ["Molecule", "formula_svg", "places", "read_molecule"]
 
 SIZE = (300, 210)
+# In pixels: pieces of a few atoms are not blown up.
+LONGEST_BOND = 44
 HIGHLIGHT = (0.96, 0.62, 0.38)
 BOND_LENGTH = 1.5
 # Atoms nearer than this to each other, in bond lengths, would cover each other.
@@ -141,6 +143,7 @@ def _drawn(molecule: Any, size: tuple[int, int]) -> str:
     canvas = rdMolDraw2D.MolDraw2DSVG(*size)
     options: Any = canvas.drawOptions()
     options.clearBackground = False
+    options.fixedBondLength = LONGEST_BOND
     options.setAtomPalette({-1: _rgb("#6F8FA6"), **_palette()})
     if marked:
         options.setHighlightColour(HIGHLIGHT)
