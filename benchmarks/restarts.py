@@ -1,4 +1,4 @@
-"""Many restarts at once, above all on a GPU: seconds of a search, by phase, and how busy the GPU is.
+"""Many restarts at once, above all on a GPU: seconds of a search by phase, how busy the GPU is.
 
 Usage:
     python benchmarks/restarts.py --device cuda --restarts 1000 10000 [--profile]
@@ -33,10 +33,8 @@ def one(model: Any, bundle: Any, target: int, restarts: int, profile: bool) -> d
 
     def run() -> Any:
         with model.session():
-            found = search(
-                classifier, model, bundle.statistics, ClassTarget(target, names[target]), Recipe.auto(),
-                restarts, 0,
-            )  # fmt: skip
+            asked = ClassTarget(target, names[target])
+            found = search(classifier, model, bundle.statistics, asked, Recipe.auto(), restarts, 0)
         if on_gpu:
             torch.cuda.synchronize()
         return found
@@ -51,7 +49,11 @@ def one(model: Any, bundle: Any, target: int, restarts: int, profile: bool) -> d
     }  # fmt: skip
     if on_gpu and profile:
         busy, launches = measured(run)
-        row |= {"kernel_seconds": round(busy, 3), "busy": round(busy / took, 3), "kernels": launches}
+        row |= {
+            "kernel_seconds": round(busy, 3),
+            "busy": round(busy / took, 3),
+            "kernels": launches,
+        }
     return row
 
 
@@ -87,9 +89,7 @@ def main() -> None:
     for restarts in given.restarts:
         for name in given.models:
             bundle = models.load(name)
-            model = RelaxedModel(
-                GraphClassifier(bundle.model.to(given.device), bundle.spec)
-            )
+            model = RelaxedModel(GraphClassifier(bundle.model.to(given.device), bundle.spec))
             one(model, bundle, 0, 16, False)
             for target in range(min(given.classes, bundle.spec.num_classes)):
                 if time.perf_counter() - began > given.seconds:
