@@ -126,6 +126,30 @@ def assert_consistent(graph: Data, transform: transforms.BaseTransform = KNOWN) 
     assert torch.allclose(graph.random_walk_pe, wanted.random_walk_pe, atol=1e-5)
 
 
+class Degrees(nn.Module):
+    """Asks for many edges a node; sees nothing but degrees."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        mean: Tensor = global_mean_pool(x @ torch.arange(x.size(1)).to(x), batch)
+        return torch.stack([3.0 - mean, mean - 3.0], 1) * 9
+
+
+@pytest.mark.parametrize("count", [12, 40])
+def test_nothing_but_derived_columns_and_few_graphs(count: int) -> None:
+    degrees = transforms.OneHotDegree(MOST)
+    graphs = [degrees(Data(edge_index=g.edge_index, num_nodes=g.num_nodes)) for g in crews(count)]
+    for number, graph in enumerate(graphs):
+        graph.y = torch.tensor([number % 2])
+    found = gi.explain(Degrees(), graphs, targets=[1], restarts=2, progress=False)["class 1"]
+    assert found.probability.mean >= 0.99
+    bare = Data(edge_index=found.best.edge_index, num_nodes=found.best.num_nodes)
+    assert torch.equal(found.best.x, degrees(bare).x)
+    # Six graphs of a class are enough to begin at, and too few to say what is typical.
+    assert (found.typicality is None) == (count == 12)
+    assert found.restarts[0].reason == "converged"
+    assert any("it takes 10 real graphs" in note for note in found.notes) == (count == 12)
+
+
 class TestNoContradiction:
     @pytest.mark.parametrize(("own", "seed"), [(False, 0), (False, 1), (True, 0)])
     def test_every_graph_that_is_shown(self, own: bool, seed: int) -> None:

@@ -43,14 +43,16 @@ TINY = 1e-20
 
 
 @lru_cache(maxsize=128)
-def _bounds(block: Continuous, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
+def _bounds(
+    block: Continuous | Derived, dtype: torch.dtype, device: torch.device
+) -> tuple[Tensor, Tensor]:
     low, high = (torch.tensor(end, dtype=dtype, device=device) for end in (block.low, block.high))
     return low, high
 
 
 def bounds(block: Block, like: Tensor) -> tuple[Tensor, Tensor]:
-    """Least and largest value of each column of a continuous block, where a tensor is."""
-    assert isinstance(block, Continuous)
+    """Least and largest value of each column of a block without categories, where a tensor is."""
+    assert not isinstance(block, Categorical)
     return _bounds(block, like.dtype, like.device)
 
 

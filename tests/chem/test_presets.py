@@ -64,6 +64,27 @@ def test_ethanol_by_hand() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "smiles", "atom", "columns", "bond"),
+    [
+        # An aromatic nitrogen with a hydrogen, a charged one, and a double bond with two sides.
+        ("deepchem", "c1cc[nH]c1", 3, [1, 12, 14, 16, 20, 25], [3, 4, 5, 6]),
+        ("deepchem", "C[N+](=O)[O-]", 1, [1, 10, 12, 20, 24], [1, 5, 6]),
+        ("deepchem", "C/C=C/Cl", 1, [0, 12, 20, 25], [1, 9]),
+        ("dgl-lifesci", "c1cc[nH]c1", 3, [1, 45, 54, 64, 68, 70], [3, 4, 5, 6]),
+        ("dgl-lifesci", "C[N+](=O)[O-]", 1, [1, 46, 54, 61, 64, 69], [1, 4, 6]),
+        ("dgl-lifesci", "C/C=C/Cl", 1, [0, 45, 55, 64, 70], [1, 9]),
+    ],
+)
+def test_columns_are_those_of_the_libraries(
+    name: str, smiles: str, atom: int, columns: list[int], bond: list[int]
+) -> None:
+    """As DeepChem 2.8.0 and DGL-LifeSci 0.3.2 write them, of the second bond, too."""
+    found = from_smiles(smiles, name)
+    assert found.x[atom].nonzero().flatten().tolist() == columns
+    assert found.edge_attr[1].nonzero().flatten().tolist() == bond
+
+
 @pytest.mark.parametrize("name", list(PRESETS))
 def test_featurisers_are_recognised(name: str) -> None:
     found = recognise(graphs(name))
@@ -138,7 +159,7 @@ def test_only_atoms_of_the_data_and_rings_as_rdkit_reads_them_are_allowed() -> N
             dense.edges[0, 1, 0, : spec.edges[0].size] = 0.0
             dense.edges[0, 0, 1, kind] = dense.edges[0, 1, 0, kind] = 1.0
         nothing = torch.zeros(1, 2)
-        aim = Aim(ClassTarget("yes", 1), 9, 20.0)
+        aim = Aim(ClassTarget(1, "yes"), 9, 20.0)
         found = Valence().feasible(Proposals(dense, Scores(nothing, nothing, Task.MULTICLASS), aim))
         assert found is not None
         return bool(found[0])

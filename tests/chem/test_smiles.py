@@ -74,7 +74,7 @@ def test_featurisers_by_name() -> None:
         ("", "the SMILES is empty"),
         ("C" * 3000, "too long"),
         ("not a molecule", "is not written as SMILES are"),
-        ("C1CC", "is not written as SMILES are"),
+        ("C1CC", "is not written as SMILES are: unclosed ring"),
         ("CN(C)(C)C", r"N has 4 bonds, at most 3 \(4 with a charge\)"),
         ("c1cccc1", "the aromatic ring of nodes"),
     ],
@@ -97,7 +97,7 @@ def test_a_table_goes_on_after_a_bad_row(tmp_path: Path) -> None:
     assert read.lines == [
         "3 molecules read",
         "2 rows left out",
-        "  row 3: 'C1CC' is not written as SMILES are",
+        "  row 3: 'C1CC' is not written as SMILES are: unclosed ring",
         "  row 5: no label",
         "1 molecules are in several parts, and stay so",
     ]

@@ -63,6 +63,8 @@ def test_tuning_writes_a_recipe_that_explain_takes(cli, tmp_path: Path) -> None:
     assert code == 0, err
     assert [line.split(":")[0] for line in out.splitlines()] == ["base", "best", "recipe"]
     recipe = tmp_path / "sweep" / "recipe.json"
+    code, out, err = cli("tune", file, "--trials", 1, *HERE, "--json")
+    assert json.loads(out)["recipe"] == str(recipe)
     code, out, err = cli(
         "explain", "lab:model", "--data", "lab:graphs", "-t", 1, "--restarts", 1, "--recipe",
         recipe, "--json",

@@ -97,6 +97,13 @@ def test_a_boundary_is_where_both_have_half_and_nobody_else_anything() -> None:
     assert target.assigned(inside).tolist() == [True, True, False]
 
 
+def test_far_from_a_boundary_the_score_falls_by_one_nat_for_each_of_the_distance() -> None:
+    target = BoundaryTarget(0, "a | b", 1, ("a", "b"))
+    found = target.log_score(scores([20.0, 0.0, -99.0], [60.0, 0.0, -99.0], [0.0, 61.0, -99.0]))
+    assert (found[0] - found[1]).item() == pytest.approx(40.0, abs=1e-3)
+    assert (found[1] - found[2]).item() == pytest.approx(1.0, abs=1e-3)
+
+
 @pytest.mark.parametrize("target", EACH, ids=lambda t: f"{t.kind} {t.name}")
 def test_log_scores_are_at_most_zero_and_have_finite_slopes(target: Target) -> None:
     logits = torch.randn(50, 3, generator=torch.Generator().manual_seed(0)).double() * 4

@@ -135,7 +135,7 @@ def test_auto_is_the_same_for_every_class_and_wants_more_than_the_paper() -> Non
     assert recipe.stop_score > Recipe.paper("shape", "star").stop_score
     assert (recipe.max_nodes, recipe.max_edges) == (None, None)
     assert weights(recipe, 120)["certainty"] > 0
-    # Certain, then whole, then like the class, then small.
+    # A possible molecule, certain, then whole, then like the class, then small.
     order = [w.discrete for w in recipe.terms if w.term.name != "entropy"]
     assert order == sorted(order, reverse=True)
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence import audit_check
+from gnninterpreter.explanation import ExplanationSet
 from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.spec import GraphSpec
-
-if TYPE_CHECKING:
-    from gnninterpreter.explanation import ExplanationSet
 
 __all__ = ["Audit", "Evidence", "Finding", "Kind", "Severity"]
 

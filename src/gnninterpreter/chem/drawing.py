@@ -11,21 +11,21 @@ from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
+from torch_geometric.data import Data
 
 from gnninterpreter.chem.elements import SYMBOLS, Atom, colour, parse_atom
 from gnninterpreter.chem.molecules import build, problem, to_rdkit
 from gnninterpreter.chem.reading import ORDERS, is_molecular, reading_of
 from gnninterpreter.spec import GraphSpec
 
-if TYPE_CHECKING:
-    from torch_geometric.data import Data
-
 __all__ = ["Molecule", "formula_svg", "places", "read_molecule"]
 
 SIZE = (300, 210)
+# In pixels: pieces of a few atoms are not blown up.
+LONGEST_BOND = 44
 HIGHLIGHT = (0.96, 0.62, 0.38)
 BOND_LENGTH = 1.5
 # Atoms nearer than this to each other, in bond lengths, would cover each other.
@@ -143,6 +143,7 @@ def _drawn(molecule: Any, size: tuple[int, int]) -> str:
     canvas = rdMolDraw2D.MolDraw2DSVG(*size)
     options: Any = canvas.drawOptions()
     options.clearBackground = False
+    options.fixedBondLength = LONGEST_BOND
     options.setAtomPalette({-1: _rgb("#6F8FA6"), **_palette()})
     if marked:
         options.setHighlightColour(HIGHLIGHT)

@@ -9,6 +9,7 @@ import csv
 import gzip
 import io
 import math
+import re
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -46,10 +47,13 @@ def parse_smiles(smiles: str) -> Any:
     text = str(smiles).strip()
     if not text or len(text) > LONGEST:
         raise DataError("the SMILES is empty" if not text else "the SMILES is too long")
-    with rdBase.BlockLogs():
+    with rdBase.CaptureErrorLog() as log:
         molecule = Chem.MolFromSmiles(text, sanitize=False)
-        if molecule is None:
-            raise DataError(f"{text[:60]!r} is not written as SMILES are")
+    if molecule is None:
+        why = re.search(r"Parse Error: (.+?)(?: while| for|$)", str(log.messages), re.M)
+        why = f": {why[1]}" if why else ""
+        raise DataError(f"{text[:60]!r} is not written as SMILES are{why}")
+    with rdBase.BlockLogs():
         wrong = problem_of(molecule)
         if wrong:
             raise DataError(f"{text[:60]!r} is no molecule: {wrong}")

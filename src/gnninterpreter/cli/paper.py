@@ -82,7 +82,11 @@ def paper(
     wanted = STUDIES if study is Study.ALL else (study.value,)
     if list_only:
         store = Store(out / CACHE, any_version)
-        typer.echo("\n".join(list_computations(wanted, Settings(quick, seed), store)))
+        listed = list_computations(wanted, Settings(quick, seed), store)
+        if as_json:
+            echo_json(listed)
+        else:
+            typer.echo("\n".join(listed))
         return
 
     def say(line: str) -> None:

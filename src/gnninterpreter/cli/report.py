@@ -40,11 +40,12 @@ def report(
     - `gnninterpreter report run`
     - `gnninterpreter report run --model mylab.models:trained --data mylab.data:graphs`
     """
-    from gnninterpreter.cli.output import REPORT, echo_json
+    from gnninterpreter.cli.output import REPORT, echo_json, only_results
 
     limit_threads(1)
-    result, found, dataset, call = opened_run(run, model, data, forward)
-    written = result.report(out or run / REPORT, found, dataset, forward=call)
+    with only_results(as_json):
+        result, found, dataset, call = opened_run(run, model, data, forward)
+        written = result.report(out or run / REPORT, found, dataset, forward=call)
     if as_json:
         echo_json({"report": str(written.resolve()), **result.summary()})
     else:

@@ -69,10 +69,16 @@ def train(
     from gnninterpreter.cli.output import check_output, echo_json, only_results
     from gnninterpreter.training.figures import measure_recipe
     from gnninterpreter.training.recipes import train_bundle, training_recipe
+    from gnninterpreter.training.statistics import refresh_statistics
 
     limit_threads(threads)
     if statistics_only:
-        _refresh(out, name, root)
+        paths = sorted(out.glob("*.json")) if name == "all" else [out / f"{name}.json"]
+        done = [str(refresh_statistics(path, root)) for path in paths]
+        if as_json:
+            echo_json({"statistics": done})
+        else:
+            typer.echo("\n".join(f"statistics: {path}" for path in done))
         return
     training_recipe(name)
     check_output(out, overwrite=True)
@@ -132,12 +138,3 @@ def _listed(values: Mapping[str, float]) -> str:
 
 def _echo_split(kind: str, seed: int, scores: ModelScores) -> None:
     typer.echo(f"{kind} split, seed {seed}: {_listed(scores.figures)}")
-
-
-def _refresh(folder: Path, name: str, root: Path | None) -> None:
-    """Compute statistics anew, of one checkpoint or of all in a folder."""
-    from gnninterpreter.training.statistics import refresh_statistics
-
-    paths = sorted(folder.glob("*.json")) if name == "all" else [folder / f"{name}.json"]
-    for path in paths:
-        typer.echo(f"statistics: {refresh_statistics(path, root)}")

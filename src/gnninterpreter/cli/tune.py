@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnninterpreter.cli.options import Address, Quiet
+from gnninterpreter.cli.options import Address, Json, Quiet
 from gnninterpreter.cli.sweep import Engine, EngineName, Jobs
 from gnninterpreter.parallel import limit_threads
 
@@ -34,6 +34,7 @@ def tune(
     jobs: Jobs = None,
     engine: Engine = EngineName.RAY,
     quiet: Quiet = False,
+    as_json: Json = False,
 ) -> None:
     """Find settings of a recipe, and write them to a file that `explain --recipe` takes.
 
@@ -58,8 +59,9 @@ def tune(
     - `gnninterpreter tune tune.toml --trials 40 --jobs 8`
     - `gnninterpreter explain mylab:model --data mylab:graphs --recipe tune/recipe.json`
     """
-    from dataclasses import replace
+    from dataclasses import asdict, replace
 
+    from gnninterpreter.cli.output import echo_json, only_results
     from gnninterpreter.sweep import make_workers, save_recipe
     from gnninterpreter.sweep.tune import read_tuning
     from gnninterpreter.sweep.tune import tune as search
@@ -75,15 +77,19 @@ def tune(
             typer.echo(f"trial {trial.number}: {_told(trial)}", err=True)
 
     needs = asked.sweep
-    recipe, best, base = search(
-        asked,
-        folder,
-        lambda: make_workers(
-            engine.value, address, jobs, needs.threads, needs.gpus, needs.runtime_env
-        ),
-        tell,
-    )
+    with only_results(as_json):
+        recipe, best, base = search(
+            asked,
+            folder,
+            lambda: make_workers(
+                engine.value, address, jobs, needs.threads, needs.gpus, needs.runtime_env
+            ),
+            tell,
+        )
     written = save_recipe(recipe, folder / "recipe.json")
+    if as_json:
+        echo_json({"recipe": str(written.resolve()), "base": asdict(base), "best": asdict(best)})
+        return
     typer.echo(f"base: {_told(base)}")
     typer.echo(f"best: {_told(best)}")
     typer.echo(f"recipe: {written.resolve()}")

@@ -22,7 +22,7 @@ from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.models.statistics import ClassStatistics, Profile
 from gnninterpreter.objective import Aim, Proposals, violation
 from gnninterpreter.search import History, SearchResult
-from gnninterpreter.typicality.typicality import FEWEST_GRAPHS
+from gnninterpreter.typicality import FEWEST_GRAPHS
 
 __all__ = ["explanation_of", "similarities"]
 

@@ -20,7 +20,7 @@ from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective.memory import Memory
 from gnninterpreter.objective.target import Target
-from gnninterpreter.typicality import Strangeness, Typicality
+from gnninterpreter.typicality import FEWEST_GRAPHS, Strangeness, Typicality
 
 __all__ = ["Aim", "Iterate", "Proposals", "Term"]
 
@@ -50,6 +50,11 @@ class Aim:
     def typicality(self) -> Typicality | None:
         """What is kept of real graphs of the target, where anything is."""
         return None if self.profile is None else self.profile.typicality
+
+    @property
+    def judged(self) -> bool:
+        """Whether there are real graphs enough to call a graph typical or not."""
+        return self.profile is not None and self.profile.count >= FEWEST_GRAPHS
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,7 @@ class Proposals:
     def typical(self, bar: float) -> Tensor | None:
         """Whether each is as typical as a share of real graphs, [B]; None if that is unknown."""
         known = self.aim.typicality
-        if known is None:
+        if known is None or not self.aim.judged:
             return None
         if self.memory is None or self.keys is None:
             return known.bank.reaches(self.graphs, bar)

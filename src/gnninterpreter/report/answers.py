@@ -6,19 +6,16 @@ The prototype has the page's large drawing; these stand beside it and below.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
+from torch_geometric.data import Data
 
 from gnninterpreter.chem.drawing import formula_svg
+from gnninterpreter.explanation import Explanation
 from gnninterpreter.report.drawing import small_svg
 from gnninterpreter.report.sections import Tile
 from gnninterpreter.report.words import core_words, shortcut_words, typical_words
-
-if TYPE_CHECKING:
-    from torch_geometric.data import Data
-
-    from gnninterpreter.explanation import Explanation
 
 __all__ = ["AnswersView", "answers_view", "graph_picture", "marked_nodes", "real_graph_svg"]
 

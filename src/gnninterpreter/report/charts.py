@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from gnninterpreter.explanation import Curve
 from gnninterpreter.report.text import text
-
-if TYPE_CHECKING:
-    from gnninterpreter.explanation import Curve
 
 __all__ = ["curve_svg", "dots_svg"]
 

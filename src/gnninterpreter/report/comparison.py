@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
+from gnninterpreter.explanation import Explanation
+from gnninterpreter.explanation.compare import ClassComparison, Comparison
 from gnninterpreter.files import write_atomically
 from gnninterpreter.report.answers import graph_picture
 from gnninterpreter.report.page import asset, template_environment
-
-if TYPE_CHECKING:
-    from gnninterpreter.explanation import Explanation
-    from gnninterpreter.explanation.compare import ClassComparison, Comparison
 
 __all__ = ["comparison_rows", "overall_lines", "words", "write_comparison"]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
 from gnninterpreter.chem import Molecule, read_molecule
+from gnninterpreter.evidence import Evidence, Verdict
+from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.objective import Target, ValueTarget
 from gnninterpreter.report.answers import AnswersView, answers_view
@@ -30,11 +32,7 @@ from gnninterpreter.report.sections import (
 from gnninterpreter.report.softness import THRESHOLDS, has_settled
 from gnninterpreter.report.svg import render
 from gnninterpreter.report.words import sentence, typical_percentile
-
-if TYPE_CHECKING:
-    from gnninterpreter.evidence import Evidence, Verdict
-    from gnninterpreter.explanation import Explanation, ExplanationSet
-    from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec import GraphSpec
 
 __all__ = ["Bar", "ClassView", "Fact", "class_view", "repeat_command"]
 

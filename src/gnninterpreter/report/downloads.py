@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
 
+from gnninterpreter.chem import Molecule
+from gnninterpreter.explanation import Explanation
 from gnninterpreter.explanation.export import explanation_json
+from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.legend import legend_group
-
-if TYPE_CHECKING:
-    from gnninterpreter.chem import Molecule
-    from gnninterpreter.explanation import Explanation
-    from gnninterpreter.report.drawing import Drawing
 
 __all__ = ["payload"]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
 import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.chem.drawing import places
+from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.appearance import (
     EdgeLook,
@@ -23,9 +24,6 @@ from gnninterpreter.report.appearance import (
 from gnninterpreter.report.layout import Positions, fit, layout
 from gnninterpreter.report.svg import render
 from gnninterpreter.spec import GraphSpec
-
-if TYPE_CHECKING:
-    from gnninterpreter.explanation import Explanation
 
 __all__ = ["Drawing", "draw", "graph_svg", "picture", "small_svg"]
 

@@ -7,22 +7,20 @@ about thresholds, samples and, where there is data, the nearest real graphs.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
 import torch
 from torch import nn
 from torch_geometric.data import Data
 
+from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.report.gallery import DRAWS, SHOWN, distinct_samples
 from gnninterpreter.report.softness import Stop, stops, thresholded
 from gnninterpreter.spec import graph_list
-
-if TYPE_CHECKING:
-    from gnninterpreter.explanation import Explanation, ExplanationSet
 
 __all__ = ["ClassExtras", "Neighbour", "compute_extras"]
 

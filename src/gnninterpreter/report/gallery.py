@@ -7,15 +7,12 @@ differs between two pictures is what differs between two graphs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import networkx as nx
 
+from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.isomorphism import distinct
-
-if TYPE_CHECKING:
-    from gnninterpreter.explanation import Explanation
 
 __all__ = ["DRAWS", "SHOWN", "SampleGroup", "candidate_graph", "distinct_samples", "mode_graph"]
 

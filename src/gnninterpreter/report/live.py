@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import nn
 
 from gnninterpreter.errors import ModelError
+from gnninterpreter.explanation import ExplanationSet
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
-
-if TYPE_CHECKING:
-    from gnninterpreter.explanation import ExplanationSet
 
 __all__ = ["live_classifier"]
 

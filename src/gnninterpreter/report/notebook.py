@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from gnninterpreter.chem.drawing import formula_svg
+from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.drawing import graph_svg
 from gnninterpreter.report.svg import FONT
 from gnninterpreter.report.text import text
 from gnninterpreter.report.words import core_words, shortcut_words, typical_words
-
-if TYPE_CHECKING:
-    from gnninterpreter.explanation import Explanation, ExplanationSet
 
 __all__ = ["card_html", "cards_html"]
 

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import networkx as nx
 from markupsafe import Markup
 
+from gnninterpreter.explanation import Explanation, Restart
 from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.charts import curve_svg, dots_svg
 from gnninterpreter.report.drawing import Drawing, small_svg
-from gnninterpreter.report.gallery import DRAWS, SHOWN, mode_graph
+from gnninterpreter.report.extras import Neighbour
+from gnninterpreter.report.gallery import DRAWS, SHOWN, SampleGroup, mode_graph
 from gnninterpreter.report.layout import layout
 from gnninterpreter.report.softness import MODE, Stop, soft_graph, stops
 from gnninterpreter.report.svg import render
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gnninterpreter.explanation import Explanation, Restart
-    from gnninterpreter.report.extras import Neighbour
-    from gnninterpreter.report.gallery import SampleGroup
 
 __all__ = ["SearchView", "SoftView", "Tile"]
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import networkx as nx
 
 from gnninterpreter.distribution.pairs import pair_places
+from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.report.gallery import candidate_graph
-
-if TYPE_CHECKING:
-    from gnninterpreter.explanation import Explanation
 
 __all__ = ["Stop", "has_settled", "soft_graph", "stops", "thresholded"]
 

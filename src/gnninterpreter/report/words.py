@@ -7,14 +7,12 @@ Page, notebook card and command line all say these sentences. A figure that nobo
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, NOT_ASKED, Check
 from gnninterpreter.evidence.thresholds import CLEARLY
-
-if TYPE_CHECKING:
-    from gnninterpreter.explanation import Explanation
-    from gnninterpreter.objective import Target
+from gnninterpreter.explanation import Explanation
+from gnninterpreter.objective import Target
 
 __all__ = [
     "NO_CORE",

@@ -196,10 +196,10 @@ class Recipe:
         recipe = cls(
             name="auto",
             terms=(
-                Weighted(Certainty(), soft=1.0, discrete=200.0, guide=2.0),
-                Weighted(Wholeness(), soft=Ramp(0.0, 10.0, 0.0, 0.5), discrete=20.0, guide=3.0),
                 # What is no molecule is no answer, however certain the model is of it.
                 Weighted(Valence(), soft=Ramp(0.0, 2.0, 0.0, 0.5), discrete=2000.0, guide=3.0),
+                Weighted(Certainty(), soft=1.0, discrete=200.0, guide=2.0),
+                Weighted(Wholeness(), soft=Ramp(0.0, 10.0, 0.0, 0.5), discrete=20.0, guide=3.0),
                 Weighted(Typical(), discrete=10.0, guide=10.0),
                 Weighted(Likeness(), soft=5.0, discrete=2.0, guide=10.0),
                 Weighted(Size(), discrete=0.2, guide=0.01),

@@ -59,7 +59,7 @@ class FindShortcuts:
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Look for shortcuts."""
-        known = problem.aim.typicality
+        known = problem.aim.typicality if problem.aim.judged else None
         if known is None or monitor.graphs(self.name, 0, 1, state.graphs):
             return state
         bare = Objective(tuple(w for w in problem.objective.terms if w.term.name != "typicality"))

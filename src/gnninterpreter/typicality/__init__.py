@@ -5,10 +5,11 @@ from gnninterpreter.typicality.either import EitherBank, either
 from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars, distinct_rows
 from gnninterpreter.typicality.fitting import fit
 from gnninterpreter.typicality.references import Certain, References, references
-from gnninterpreter.typicality.typicality import Typicality
+from gnninterpreter.typicality.typicality import FEWEST_GRAPHS, Typicality
 
 __all__ = [
     "BAR",
+    "FEWEST_GRAPHS",
     "Certain",
     "EitherBank",
     "Exemplars",
