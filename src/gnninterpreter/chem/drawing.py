@@ -72,9 +72,11 @@ def read_molecule(
     """
     if not is_molecular(spec) or find_spec("rdkit") is None or not graph.num_nodes:
         return None
-    wrong = problem(graph, spec)
-    if wrong and not (piece and "aromatic" in wrong):
-        return Molecule(False, "", "", wrong)
+    broken = problem(graph, spec, whole=False)
+    if broken and not (piece and "aromatic" in broken):
+        return Molecule(False, "", "", broken)
+    # One in several parts, such as a salt, is drawn all the same.
+    wrong = broken or problem(graph, spec)
     from rdkit import Chem
 
     molecule = to_rdkit(graph, spec)
@@ -82,7 +84,7 @@ def read_molecule(
         atom.SetNoImplicit(piece or atom.GetNoImplicit())
         if atom.GetIdx() in marked:
             atom.SetBoolProp("marked", True)
-    if wrong:
+    if broken:
         molecule.UpdatePropertyCache(strict=False)
         Chem.FastFindRings(molecule)
     else:
