@@ -77,7 +77,7 @@ def read_molecule(
         return Molecule(False, "", "", broken)
     # One in several parts, such as a salt, is drawn all the same.
     wrong = broken or problem(graph, spec)
-    from rdkit import Chem
+    from rdkit import Chem, rdBase
 
     molecule = to_rdkit(graph, spec)
     for atom in molecule.GetAtoms():
@@ -89,7 +89,8 @@ def read_molecule(
         Chem.FastFindRings(molecule)
     else:
         Chem.SanitizeMol(molecule)
-        molecule = Chem.RemoveHs(molecule)
+        with rdBase.BlockLogs():  # hydrogens without neighbours stay, which it would print
+            molecule = Chem.RemoveHs(molecule)
         if piece:
             for atom in molecule.GetAtoms():
                 atom.SetNumRadicalElectrons(0)
