@@ -36,9 +36,10 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# One thread for each process: the tensors of the tests are tiny, and cores are few.
+# One thread for each process: the tensors of the tests are tiny, and cores are few. Bytecode is
+# kept: commands that tests start would compile the whole package each time.
 unit: $(VENV)/.dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(PYTEST)
+	OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) $(PYTEST)
 
 # The same tests as in `make unit`, with twenty times as many cases.
 fuzz: $(VENV)/.dev

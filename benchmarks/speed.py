@@ -30,8 +30,13 @@ BUNDLED = ("color_consistency", "cyclicity", "is_acyclic", "motif", "mutag", "sh
 SAMPLES = 10
 
 
-def explain_all(names: list[str], restarts: int, device: str | None) -> list[dict[str, Any]]:
-    """Explain every class of some models, and time each."""
+def explain_all(
+    subjects: dict[str, Any],
+    restarts: int,
+    device: str | None,
+    targets: list[int] | None = None,
+) -> list[dict[str, Any]]:
+    """Explain classes of some models, all of them when none are named, and time each."""
     import gnninterpreter as gi
     from gnninterpreter import api
 
@@ -45,10 +50,9 @@ def explain_all(names: list[str], restarts: int, device: str | None) -> list[dic
         return found
 
     api.search = timed
-    for name in names:
-        model, options, classes = subject(name)
-        for target, label in enumerate(classes):
-            began = clock()
+    for name, (model, options, classes) in subjects.items():
+        for target in range(len(classes)) if targets is None else targets:
+            label, began = classes[target], clock()
             found = gi.explain(
                 model, targets=[target], restarts=restarts, progress=False,
                 **({"device": device} if device else {}), **options,
@@ -61,21 +65,57 @@ def explain_all(names: list[str], restarts: int, device: str | None) -> list[dic
                  "good": sum(r.mean_probability >= 0.99 for r in best.restarts)}
             )  # fmt: skip
             print(json.dumps(rows[-1]), flush=True)
+    api.search = plain
     return rows
 
 
-def ratios(old: Path, names: list[str]) -> dict[str, Any]:
-    """Time both versions, one model at a time, in processes of their own."""
+class Worker:
+    """A version of the package in a process of its own, which explains what it is asked to."""
+
+    def __init__(self, root: Path) -> None:
+        """Start it."""
+        environment = {**os.environ, "PYTHONPATH": str(root / "src"), "OMP_NUM_THREADS": "1"}
+        self.process = subprocess.Popen(
+            [sys.executable, str(HERE / "speed.py"), "one"],
+            env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def ask(self, name: str, target: int) -> dict[str, Any]:
+        """Explain one class of a model."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(name, target, file=self.process.stdin, flush=True)
+        found: dict[str, Any] = json.loads(self.process.stdout.readline())
+        return found
+
+
+def answer_all() -> None:
+    """Explain what the lines of the input name: a model and the number of a class."""
+    known: dict[str, Any] = {}
+    for line in sys.stdin:
+        name, target = line.split()
+        if name not in known:
+            known[name] = subject(name)
+        explain_all({name: known[name]}, 8, None, [int(target)])
+
+
+def ratios(old: Path, names: list[str], turns: int = 2) -> dict[str, Any]:
+    """Time both versions, class by class in turn; the faster of their turns counts."""
     found: dict[str, list[dict[str, Any]]] = {"old": [], "new": []}
+    workers = {"old": Worker(old), "new": Worker(HERE.parent)}
+    for worker in workers.values():
+        worker.ask("is_acyclic", 0)  # what only the first call does is not counted
     for name in names:
-        for version, root in (("old", old), ("new", HERE.parent)):
-            environment = {**os.environ, "PYTHONPATH": str(root / "src"), "OMP_NUM_THREADS": "1"}
-            told = subprocess.run(
-                [sys.executable, str(HERE / "speed.py"), "one", "--models", name],
-                env=environment, check=True, capture_output=True, text=True,
-            ).stdout  # fmt: skip
-            found[version] += [json.loads(line) for line in told.splitlines()]
-            print(version, told, end="", flush=True)
+        for target in range(len(subject(name)[2]) if name not in CUSTOM else 2):
+            rows = [{v: w.ask(name, target) for v, w in workers.items()} for _ in range(turns)]
+            for version in workers:
+                one = dict(rows[0][version])
+                for part in ("search", "explain"):
+                    one[part] = min(row[version][part] for row in rows)
+                found[version].append(one)
+            print({v: (some[-1]["class"], some[-1]["search"]) for v, some in found.items()})
+    for worker in workers.values():
+        worker.process.terminate()
     pairs = list(zip(found["old"], found["new"], strict=True))
     table = [
         {"model": a["model"], "class": a["class"], "search": a["search"] / b["search"],
@@ -93,7 +133,7 @@ def ratios(old: Path, names: list[str]) -> dict[str, Any]:
     return {"ratios": table, "medians": medians, "runs": found}
 
 
-def milliseconds(run: Callable[[], Any], device: torch.device, seconds: float = 1.0) -> float:
+def milliseconds(run: Callable[[], Any], device: torch.device, seconds: float = 0.4) -> float:
     """Median time of one call."""
     times: list[float] = []
     clock = time.process_time if device.type == "cpu" else time.perf_counter
@@ -205,7 +245,7 @@ def iterations(device: torch.device, sizes: list[int], counts: list[int]) -> lis
         model = bundle.model.to(device)
         classifier = GraphClassifier(model, bundle.spec)
         relaxed = RelaxedModel(classifier)
-        target = ClassTarget(0, bundle.spec.class_names)
+        target = ClassTarget(0, bundle.spec.class_names[0])
         for nodes in sizes:
             aim = Aim(target, nodes, 2.0 * nodes, target.profile(bundle.statistics))
             problem = Problem(classifier, relaxed, Recipe.certain().objective, aim)
@@ -238,7 +278,7 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(1)
     if given.what == "one":
-        explain_all(given.models, 8, given.device)
+        answer_all()
         return
     if given.what == "ratios":
         found: Any = ratios(given.old, given.models)
@@ -246,7 +286,8 @@ def main() -> None:
         device = torch.device(given.device or "cpu")
         found = iterations(device, given.nodes, given.restarts)
     else:
-        found = {r: explain_all(list(BUNDLED), r, given.device) for r in given.restarts}
+        named = {name: subject(name) for name in BUNDLED}
+        found = {r: explain_all(named, r, given.device) for r in given.restarts}
     given.out.mkdir(parents=True, exist_ok=True)
     name = given.what + (f"-{given.device}" if given.device else "")
     content = {"torch": torch.__version__, "found": found}

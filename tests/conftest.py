@@ -1,6 +1,9 @@
 """Shared by all tests."""
 
+import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -8,6 +11,19 @@ import torch
 
 # Tiny tensors: threads cost more than they bring, and results must not depend on their number.
 torch.set_num_threads(1)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Data sets go into a cache of this run: nobody's own is read or written."""
+    if not hasattr(config, "workerinput"):
+        folder = tempfile.mkdtemp(prefix="gnninterpreter-")
+        os.environ["GNNINTERPRETER_CACHE"] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests come first, so that no process ends long after the others."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.fixture

@@ -1,9 +1,10 @@
 """Commands that are killed and given again: at every rename, and at any moment.
 
-``python -m tests.killing COMMAND POINTS KILLS`` runs a small version of a command undisturbed; then
-for each of some renames once more, killed just before it, and again to the end; then killed
-at moments drawn by chance. What is on disk in the end has to be the same, byte for byte. It prints
-what it did as JSON. All of it in processes forked from this one, so that nothing is imported twice.
+``python -m tests.killing '{COMMAND: [POINTS, KILLS]}'`` runs small versions of commands: each
+undisturbed; then for each of some renames once more, killed just before it, and again to the end;
+then killed at moments drawn by chance. What is on disk in the end has to be the same, byte for
+byte. It prints what it did as JSON. All of it in processes forked from this one, so that nothing is
+imported twice.
 """
 
 from __future__ import annotations
@@ -133,11 +134,6 @@ def differences(folder: Path, name: str, out: Path, reference: dict[str, bytes])
 
 def main(name: str, points: int, kills: int) -> dict[str, object]:
     """Kill a command at as many renames, evenly chosen, and at as many moments."""
-    torch.set_num_threads(1)
-    for module in LOADED:
-        importlib.import_module(module)
-    os.chdir(HERE / "cli")
-    sys.path.insert(0, str(HERE / "cli"))
     chance, failures = random.Random(0), {}
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
@@ -174,4 +170,10 @@ def main(name: str, points: int, kills: int) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
+    torch.set_num_threads(1)
+    for module in LOADED:
+        importlib.import_module(module)
+    os.chdir(HERE / "cli")
+    sys.path.insert(0, str(HERE / "cli"))
+    wanted = json.loads(sys.argv[1])
+    print(json.dumps({name: main(name, *numbers) for name, numbers in wanted.items()}))

@@ -16,7 +16,6 @@ from gnninterpreter.cli.app import app
 from gnninterpreter.cli.output import echo_table
 from gnninterpreter.evidence.verdict import TRUSTWORTHY, WORDS
 from gnninterpreter.explanation import ExplanationSet
-from gnninterpreter.models import bundled_names
 
 QUICK = (
     "-t",
@@ -68,16 +67,21 @@ def in_table(
     return [row[-2].strip() for row in rows]
 
 
-SIX = [name for name in bundled_names() if name not in gi.datasets.MOLECULES]
+pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module", params=SIX)
+# One whose rule is exact and whose data are at hand, one with a rule of thumb and without data.
+@pytest.fixture(scope="module", params=["is_acyclic", "mutag"])
 def run(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, Path, dict]:
     """A run of the command line: the model's name, its folder and its JSON document."""
     folder = tmp_path_factory.mktemp(request.param)
-    answer = CliRunner().invoke(app, ["explain", request.param, *QUICK, "--out", str(folder)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GNNINTERPRETER_CACHE", str(tmp_path_factory.mktemp("cache")))
+        if request.param == "is_acyclic":
+            gi.datasets.load("is_acyclic")
+        answer = CliRunner().invoke(app, ["explain", request.param, *QUICK, "--out", str(folder)])
     assert answer.exit_code == 0
     return request.param, folder, json.loads(answer.stdout)
 

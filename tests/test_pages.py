@@ -13,7 +13,7 @@ pytest.importorskip("rdkit", reason="the tutorial is about molecules")
 for needed in ("furo", "myst_nb", "sphinx"):
     pytest.importorskip(needed, reason="the documentation needs the extra docs")
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 DOCS = Path(__file__).parent.parent / "docs"
 
 

@@ -17,7 +17,9 @@ from gnninterpreter.errors import DataError, ModelError, SpecError
 from tests.evidence.patterns.pairs import PAIRED, PLAIN, SPEC, RedPairs, chain
 from tests.tiny import MeanDegree
 
-QUICK = gi.Recipe.auto(iterations=3, check_every=3)
+QUICK = gi.Recipe.auto(iterations=3, check_every=3).without(
+    "anneal", "local search", "iterated search", "calibrate"
+)
 
 
 def coloured(times: int = 2) -> list[Data]:

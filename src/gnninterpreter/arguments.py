@@ -20,8 +20,10 @@ def whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> in
     """Check a whole number between two bounds."""
     try:
         number = operator.index(value)
+        if isinstance(value, bool):
+            raise TypeError
     except (TypeError, RuntimeError):
-        raise SpecError(f"{name} must be a whole number (got {value!r})") from None
+        raise SpecError(f"{name} must be a whole number (got {value!r:.40})") from None
     if not least <= number <= most:
         bound = f"at least {least}" if number < least else f"at most {most}"
         raise SpecError(f"{name} must be {bound} (got {number!r:.40})")

@@ -54,14 +54,20 @@ def code_fingerprint(module: str, root: Path = ROOT) -> str:
         path = waiting.pop()
         if path in found:
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        found[path] = _running_code(tree)
-        for name in _imports(tree):
+        found[path], imported = _code(path.read_text(encoding="utf-8"))
+        for name in imported:
             waiting += _files(name, root)
     digest = hashlib.sha256()
     for path in sorted(found):
         digest.update(f"{path.relative_to(root).as_posix()}\n{found[path]}\n".encode())
     return digest.hexdigest()[:LENGTH]
+
+
+@lru_cache(maxsize=1024)
+def _code(text: str) -> tuple[str, tuple[str, ...]]:
+    """What runs in a file, and what it imports; modules share most of the files they import."""
+    tree = ast.parse(text)
+    return _running_code(tree), tuple(_imports(tree))
 
 
 @lru_cache(maxsize=32)

@@ -43,15 +43,16 @@ TINY = 1e-20
 
 
 @lru_cache(maxsize=128)
-def _bounds(block: Continuous, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
+def _bounds(
+    block: Continuous | Derived, dtype: torch.dtype, device: torch.device
+) -> tuple[Tensor, Tensor]:
     low, high = (torch.tensor(end, dtype=dtype, device=device) for end in (block.low, block.high))
     return low, high
 
 
 def bounds(block: Block, like: Tensor) -> tuple[Tensor, Tensor]:
-    """Least and largest value of each column of a continuous block, where a tensor is."""
-    if not isinstance(block, Continuous):  # derived columns are none here
-        return like.new_zeros(0), like.new_zeros(0)
+    """Least and largest value of each column of a block without categories, where a tensor is."""
+    assert not isinstance(block, Categorical)
     return _bounds(block, like.dtype, like.device)
 
 

@@ -10,6 +10,8 @@ import networkx as nx
 import pytest
 
 import gnninterpreter as gi
+from gnninterpreter import audit as package
+from gnninterpreter.audit.findings import Audit, Finding, Kind, Severity
 from gnninterpreter.cli.audit import whole_folder
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.statistics import ClassStatistics
@@ -17,6 +19,7 @@ from gnninterpreter.training.trainer import train
 from tests.audit.conftest import SPEC
 from tests.audit.test_retraining import CONFIG, GRAPHS
 from tests.cli.conftest import OWN, QUICK, Answer, cli
+from tests.report.conftest import make_result
 
 __all__ = ["cli"]
 FAST = (*QUICK, "--hosts", "8", "--quiet")
@@ -87,13 +90,6 @@ def test_killed_while_replacing_it_is_no_audit(
     assert list(folder.iterdir()) == []
 
 
-def test_the_gate(cli: Callable[..., Answer]) -> None:
-    once = ("--restarts", "1", "--iterations", "20", "--hosts", "8", "--quiet")
-    code, out, _ = cli("audit", "motif", *once, "--json", "--fail-on", "high")
-    assert json.loads(out)["counts"]["high"] > 0
-    assert code == 1
-
-
 def test_what_has_to_be_mended(cli: Callable[..., Answer]) -> None:
     assert cli("audit", "lab:model", *FAST)[0] == 2
     assert "--retrain needs a bundled model" in cli("audit", *OWN, *FAST, "--retrain")[2]
@@ -117,18 +113,33 @@ def saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     from tests.cli import lab
 
     monkeypatch.setenv("GNNINTERPRETER_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(lab, "rings", Rings(GRAPHS), raising=False)
-    result = train(GRAPHS, CONFIG)
-    statistics = ClassStatistics.from_dataset(result.model, GRAPHS, SPEC)
+    graphs = GRAPHS[:20]
+    monkeypatch.setattr(lab, "rings", Rings(graphs), raising=False)
+    result = train(graphs, CONFIG)
+    statistics = ClassStatistics.from_dataset(result.model, graphs, SPEC)
     settings = {"settings": CONFIG.to_json()}
     bundle = Bundle(result.model, SPEC, statistics, result.scores, "rings", training=settings)
     return bundle.save(tmp_path, "rings")
 
 
+@pytest.mark.parametrize(
+    ("gate", "code"), [((), 0), (("--fail-on", "high"), 0), (("--fail-on", "medium"), 1)]
+)
+def test_the_gate(
+    cli: Callable[..., Answer], monkeypatch: pytest.MonkeyPatch, gate: tuple[str, ...], code: int
+) -> None:
+    finding = Finding(Kind.LOOKALIKE, Severity.MEDIUM, "dense", "a title", "a sentence")
+    made = Audit(make_result(SPEC), (finding,))
+    monkeypatch.setattr(package, "audit", lambda *_, **__: made)
+    said, out, _ = cli("audit", *OWN, *FAST, "--json", *gate)
+    assert json.loads(out)["counts"] == {"high": 0, "medium": 1, "low": 0}
+    assert said == code
+
+
 def test_training_again(cli: Callable[..., Answer], saved: Path, tmp_path: Path) -> None:
-    data = ("--data", "tests.cli.lab:rings")
+    once = ("--restarts", "1", "--iterations", "5", "--hosts", "2", "--quiet")
     again = ("--retrain", "--epochs", "2", "--out", tmp_path / "run")
-    code, out, _ = cli("audit", saved, *data, *FAST, *again)
+    code, out, _ = cli("audit", saved, "--data", "tests.cli.lab:rings", *once, *again)
     assert code == 0
     assert "after training again" in out
     stored = json.loads((tmp_path / "run" / "audit.json").read_text())

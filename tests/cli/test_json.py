@@ -64,11 +64,11 @@ def test_lists_and_tables(cli: Callable[..., Answer], tmp_path: Path) -> None:
 def test_benchmarks(
     cli: Callable[..., Answer], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from gnninterpreter.experiments.robustness import RunConfig, compute
+    from gnninterpreter.experiments.robustness import compute
     from tests.experiments.robustness.test_robustness import RUN
 
     def once(**given: Any) -> dict[str, Any]:
-        return asdict(replace(RUN, config=RunConfig(**given)))
+        return {"row": asdict(replace(RUN, **given))}
 
     monkeypatch.setattr(compute, "explain_once", once)
     runs = ("--models=mutag", "--seeds=1", f"--out={tmp_path / 'runs.json'}", "--json")

@@ -31,21 +31,6 @@ def test_json_document(environment, tmp_path):
     assert [name.partition("-")[0] for name in names[2:]] == ["tensors"]
 
 
-def test_bad_input(environment):
-    done = subprocess.run(
-        [*COMMAND, "explain", "lab:half", "--data", "lab:graphs"],
-        capture_output=True,
-        text=True,
-        env=environment,
-        cwd=HERE,
-        timeout=120,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: ")
-    assert done.stderr.count("\n") == 1
-
-
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_ctrl_c(environment, interruptible, tmp_path):
     running = subprocess.Popen(

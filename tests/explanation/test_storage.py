@@ -549,7 +549,7 @@ def test_sizes_are_looked_at_before_anything_of_that_size_is_made(run: Path) -> 
     spec = json.loads((run / "run.json").read_text())["spec"]
     spec["nodes"][0] = {"kind": "categorical", "size": 10**12}
     edit(run, spec=spec)
-    assert_refused(run, r"Categorical has at most 100000 categories")
+    assert_refused(run, r"size of Categorical must be at most 100000")
 
 
 def test_tensors_that_belong_to_another_run(run: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from gnninterpreter.testing import (
 from tests.relax.cases import CASES, CONVOLUTIONS, Case
 from tests.relax.refusals import REFUSALS, Refusal
 
-SIZES = (2, 5, 9)
+SIZES = (2, 7)
 
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
 
@@ -38,7 +38,7 @@ def classifier(case: Case, dtype: torch.dtype, directed: bool = False) -> GraphC
 @every_case
 def test_discrete_consistency_in_float32(case: Case) -> None:
     model = classifier(case, torch.float32)
-    assert_discrete_consistency(model, case.spec(), limit=1e-4, sizes=SIZES, count=4)
+    assert_discrete_consistency(model, case.spec(), limit=1e-4, sizes=(9,), count=4)
 
 
 @every_case

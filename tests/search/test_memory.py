@@ -76,14 +76,16 @@ def test_parts_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_restarts_are_divided_where_memory_is_short(capsys: pytest.CaptureFixture[str]) -> None:
-    explain(restarts=6, max_memory="1.5MB", progress=True, callbacks=(lambda _: True,))
+    explain(
+        restarts=6, max_memory=memory.FIXED + 1_500_000, progress=True, callbacks=(lambda _: True,)
+    )
     said = capsys.readouterr().err
-    assert "of 1.5 MB for 6 restarts in " in said
+    assert "of 102 MB for 6 restarts in " in said
 
 
 def test_a_million_restarts_are_answered_at_once() -> None:
     with pytest.raises(SpecError, match=r"restarts must be at most \d+ to fit into memory: 99999"):
-        explain(restarts=99_999, max_memory="50MB")
+        explain(restarts=99_999, max_memory="150MB")
     with pytest.raises(SpecError, match=r"restarts must be at most 100000 \(got 1000000\)"):
         explain(restarts=10**6)
 

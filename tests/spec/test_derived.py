@@ -53,7 +53,7 @@ class TestDerived:
         ("arguments", "message"),
         [
             ((5,), r"function of Derived must be a name \(got 5\)"),
-            (("f", 0), r"at least one column \(got width=0\)"),
+            (("f", 0), r"width of Derived must be at least 1 \(got 0\)"),
             (("f", 2, ("a",)), "2 columns but 1 names"),
             (("f", 1, (), "", "one-hot"), "'numbers' or 'index'"),
             (("f", 1, (), "", "numbers", 3), "plain values by name"),

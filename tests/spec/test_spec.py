@@ -39,7 +39,7 @@ class TestCategorical:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"size": 0}, r"at least one category \(got size=0\)"),
+            ({"size": 0}, r"size of Categorical must be at least 1 \(got 0\)"),
             ({"size": 2, "encoding": "binary"}, r"'one-hot' or 'index' \(got 'binary'\)"),
             ({"size": 3, "names": ("a", "b")}, "3 categories but 2 names; give one for each"),
             ({"size": 2, "colors": ("red",)}, "2 categories but 1 colors"),
@@ -71,7 +71,7 @@ class TestContinuous:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"dim": 0}, r"at least one column \(got dim=0\)"),
+            ({"dim": 0}, r"dim of Continuous must be at least 1 \(got 0\)"),
             ({"dim": 2, "low": (0.0,)}, "2 columns but 1 values for 'low'"),
             ({"dim": 2, "high": (1.0, 1.0, 1.0)}, "2 columns but 3 values for 'high'"),
             ({"dim": 2, "low": (0.0, 2.0)}, r"column 1 .* low > high \(got 2.0 > 1.0\)"),
@@ -136,7 +136,7 @@ class TestGraphSpec:
             ({"nodes": (7,)}, r"must be Categorical, Continuous or Derived \(got int\)"),
             ({"edges": ("bond",)}, r"must be Categorical, Continuous or Derived \(got str\)"),
             ({"class_names": ("a", "b", "a")}, "class_names must differ from each other"),
-            ({"max_nodes": 1}, r"max_nodes must be at least 2, .* \(got 1\)"),
+            ({"max_nodes": 1}, r"max_nodes must be at least 2 \(got 1\)"),
             ({"max_nodes": "x"}, r"max_nodes must be a whole number \(got 'x'\)"),
             ({"max_nodes": 2.5}, r"max_nodes must be a whole number \(got 2.5\)"),
             ({"max_nodes": True}, "max_nodes must be a whole number"),

@@ -27,6 +27,10 @@ from gnninterpreter.web.d3 import d3_script
 from tests.tiny import MeanDegree
 from tests.web.conftest import TRIANGLE
 
+QUICK = Recipe.auto(iterations=1).without(
+    "anneal", "local search", "iterated search", "calibrate", "shortcuts"
+)
+
 
 def refusal(response: Any, status: int) -> str:
     assert response.status_code == status, response.text
@@ -116,7 +120,7 @@ def test_a_bundled_model_tells_similarities_and_the_truth(tmp_path: Path) -> Non
         bundle,
         targets="complete-5",
         restarts=1,
-        recipe=Recipe.auto(iterations=20),
+        recipe=QUICK,
         progress=False,
     )
     backend = Backend(run, tmp_path, bundle)
@@ -251,7 +255,7 @@ def test_odd_graphs_are_refused(client: httpx.Client, path: str, graph: Any) -> 
 @pytest.mark.parametrize("number", [HUGE, -HUGE, 1e308, 10_000_000])
 def test_places_beyond_every_screen_are_refused(client: httpx.Client, number: float) -> None:
     graph = {**TRIANGLE, "positions": [[0, 0], [1, number], [1, 1]]}
-    assert "between" in refusal(client.post("/api/export/svg", json=graph), 422)
+    assert "must be a number from" in refusal(client.post("/api/export/svg", json=graph), 422)
 
 
 @pytest.mark.parametrize(
@@ -293,8 +297,7 @@ def test_a_model_that_raises(client: httpx.Client) -> None:
 
 def test_the_run_folder_itself_tells_similarities(tmp_path: Path) -> None:
     bundle = gi.models.load("shape")
-    quick = Recipe.auto(iterations=20)
-    run = gi.explain(bundle, targets=[0, 1], restarts=1, recipe=quick, progress=False)
+    run = gi.explain(bundle, targets=0, restarts=1, recipe=QUICK, progress=False)
     save_run(run, tmp_path, statistics=bundle.statistics)
     # Neither a bundle nor data: only the model and the folder.
     alone = Backend(gi.load(tmp_path), tmp_path, bundle.model)
@@ -307,8 +310,7 @@ def test_the_run_folder_itself_tells_similarities(tmp_path: Path) -> None:
 
 def test_statistics_of_another_embedding_are_not_used(tmp_path: Path) -> None:
     bundle = gi.models.load("shape")
-    quick = Recipe.auto(iterations=20)
-    run = gi.explain(bundle, targets=0, restarts=1, recipe=quick, progress=False)
+    run = gi.explain(bundle, targets=0, restarts=1, recipe=QUICK, progress=False)
     for mean in (bundle.statistics.mean_embedding.flip(0), torch.zeros(5, 3)):
         save_run(
             run,

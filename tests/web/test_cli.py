@@ -15,17 +15,22 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.cli.conftest import HERE, OWN, QUICK, Answer, cli, environment
+import gnninterpreter as gi
+from tests.cli import lab
+from tests.cli.conftest import HERE, Answer, cli, environment
 from tests.web.conftest import TRIANGLE
 
 __all__ = ["cli", "environment"]
 pytestmark = pytest.mark.usefixtures("interruptible")
 
 
-@pytest.fixture
-def run(cli: Callable[..., Answer], tmp_path: Path) -> Path:
-    assert cli("explain", *OWN, *QUICK, "--quiet", "--out", tmp_path / "run")[0] == 0
-    return tmp_path / "run"
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("served") / "run"
+    quick = gi.Recipe.auto(iterations=5)
+    return gi.explain(lab.model, lab.graphs(), restarts=1, recipe=quick, progress=False).save(
+        folder
+    )
 
 
 @contextmanager
@@ -50,13 +55,20 @@ def served(run: Path, environment: dict[str, str], *options: str) -> Iterator[tu
     assert process.returncode == 130
 
 
-def test_a_served_run_answers(run: Path, environment: dict[str, str]) -> None:
+def test_a_served_run_answers_and_hears_ctrl_c_while_a_search_runs(
+    run: Path, environment: dict[str, str]
+) -> None:
     with served(run, environment) as (_, said):
-        found = re.search(r"http://127\.0\.0\.1:\d+/ ", said)
+        found = re.search(r"(http://127\.0\.0\.1:\d+)/ ", said)
         assert found is not None
         plain = {"nodes": [[None]] * 3, "edges": TRIANGLE["edges"]}
-        answer = httpx.post(f"{found[0].strip()}api/score", json=plain, timeout=60).json()
+        answer = httpx.post(f"{found[1]}/api/score", json=plain, timeout=60).json()
         assert len(answer["values"]) == len(answer["similarities"]) == 2
+        long = {"target": 0, "restarts": 8, "iterations": 5000}
+        number = httpx.post(f"{found[1]}/api/searches", json=long, timeout=60).json()["id"]
+        events = f"{found[1]}/api/searches/{number}/events"
+        with httpx.stream("GET", events, timeout=60) as response:
+            next(response.iter_lines())
 
 
 def test_the_address_holds_a_token_where_others_reach_it(
@@ -69,17 +81,6 @@ def test_the_address_holds_a_token_where_others_reach_it(
         assert httpx.get(address, timeout=60).status_code == 403
         with httpx.Client(follow_redirects=True, timeout=60) as client:
             assert "Live model" in client.get(address + found[2]).text
-
-
-def test_ctrl_c_while_a_search_runs(run: Path, environment: dict[str, str]) -> None:
-    with served(run, environment) as (_, said):
-        found = re.search(r"http://127\.0\.0\.1:\d+", said)
-        assert found is not None
-        long = {"target": 0, "restarts": 8, "iterations": 5000}
-        number = httpx.post(f"{found[0]}/api/searches", json=long, timeout=60).json()["id"]
-        events = f"{found[0]}/api/searches/{number}/events"
-        with httpx.stream("GET", events, timeout=60) as response:
-            next(response.iter_lines())
 
 
 def test_what_has_to_be_mended(cli: Callable[..., Answer], run: Path) -> None:

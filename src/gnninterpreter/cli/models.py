@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import math
+import statistics
+from collections.abc import Mapping
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.cli.options import Json
 
 if TYPE_CHECKING:
     from gnninterpreter.models import Bundle
-    from gnninterpreter.models.scores import ModelScores
 
 __all__ = ["models"]
 
@@ -23,13 +27,13 @@ def models(
     Each can be explained by its name: `gnninterpreter explain shape`.
     """
     from gnninterpreter.cli.output import echo_json
+
+    if not as_json:
+        _echo_table()
+        return
     from gnninterpreter.models import bundled_names, load
 
-    bundles = [load(name) for name in bundled_names()]
-    if as_json:
-        echo_json([_described(bundle) for bundle in bundles])
-    else:
-        _echo_table(bundles)
+    echo_json([_described(load(name)) for name in bundled_names()])
 
 
 def _described(bundle: Bundle) -> dict[str, Any]:
@@ -43,23 +47,39 @@ def _described(bundle: Bundle) -> dict[str, Any]:
     }
 
 
-def _echo_table(bundles: list[Bundle]) -> None:
+def _echo_table() -> None:
+    """Read the descriptions alone: to load a model takes PyTorch, which takes seconds itself."""
     from gnninterpreter.cli.output import print_table
 
+    folder = resources.files("gnninterpreter") / "models" / "checkpoints"
+    files = sorted(f.name for f in folder.iterdir() if f.name.endswith(".json"))
     rows = []
-    for bundle in bundles:
-        part = "test" if "test" in bundle.scores else next(iter(bundle.scores), None)
-        scores = None if part is None else bundle.scores[part]
-        each = ("\n".join(f"{v:.2f}" for v in getattr(scores, name, ())) for name in PER_CLASS)
-        told = [] if scores is None else [*_figures(scores), f"{scores.count:,} graphs"]
-        rows.append([bundle.name, "\n".join(bundle.spec.class_names), *each, "\n".join(told)])
+    for described in (json.loads((folder / name).read_text("utf-8")) for name in files):
+        parts = described["scores"]
+        scores = parts.get("test") or next(iter(parts.values()), {})
+        each = ("\n".join(f"{v:.2f}" for v in _known(scores, name)) for name in PER_CLASS)
+        told = [f"{name} {value:.3f}" for name, value in _figures(scores).items()]
+        told += [f"{scores['count']:,} graphs"] if scores else []
+        classes = "\n".join(described["spec"]["class_names"])
+        rows.append([described["name"], classes, *each, "\n".join(told)])
     columns = {"name": "left", "class, label or value": "left"}
     columns |= dict.fromkeys(("F1", "AUC", "on its test part"), "right")
     print_table("Bundled models", columns, rows, lines=True)
 
 
-def _figures(scores: ModelScores) -> list[str]:
-    return [f"{name} {value:.3f}" for name, value in scores.figures.items()]
+def _known(scores: Mapping[str, Any], name: str) -> list[float]:
+    return [math.nan if value is None else value for value in scores.get(name, ())]
+
+
+def _figures(scores: Mapping[str, Any]) -> dict[str, float]:
+    """The figures of `gnninterpreter.models.scores`, which a test holds this to."""
+    if "rmse" in scores:
+        return {"RMSE": scores["rmse"], "MAE": scores["mae"], "R2": scores["r2"]}
+    found = {"accuracy": scores["accuracy"]} if scores else {}
+    areas = [area for area in _known(scores, "roc_auc") if not math.isnan(area)]
+    if len(scores.get("roc_auc", ())) > 1:
+        return {"ROC-AUC": statistics.fmean(areas), **found}
+    return {**found, "ROC-AUC": areas[0]} if areas else found
 
 
 def _parameters(bundle: Bundle) -> int:

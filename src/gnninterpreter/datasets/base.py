@@ -10,6 +10,7 @@ import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -184,14 +185,8 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         tensors = {f"data.{key}": data[key] for key in FIELDS if key in data}
         tensors |= {f"slices.{key}": slices[key] for key in FIELDS if key in data}
         header = {"identity": self.identity, "metadata": self.metadata}
-        path = Path(self.processed_paths[0])
-        try:
-            write_tensors(path, tensors, header)
-        except OSError as error:
-            raise DataError(
-                f"cannot write the data set '{self.name}' to {path.parent} ({error.strerror}); "
-                "give a folder that can be written as root="
-            ) from error
+        with self._writing():
+            write_tensors(Path(self.processed_paths[0]), tensors, header)
         self._tensors = tensors
 
     def _process(self) -> None:
@@ -203,16 +198,20 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
             self.process()
 
     def _check_writable(self) -> None:
-        folder = Path(self.processed_dir)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            probe = folder / f".{self.processed_file_names}.probe"
+        probe = Path(self.processed_dir) / f".{self.processed_file_names}.probe"
+        with self._writing():
+            probe.parent.mkdir(parents=True, exist_ok=True)
             probe.touch()
             probe.unlink()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise DataError(
-                f"cannot write the data set '{self.name}' to {folder} ({error.strerror}); "
-                "give a folder that can be written as root="
+                f"cannot write the data set '{self.name}' to {self.processed_dir} "
+                f"({error.strerror}); give a folder that can be written as root="
             ) from error
 
     def _read_cache(self) -> dict[str, Tensor] | None:
@@ -252,10 +251,8 @@ class DrawnDataset(ExplainableDataset):
     Args:
         root: Folder for the cache.
         transform: Applied to each graph when it is read.
-        seed: The same seed gives the same graphs.
         num_graphs: How many graphs to draw; ``default_graphs`` of the data set when omitted.
-        progress: Whether to show a progress bar while generating.
-        force_reload: Generate anew even where a cache file exists.
+        **options: ``seed``, ``progress`` and ``force_reload``.
     """
 
     default_graphs: ClassVar[int]
@@ -266,10 +263,8 @@ class DrawnDataset(ExplainableDataset):
         root: str | Path | None = None,
         transform: Callable[[Data], Data] | None = None,
         *,
-        seed: int = 0,
         num_graphs: int | None = None,
-        progress: bool = False,
-        force_reload: bool = False,
+        **options: Any,
     ) -> None:
         """Load the graphs, generating them first where they are not cached."""
         self.num_graphs = self.default_graphs if num_graphs is None else num_graphs
@@ -277,7 +272,7 @@ class DrawnDataset(ExplainableDataset):
             raise DataError(
                 f"num_graphs must be at least {self.fewest_graphs} (got {self.num_graphs})"
             )
-        super().__init__(root, transform, seed=seed, progress=progress, force_reload=force_reload)
+        super().__init__(root, transform, **options)
 
     @abstractmethod
     def draw(self, index: int, rng: np.random.Generator) -> Data:

@@ -42,8 +42,8 @@ class RomeDataset(ExplainableDataset):
             Rome where it can be had, synthetic otherwise. What was used is logged in one line and
             kept in ``metadata["base"]``.
         num_graphs: How many base graphs to use, drawn at random; all 11,534 when omitted.
-        progress: Whether to show a progress bar while generating.
         force_reload: Generate anew even where a cache file exists.
+        progress: Whether to show a progress bar while generating.
     """
 
     def __init__(

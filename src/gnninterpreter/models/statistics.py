@@ -7,8 +7,9 @@ a checkpoint, so that a model can be explained where its data is not at hand.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,6 +20,7 @@ from gnninterpreter.datasets._storage import below
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.models.streaming import MOST_KEPT, streamed
 from gnninterpreter.models.task import Task
 from gnninterpreter.spec import GraphSpec, Labels, read_labels
 from gnninterpreter.typicality import Typicality, either
@@ -174,27 +176,42 @@ class ClassStatistics(ByValue):
         return _percentile(self.similarity_quantiles[row], similarity)
 
     @classmethod
-    def from_dataset(cls, model: Any, dataset: Any, spec: Any = None) -> ClassStatistics:
+    def from_dataset(
+        cls,
+        model: Any,
+        dataset: Any,
+        spec: Any = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> ClassStatistics:
         """Compute the statistics of a model over a labelled data set.
+
+        Of more than `streaming.MOST_KEPT` graphs an even sample is kept; means are over all.
 
         Args:
             model: The model, or a `GraphClassifier` around it.
-            dataset: Graphs with a label ``y`` each; a regression needs none.
-            spec: The graphs the model takes; inferred from the data set when omitted.
+            dataset: Graphs with a label ``y`` each; a regression needs none. Anything that yields
+                them, which is read once.
+            spec: The graphs the model takes; inferred from the first graphs when omitted.
+            progress: Called now and then with the number of graphs that were read of so many.
 
         Raises:
             DataError: If the data set is empty, or has no labels or other ones than the model.
         """
         from gnninterpreter.models.classifier import GraphClassifier
 
-        graphs = list(dataset)
+        rest = iter(dataset)
+        graphs = list(islice(rest, MOST_KEPT))
         if not graphs:
             raise DataError("dataset is empty; give at least one labelled graph for each class")
         classifier = model
         if not isinstance(model, GraphClassifier):
-            spec = GraphSpec.from_dataset(dataset) if spec is None else spec
+            if spec is None:
+                spec = GraphSpec.from_dataset(dataset if len(graphs) < MOST_KEPT else graphs)
             classifier = GraphClassifier(model, spec, examples=graphs)
-        return _measure(classifier, graphs)
+        exact: dict[str, Any] = {}
+        if len(graphs) == MOST_KEPT:
+            exact = streamed(classifier, graphs, rest, _rows, progress)
+        return replace(_measure(classifier, graphs), **exact)
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the statistics as named tensors, for a safetensors file."""

@@ -36,6 +36,8 @@ __all__ = ["Plan", "peak_bytes", "plan_restarts", "read_bytes"]
 UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 # Share of what is free that a search may take, and how much more than measured it is taken to need.
 SHARE, MARGIN = 0.8, 1.5
+# What a run takes however small it is: data read, cores, and what allocators keep.
+FIXED = 100 * 10**6
 # Graphs of each restart that discrete phases have in hand at a time.
 IN_HAND = 200
 
@@ -148,18 +150,22 @@ def plan_restarts(
     limit = int(SHARE * _free(problem.classifier.device)) if limit is None else limit
     spec, nodes = problem.classifier.spec, problem.aim.max_nodes
     kept = _kept(spec, nodes, recipe, problem)
-    _check_one(kept, nodes, limit)  # before anything of that size is made
-    working = _working(problem, begin(), recipe, spec, nodes)
-    _check_one(working + kept, nodes, limit)
-    most = (limit - working) // kept
+    _check_one(FIXED + kept, nodes, limit)  # before anything of that size is made
+    start = begin()
+    # What is made by the first question alone, such as real graphs on so many nodes, stays.
+    first, again = (_asking(problem, start) for _ in range(2))
+    fixed = FIXED + max(first - again, 0)
+    working = _working(problem, start, recipe, again + IN_HAND * _graph_bytes(spec, nodes, problem))
+    _check_one(fixed + working + kept, nodes, limit)
+    most = (limit - fixed - working) // kept
     if restarts > most:
         raise SpecError(
             f"restarts must be at most {most} to fit into memory: {restarts} need about "
-            f"{_said(working + kept * restarts)}, and {_said(limit)} may be used; "
+            f"{_said(fixed + working + kept * restarts)}, and {_said(limit)} may be used; "
             "ask for fewer, or raise max_memory"
         )
-    at_once = min(restarts, (limit - kept * restarts) // working)
-    return Plan(restarts, at_once, at_once * working + restarts * kept, limit)
+    at_once = min(restarts, (limit - fixed - kept * restarts) // working)
+    return Plan(restarts, at_once, fixed + at_once * working + restarts * kept, limit)
 
 
 def _check_one(needed: int, nodes: int, limit: int) -> None:
@@ -170,19 +176,23 @@ def _check_one(needed: int, nodes: int, limit: int) -> None:
         )
 
 
-def _working(
-    problem: Problem, start: GraphDistribution, recipe: Recipe, spec: GraphSpec, nodes: int
-) -> int:
+def _asking(problem: Problem, start: GraphDistribution) -> int:
+    """Bytes that it takes to ask the model about the graphs of a restart."""
+    streams = Streams(0, 1, device=problem.classifier.device)
+    return peak_bytes(lambda: problem.mean_score(start, IN_HAND, streams))
+
+
+def _working(problem: Problem, start: GraphDistribution, recipe: Recipe, asking: int) -> int:
     """Bytes that one restart takes while it is searched for."""
     device = problem.classifier.device
-    peaks = [peak_bytes(lambda: problem.mean_score(start, IN_HAND, Streams(0, 1, device=device)))]
+    peaks = [asking]
     gradient = gradient_of(problem)
     for phase in recipe.phases:
         if isinstance(phase, Ascent):
             moment = Moment(0, phase.iterations, phase.samples, phase.temperature(0, 1))
             streams = Streams(0, 1, device=device)
             peaks.append(peak_bytes(partial(gradient, start, moment, streams)))
-    return int(MARGIN * (max(peaks) + IN_HAND * _graph_bytes(spec, nodes, problem)))
+    return int(MARGIN * max(peaks))
 
 
 def _kept(spec: GraphSpec, nodes: int, recipe: Recipe, problem: Problem) -> int:

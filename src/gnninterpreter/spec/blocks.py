@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from gnninterpreter.arguments import several
+from gnninterpreter.arguments import several, whole_number
 from gnninterpreter.errors import SpecError
 
 __all__ = [
@@ -21,7 +20,6 @@ __all__ = [
     "block_from_json",
     "block_to_json",
     "distinct",
-    "whole",
 ]
 
 # Okabe and Ito's palette: told apart with every common form of colour blindness.
@@ -30,16 +28,6 @@ PALETTE = (
 )  # fmt: skip
 # Looked at before anything of that size is made.
 MOST_COLUMNS = 100_000
-
-
-def whole(value: Any, label: str) -> int:
-    """Read a whole number; True and 2.0 are none."""
-    try:
-        if not isinstance(value, bool):
-            return operator.index(value)
-    except (TypeError, RuntimeError):
-        pass
-    raise SpecError(f"{label} must be a whole number (got {value!r})")
 
 
 def _per_column(bound: tuple[float, ...] | float, dim: int, label: str) -> tuple[float, ...]:
@@ -79,11 +67,8 @@ class Categorical:
 
     def __post_init__(self) -> None:
         """Fill in names and colours, and check that they fit the size."""
-        object.__setattr__(self, "size", whole(self.size, "size of Categorical"))
-        if self.size < 1:
-            raise SpecError(f"Categorical needs at least one category (got size={self.size})")
-        if self.size > MOST_COLUMNS:
-            raise SpecError(f"Categorical has at most {MOST_COLUMNS} categories (got {self.size})")
+        size = whole_number("size of Categorical", self.size, 1, MOST_COLUMNS)
+        object.__setattr__(self, "size", size)
         if self.encoding not in ("one-hot", "index"):
             raise SpecError(f"encoding must be 'one-hot' or 'index' (got {self.encoding!r})")
         names = several("names", self.names, "names") or tuple(str(i) for i in range(self.size))
@@ -127,11 +112,8 @@ class Continuous:
 
     def __post_init__(self) -> None:
         """Spread scalar bounds over the columns and check their order."""
-        object.__setattr__(self, "dim", whole(self.dim, "dim of Continuous"))
-        if self.dim < 1:
-            raise SpecError(f"Continuous needs at least one column (got dim={self.dim})")
-        if self.dim > MOST_COLUMNS:
-            raise SpecError(f"Continuous has at most {MOST_COLUMNS} columns (got {self.dim})")
+        dim = whole_number("dim of Continuous", self.dim, 1, MOST_COLUMNS)
+        object.__setattr__(self, "dim", dim)
         low, high = _per_column(self.low, self.dim, "low"), _per_column(self.high, self.dim, "high")
         for column, (lo, hi) in enumerate(zip(low, high, strict=True)):
             if not lo <= hi:
@@ -198,9 +180,8 @@ class Derived:
         """Fill in names, freeze the settings, and check them."""
         if not isinstance(self.function, str) or not self.function:
             raise SpecError(f"function of Derived must be a name (got {self.function!r})")
-        object.__setattr__(self, "width", whole(self.width, "width of Derived"))
-        if self.width < 1:
-            raise SpecError(f"Derived needs at least one column (got width={self.width})")
+        width = whole_number("width of Derived", self.width, 1, MOST_COLUMNS)
+        object.__setattr__(self, "width", width)
         if self.encoding not in ("numbers", "index"):
             raise SpecError(
                 f"encoding of Derived must be 'numbers' or 'index' (got {self.encoding!r})"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gnninterpreter.arguments import several
+from gnninterpreter.arguments import several, whole_number
 from gnninterpreter.errors import SpecError, TargetError
 from gnninterpreter.schema import listed, record, text, truth
 from gnninterpreter.spec.blocks import (
@@ -24,7 +24,6 @@ from gnninterpreter.spec.blocks import (
     block_from_json,
     block_to_json,
     distinct,
-    whole,
 )
 
 __all__ = ["ONES", "PALETTE", "Block", "Categorical", "Continuous", "Derived", "GraphSpec"]
@@ -100,11 +99,7 @@ class GraphSpec:
         if len(set(self.class_names)) != len(self.class_names):
             raise SpecError(f"class_names must differ from each other (got {self.class_names})")
         if self.max_nodes is not None:
-            object.__setattr__(self, "max_nodes", whole(self.max_nodes, "max_nodes"))
-        if self.max_nodes is not None and self.max_nodes < 2:
-            raise SpecError(
-                f"max_nodes must be at least 2, since a graph needs an edge (got {self.max_nodes})"
-            )
+            object.__setattr__(self, "max_nodes", whole_number("max_nodes", self.max_nodes, 2))
         for kind, blocks in (("node", self.nodes), ("edge", self.edges)):
             coded = {getattr(block, "encoding", None) == "index" for block in blocks}
             if len(coded) > 1:
@@ -162,11 +157,9 @@ class GraphSpec:
             if re.fullmatch("-?[0-9]{1,9}", target):
                 target = int(target)
         try:
-            index = whole(target, "class")
+            return whole_number("class", target, 0, self.num_classes - 1)
         except SpecError:
-            index = -1
-        if 0 <= index < self.num_classes:
-            return index
+            pass
         listed = [f"{i} = {name}" for i, name in enumerate(self.class_names[:MOST_LISTED])]
         more = self.num_classes - len(listed)
         raise TargetError(

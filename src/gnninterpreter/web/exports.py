@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 from torch_geometric.data import Data
@@ -12,6 +11,7 @@ from gnninterpreter.explanation.export import graph_text
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.svg import render
+from gnninterpreter.schema import listed, number
 from gnninterpreter.spec import GraphSpec
 
 __all__ = ["FORMATS", "export_graph"]
@@ -45,14 +45,8 @@ def export_graph(
 
 def _places(values: Any, count: int) -> list[tuple[float, float]]:
     """Check places that come from outside."""
-    if not isinstance(values, list) or len(values) != count:
-        raise DataError(f'"positions" must be a list of {count} places, one for each node')
-    if not all(isinstance(place, list) and len(place) == 2 for place in values):
-        raise DataError('each of "positions" must be a list of two numbers')
-    for number in itertools.chain(*values):
-        real = isinstance(number, (int, float)) and not isinstance(number, bool)
-        if not real or not -FARTHEST <= number <= FARTHEST:
-            raise DataError(
-                f"a place must lie between -{FARTHEST} and {FARTHEST} (got {number!r:.40})"
-            )
-    return [(float(x), float(y)) for x, y in values]
+    try:
+        places = listed(listed(number(-FARTHEST, FARTHEST), 2), count)(values, "positions")
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    return [(float(x), float(y)) for x, y in places]

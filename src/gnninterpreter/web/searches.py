@@ -11,7 +11,8 @@ from typing import Any
 import networkx as nx
 
 from gnninterpreter.api import explain
-from gnninterpreter.errors import DataError, GNNInterpreterError, SpecError
+from gnninterpreter.arguments import whole_number
+from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models.frozen import clean_copy
 from gnninterpreter.report.drawing import small_svg
@@ -240,7 +241,4 @@ def _number(value: float, digits: int) -> float | None:
 
 
 def _whole(values: dict[str, Any], name: str, default: int, least: int, most: int) -> int:
-    value = values.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise SpecError(f"{name} must be a whole number from {least} to {most} (got {value!r:.40})")
-    return value
+    return whole_number(name, values.get(name, default), least, most)

@@ -35,23 +35,17 @@ def test_the_full_run_has_the_paper_s_numbers():
     assert len(ablated) == 17
 
 
-def test_compute_leaves_what_is_there_and_says_how_much(tmp_path):
+@pytest.mark.slow
+def test_processes_leave_what_is_there_and_say_how_much(tmp_path):
     said: list[str] = []
     quick, store = Settings(quick=True), Store(tmp_path)
-    assert compute(["statistics"], quick, store) == 6
+    assert compute(["statistics"], quick, store, jobs=2) == 6
     assert compute(["statistics"], quick, store, say=said.append) == 0
     assert said == ["6 of 6 values are there"]
     with pytest.raises(SpecError, match="jobs"):
         compute(["statistics"], quick, store, jobs=0)
     with pytest.raises(SpecError, match="poetry"):
         compute(["poetry"], quick, store)
-
-
-@pytest.mark.slow
-def test_several_processes_leave_the_same(tmp_path):
-    quick = Settings(quick=True)
-    assert compute(["statistics"], quick, Store(tmp_path), jobs=2) == 6
-    assert compute(["statistics"], quick, Store(tmp_path)) == 0
 
 
 BARE = """

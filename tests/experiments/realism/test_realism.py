@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gnninterpreter.cli.app import app
-from gnninterpreter.errors import CheckpointError, DataError, ModelError, SpecError
+from gnninterpreter.errors import CheckpointError, SpecError
 from gnninterpreter.experiments.__main__ import main
 from gnninterpreter.experiments.realism import (
     BENCH,
@@ -29,7 +29,6 @@ from gnninterpreter.experiments.realism.discrepancy import (
     read_discrepancies,
 )
 from gnninterpreter.experiments.realism.summary import chart, summarize, unmet
-from gnninterpreter.experiments.subjects import subject
 
 ROW = RealismRow(
     model="shape",
@@ -109,14 +108,6 @@ def test_what_is_asked_of_each_method() -> None:
     assert configs_of("zoo-gin-sum", 1, methods="paper") == []
     with pytest.raises(SpecError, match="method must be one of ours"):
         configs_of("mutag", 1, methods="magic")
-
-
-def test_a_foreign_file_is_not_overwritten(tmp_path: Path) -> None:
-    out = tmp_path / "notes.json"
-    out.write_text("{}")
-    with pytest.raises(CheckpointError, match="not a file of realism rows"):
-        realism([], out)
-    assert out.read_text() == "{}"
 
 
 def test_summary_by_hand() -> None:
@@ -220,19 +211,3 @@ def test_a_discrepancy_for_every_draw_and_controls(
 def test_every_drawn_graph_is_in_a_part() -> None:
     assert parts(5, 2) == [[0, 1], [2, 3], [4, 0]]
     assert parts(4, 4) == [[0, 1, 2, 3]]
-
-
-def test_a_model_that_is_not_there_or_comes_without_graphs() -> None:
-    with pytest.raises(ModelError, match="cannot be imported"):
-        subject("nowhere.at.all:model")
-    with pytest.raises(DataError, match="comes without real graphs"):
-        subject("tests.experiments.realism.own:model")
-
-
-def test_a_model_of_ones_own_with_its_graphs() -> None:
-    name = "tests.experiments.realism.own"
-    found = subject(f"{name}:model@{name}:graphs")
-    assert found.spec.num_classes == 2
-    assert len(found.real(0)) == 6
-    assert found.is_real(found.graphs[3])
-    assert found.oracle is None
