@@ -7,7 +7,13 @@ from torch import nn
 
 from gnninterpreter.errors import CheckpointError, DataError, ModelError
 from gnninterpreter.models import Bundle
-from gnninterpreter.references import load_checkpoint, load_data, load_forward, load_model
+from gnninterpreter.references import (
+    load_checkpoint,
+    load_data,
+    load_forward,
+    load_model,
+    load_subject,
+)
 
 from .cli import lab
 from .cli.conftest import HERE
@@ -51,6 +57,16 @@ def test_the_argument_is_named():
         load_data("lab:nothing")
     with pytest.raises(ModelError, match="--forward 'lab:nothing'"):
         load_forward("lab:nothing")
+
+
+def test_the_likest_names_are_offered_functions_or_not():
+    with pytest.raises(DataError, match=r"has no 'some_graph'; it has some_graphs, "):
+        load_data("lab:some_graph")
+
+
+def test_data_is_looked_for_before_a_model_is_made():
+    with pytest.raises(DataError, match="--data 'lab:nothing'"):
+        load_subject("lab:fails", "lab:nothing")
 
 
 def test_a_checkpoint_is_loaded_by_a_function_that_takes_its_path(tmp_path):

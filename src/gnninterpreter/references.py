@@ -9,8 +9,10 @@ import importlib
 import os
 import sys
 from collections.abc import Callable
+from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.arguments import folded
@@ -59,6 +61,7 @@ def load_subject(
             raise DataError("give --data or --smiles, not both")
         if not molecules[1]:
             raise DataError("--smiles needs --label COLUMN, the column of its labels")
+    dataset = load_data(data)  # before the model, which may take long to train
     found = load_model(model)
     if molecules is not None:
         return found, _load_molecules(found, *molecules, say)
@@ -67,7 +70,7 @@ def load_subject(
             f"MODEL {model!r} comes without the graphs it was trained on; name them with "
             f"--data {FORM}"
         )
-    return found, load_data(data)
+    return found, dataset
 
 
 def _load_molecules(
@@ -261,7 +264,9 @@ def _attribute(reference: str, argument: str, kind: type[GNNInterpreterError]) -
         ) from error
     for name in path.split("."):
         if not hasattr(found, name):
-            raise kind(f"{argument} {reference!r}: {module_name!r} has no {path!r}{_offer(found)}")
+            raise kind(
+                f"{argument} {reference!r}: {module_name!r} has no {path!r}{_offer(found, name)}"
+            )
         found = getattr(found, name)
     return found
 
@@ -291,7 +296,14 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
-def _offer(module: Any) -> str:
-    names = [name for name in vars(module) if not name.startswith("_")]
-    own = [n for n in names if getattr(getattr(module, n), "__module__", None) == module.__name__]
+def _offer(module: Any, wanted: str) -> str:
+    """Names that a module has of its own, the likest first; what it imported is not its own."""
+    own = [
+        name
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and not isinstance(value, ModuleType)
+        and getattr(value, "__module__", module.__name__) == module.__name__
+    ]
+    own.sort(key=lambda name: -SequenceMatcher(None, name, wanted).ratio())
     return f"; it has {', '.join(own[:8])}" if own else ""

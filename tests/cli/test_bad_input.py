@@ -44,7 +44,7 @@ CASES = {
     "function fails": (("lab:fails", *DATA), ["RuntimeError: the weights are not here"]),
     "function names no model": (("lab:unreadable_checkpoint", *DATA), ["'no such model'"]),
     "module missing": (("nowhere.at_all:model", *DATA), ["'nowhere.at_all'", "cannot be imported"]),
-    "attribute missing": (("lab:nothing", *DATA), ["'lab' has no 'nothing'", "Degrees"]),
+    "attribute missing": (("lab:nothing", *DATA), ["'lab' has no 'nothing'", "no_graphs"]),
     "nothing after the colon": (("lab:", *DATA), ["package.module:name", "got 'lab:'"]),
     "unknown name": (("shapes", *DATA), ["'shapes'", "shape", "package.module:name"]),
     "forward not callable": ((*OWN, "--forward", "lab:answer"), ["--forward", "got int"]),

@@ -82,6 +82,8 @@ def edit(path: Path, **changes):
         ({"spec": None}, "has no field 'spec'"),
         ({"model": {"architecture": "mlp"}}, "architecture must be one of"),
         ({"model": {**MODEL, "width": 9}}, "weights and its width do not belong together"),
+        # Told before anything of that size is built.
+        ({"model": {**MODEL, "layers": 10**5}}, "weights and its layers do not belong together"),
         ({"scores": {"test": {"accuracy": 1}}}, "has no field 'f1'"),
         ({"spec": {"nodes": []}}, "has no field 'edges'"),
     ],

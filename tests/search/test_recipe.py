@@ -170,6 +170,11 @@ def test_rules_are_checked_once(fields: dict[str, Any], message: str) -> None:
         Recipe.auto(**fields)
 
 
+def test_settings_of_one_of_several_phases_are_checked() -> None:
+    with pytest.raises(SpecError, match=r"walkers must be at least 1 \(got 0\)"):
+        Recipe.auto().with_phase("anneal", walkers=0)
+
+
 def test_weights_of_terms_are_checked() -> None:
     with pytest.raises(SpecError, match=r"discrete weight .* must be .* from 0 .*\(got -1\)"):
         Weighted(Certainty(), discrete=-1)

@@ -92,6 +92,10 @@ def test_scores_of_molecules_hold_on_the_data(name, tmp_path):
     assert scores.figures == pytest.approx(bundle.scores["test"].figures, abs=1e-3)
 
 
+def test_the_seed_of_mutag_is_chosen_by_nothing_but_being_the_first():
+    assert recipes.training_recipe("mutag").config.seed == 0
+
+
 def test_mutag_is_cross_validated_too():
     scores = load("mutag").scores
     assert scores["cross_validation"].count == scores["all"].count == 188

@@ -50,8 +50,8 @@ def parse_smiles(smiles: str) -> Any:
     with rdBase.CaptureErrorLog() as log:
         molecule = Chem.MolFromSmiles(text, sanitize=False)
     if molecule is None:
-        why = re.search(r"Parse Error: (.+?)(?: while| for|$)", str(log.messages), re.M)
-        why = f": {why[1]}" if why else ""
+        said = re.search(r"Parse Error: (.+?)(?: while| for|$)", str(log.messages), re.M)
+        why = f": {said[1]}" if said else ""
         raise DataError(f"{text[:60]!r} is not written as SMILES are{why}")
     with rdBase.BlockLogs():
         wrong = problem_of(molecule)

@@ -203,7 +203,7 @@ class ExplanationSet(Mapping[str, Explanation]):
         try:
             import pandas
         except ImportError as error:
-            raise MissingExtraError("to_pandas", "pandas", "experiments") from error
+            raise MissingExtraError("to_pandas", "pandas", "report") from error
         rows = [{"class": one.name, **one.figures()} for one in self.values()]
         return pandas.DataFrame(rows).set_index("class")
 

@@ -168,7 +168,7 @@ def explain_graph(
     ]
     found.sort(key=lambda one: (one.target not in assigned, -(one.fall.value if one.fall else 1)))
     if not found and any(known for _, known in cores):
-        notes.append("it holds none of the cores: the model decides by something else here")
+        notes.append("it holds none of the cores (kinds of nodes count): other grounds count here")
     return GraphExplanation(graph, scores, assigned, found, notes)
 
 
