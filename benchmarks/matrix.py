@@ -2,6 +2,7 @@
 
     python benchmarks/matrix.py                      # all that are found
     python benchmarks/matrix.py 3.12 lowest          # some
+    python benchmarks/matrix.py 3.12 --core          # what meets other packages most
     python benchmarks/matrix.py 3.12 --tests tests/relax
 
 Needs Python 3.11 itself. Each gets an environment of its own below ``.matrix``; the table goes to
@@ -26,6 +27,16 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "versions.md"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 CLAIMED = ("chem", "report", "web", "sweep", "tune", "tracking")
+# What goes through torch, PyG, networkx, rdkit and the like, without searches and studies.
+CORE = [
+    *(f"tests/{name}" for name in ("spec", "models", "distribution", "objective", "chem")),
+    *(f"tests/{name}" for name in ("explanation", "sweep", "test_api.py", "test_tracking.py")),
+    *(f"tests/relax/test_{name}.py" for name in ("dense", "probe", "reductions")),
+    *(f"tests/web/test_{name}.py" for name in ("guard", "targets")),
+    *(f"tests/cli/test_{name}.py" for name in ("app", "output", "progress")),
+    *(f"tests/test_{name}.py" for name in ("graphs", "interchange", "isomorphism", "files")),
+    *(f"tests/test_{name}.py" for name in ("fingerprints", "equality", "public_api", "layout")),
+]
 SHOWN = ("torch", "torch_geometric", "numpy", "networkx", "rdkit")
 BEGIN, END = "<!-- matrix.py -->\n", "<!-- end of matrix.py -->\n"
 
@@ -89,6 +100,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("which", nargs="*", default=[*PYTHONS, "lowest"])
     parser.add_argument("--tests", nargs="*", default=[])
+    parser.add_argument("--core", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=ROOT / ".matrix")
     asked = parser.parse_args()
@@ -103,7 +115,8 @@ def main() -> None:
             own = install(name, python, asked.folder / name)
         except subprocess.CalledProcessError as error:
             sys.exit(f"{name} could not be installed: {error}")
-        rows[name] = run(name, own, asked.tests, asked.jobs)
+        label = f"{name}, core" if asked.core else name
+        rows[label] = run(label, own, CORE if asked.core else asked.tests, asked.jobs)
     if not asked.tests:
         write(rows)
 

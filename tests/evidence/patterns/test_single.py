@@ -90,3 +90,10 @@ def test_a_graph_without_nodes_is_refused() -> None:
     empty = Data(x=torch.zeros(0, 3), edge_index=torch.zeros(2, 0, dtype=torch.long))
     with pytest.raises(DataError, match="at least one node"):
         explain_graph(CLASSIFIER, empty, [(YES, [CORE])])
+
+
+def test_a_graph_that_the_model_has_no_answer_for_is_refused() -> None:
+    graph = chain("CNO")
+    graph.x[0] = torch.nan
+    with pytest.raises(DataError, match="no finite answer"):
+        explain_graph(CLASSIFIER, graph, [(YES, [CORE])])

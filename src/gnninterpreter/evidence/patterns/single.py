@@ -5,6 +5,7 @@ The class view says what the model needs to see; this says where it sees it in a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -146,12 +147,14 @@ def explain_graph(
         seed: Of the random pieces that are taken out for comparison.
 
     Raises:
-        DataError: If the graph has no nodes.
+        DataError: If the graph has no nodes, or the model no finite answer for it.
     """
     if not graph.num_nodes:
         raise DataError("data must have at least one node (got a graph without any)")
     given = classifier.score_data([graph])
-    scores = {t.name: float(t.score(given).nan_to_num(nan=0.0)) for t, _ in cores}
+    scores = {t.name: float(t.score(given)) for t, _ in cores}
+    if not all(math.isfinite(score) for score in scores.values()):
+        raise DataError("the model has no finite answer for this graph; look at its features")
     assigned = tuple(t.name for t, _ in cores if bool(t.assigned(given)))
     notes = [
         f"{target.name!r} has no cores, so nothing can be said about it here"
