@@ -10,6 +10,7 @@ import torch
 
 pytest.importorskip("rdkit")
 
+from rdkit import rdBase
 from torch_geometric.utils import from_smiles as pyg_from_smiles
 
 from gnninterpreter.chem import from_smiles, is_valid, problem, read_smiles, to_smiles
@@ -17,6 +18,9 @@ from gnninterpreter.chem.recognition import preset_spec
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from tests.chem.made import SPEC, UNCHARGED
+
+# Only newer ones say why.
+WHY = ": unclosed ring" if hasattr(rdBase, "CaptureErrorLog") else ""
 
 
 @pytest.mark.parametrize(
@@ -74,7 +78,7 @@ def test_featurisers_by_name() -> None:
         ("", "the SMILES is empty"),
         ("C" * 3000, "too long"),
         ("not a molecule", "is not written as SMILES are"),
-        ("C1CC", "is not written as SMILES are: unclosed ring"),
+        ("C1CC", f"is not written as SMILES are{WHY}"),
         ("CN(C)(C)C", r"N has 4 bonds, at most 3 \(4 with a charge\)"),
         ("c1cccc1", "the aromatic ring of nodes"),
     ],
@@ -97,7 +101,7 @@ def test_a_table_goes_on_after_a_bad_row(tmp_path: Path) -> None:
     assert read.lines == [
         "3 molecules read",
         "2 rows left out",
-        "  row 3: 'C1CC' is not written as SMILES are: unclosed ring",
+        f"  row 3: 'C1CC' is not written as SMILES are{WHY}",
         "  row 5: no label",
         "1 molecules are in several parts, and stay so",
     ]

@@ -54,6 +54,7 @@ def test_a_baseline_is_stored_like_any_other(name: str, tmp_path: str) -> None:
 
 
 def test_the_data_set_gives_what_is_not_said() -> None:
+    pytest.importorskip("grakel", reason="MUTAG comes with it")
     bundle = load("mutag")
     dataset = gi.datasets.load("mutag")
     result = Random().explain(bundle.model, dataset)

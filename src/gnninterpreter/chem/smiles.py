@@ -47,11 +47,19 @@ def parse_smiles(smiles: str) -> Any:
     text = str(smiles).strip()
     if not text or len(text) > LONGEST:
         raise DataError("the SMILES is empty" if not text else "the SMILES is too long")
-    with rdBase.CaptureErrorLog() as log:
+    # Older ones can only be silenced.
+    with getattr(rdBase, "CaptureErrorLog", rdBase.BlockLogs)() as log:
         molecule = Chem.MolFromSmiles(text, sanitize=False)
     if molecule is None:
+<<<<<<< HEAD
         said = re.search(r"Parse Error: (.+?)(?: while| for|$)", str(log.messages), re.M)
         why = f": {said[1]}" if said else ""
+=======
+        why = re.search(
+            r"Parse Error: (.+?)(?: while| for|$)", str(getattr(log, "messages", "")), re.M
+        )
+        why = f": {why[1]}" if why else ""
+>>>>>>> trust
         raise DataError(f"{text[:60]!r} is not written as SMILES are{why}")
     with rdBase.BlockLogs():
         wrong = problem_of(molecule)
