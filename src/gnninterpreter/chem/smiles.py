@@ -51,15 +51,9 @@ def parse_smiles(smiles: str) -> Any:
     with getattr(rdBase, "CaptureErrorLog", rdBase.BlockLogs)() as log:
         molecule = Chem.MolFromSmiles(text, sanitize=False)
     if molecule is None:
-<<<<<<< HEAD
-        said = re.search(r"Parse Error: (.+?)(?: while| for|$)", str(log.messages), re.M)
+        told = str(getattr(log, "messages", ""))
+        said = re.search(r"Parse Error: (.+?)(?: while| for|$)", told, re.M)
         why = f": {said[1]}" if said else ""
-=======
-        why = re.search(
-            r"Parse Error: (.+?)(?: while| for|$)", str(getattr(log, "messages", "")), re.M
-        )
-        why = f": {why[1]}" if why else ""
->>>>>>> trust
         raise DataError(f"{text[:60]!r} is not written as SMILES are{why}")
     with rdBase.BlockLogs():
         wrong = problem_of(molecule)
