@@ -33,7 +33,7 @@ def peak() -> float:
 
 
 def imports(_: Any) -> dict[str, Any]:
-    """CPU seconds of a fresh process, beside those of PyTorch Geometric alone; the least of three."""
+    """CPU seconds of a fresh process, beside PyTorch Geometric's own; the least of three."""
 
     def took(arguments: list[str]) -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""Many restarts at once, above all on a GPU: seconds of a search, by phase, and how busy the GPU is.
+"""Many restarts at once, above all on a GPU: seconds of a search by phase, how busy the GPU is.
 
 Usage:
     python benchmarks/restarts.py --device cuda --restarts 1000 10000 [--profile]
@@ -33,10 +33,8 @@ def one(model: Any, bundle: Any, target: int, restarts: int, profile: bool) -> d
 
     def run() -> Any:
         with model.session():
-            found = search(
-                classifier, model, bundle.statistics, ClassTarget(target, names[target]), Recipe.auto(),
-                restarts, 0,
-            )  # fmt: skip
+            asked = ClassTarget(target, names[target])
+            found = search(classifier, model, bundle.statistics, asked, Recipe.auto(), restarts, 0)
         if on_gpu:
             torch.cuda.synchronize()
         return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 import torch
 
@@ -23,7 +25,7 @@ def spec(directed: bool) -> GraphSpec:
 def path(directed: bool, places: list[int], size: int) -> DenseGraphs:
     """A path over some of the candidates."""
     weight = torch.zeros(1, size, size)
-    for i, j in zip(places, places[1:], strict=False):
+    for i, j in pairwise(places):
         weight[0, i, j] = 1.0
         weight[0, j, i] = 0.0 if directed else 1.0
     one = torch.tensor([1.0, 0.0])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -8,7 +9,7 @@ from torch_geometric.nn import global_add_pool
 
 from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.statistics import QUANTILES, ClassStatistics
+from gnninterpreter.models.statistics import QUANTILES, ClassStatistics, Profile, _most_nodes
 from gnninterpreter.spec import Continuous, GraphSpec
 
 
@@ -142,3 +143,38 @@ def test_missing_tensors_are_named(statistics: ClassStatistics) -> None:
 def test_bad_data(data: list[Data], message: str) -> None:
     with pytest.raises(DataError, match=message):
         ClassStatistics.from_dataset(Sums(), data, SPEC)
+
+
+def profile_of(quantiles: list[float], nodes: float = 10.0) -> Profile:
+    """What is known of graphs whose scores have these quantiles at 0, 50, 90, 99 and 100%."""
+    places = np.interp(np.arange(101), [0, 50, 90, 99, 100], quantiles)
+    return Profile(100, nodes, nodes, score_quantiles=torch.tensor(places))
+
+
+def test_a_model_that_is_mostly_sure_is_asked_for_99_and_half_of_the_rest() -> None:
+    profile = profile_of([0.2, 0.99, 0.999, 1.0, 1.0])
+    assert not profile.rarely_sure
+    assert profile.certain == 0.99
+    assert profile.enough == pytest.approx(0.995)
+
+
+def test_a_model_that_is_rarely_sure_is_asked_for_no_more_than_it_gives() -> None:
+    profile = profile_of([0.2, 0.8, 0.9, 0.92, 0.93])
+    assert profile.rarely_sure
+    assert profile.certain == pytest.approx(0.9)
+    assert profile.enough == pytest.approx(0.91)
+    # Not even its best graphs get 0.99 more than now and then: certain is still not above 0.99.
+    assert profile_of([0.2, 0.8, 0.995, 0.999, 1.0]).certain == 0.99
+
+
+def test_scores_that_are_not_known_ask_for_the_usual() -> None:
+    assert Profile(10, 5.0, 5.0).enough == pytest.approx(0.995)
+
+
+def test_graphs_may_be_larger_than_the_mean_where_the_certain_ones_are() -> None:
+    profile = profile_of([0.2, 0.8, 0.9, 0.92, 0.93])
+    assert _most_nodes(profile, [7] * 8 + [20]) == 10
+    assert _most_nodes(profile, [7, 8, *range(12, 30)]) == 17
+    assert _most_nodes(profile, [9, 14]) == 14
+    assert _most_nodes(profile, [40] * 9) == 24
+    assert _most_nodes(profile, []) == 10

@@ -72,22 +72,25 @@ def read_molecule(
     """
     if not is_molecular(spec) or find_spec("rdkit") is None or not graph.num_nodes:
         return None
-    wrong = problem(graph, spec)
-    if wrong and not (piece and "aromatic" in wrong):
-        return Molecule(False, "", "", wrong)
-    from rdkit import Chem
+    broken = problem(graph, spec, whole=False)
+    if broken and not (piece and "aromatic" in broken):
+        return Molecule(False, "", "", broken)
+    # One in several parts, such as a salt, is drawn all the same.
+    wrong = broken or problem(graph, spec)
+    from rdkit import Chem, rdBase
 
     molecule = to_rdkit(graph, spec)
     for atom in molecule.GetAtoms():
         atom.SetNoImplicit(piece or atom.GetNoImplicit())
         if atom.GetIdx() in marked:
             atom.SetBoolProp("marked", True)
-    if wrong:
+    if broken:
         molecule.UpdatePropertyCache(strict=False)
         Chem.FastFindRings(molecule)
     else:
         Chem.SanitizeMol(molecule)
-        molecule = Chem.RemoveHs(molecule)
+        with rdBase.BlockLogs():  # hydrogens without neighbours stay, which it would print
+            molecule = Chem.RemoveHs(molecule)
         if piece:
             for atom in molecule.GetAtoms():
                 atom.SetNumRadicalElectrons(0)

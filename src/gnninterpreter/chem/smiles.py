@@ -51,9 +51,9 @@ def parse_smiles(smiles: str) -> Any:
     with getattr(rdBase, "CaptureErrorLog", rdBase.BlockLogs)() as log:
         molecule = Chem.MolFromSmiles(text, sanitize=False)
     if molecule is None:
-        said = str(getattr(log, "messages", ""))
-        found = re.search(r"Parse Error: (.+?)(?: while| for|$)", said, re.M)
-        why = f": {found[1]}" if found else ""
+        told = str(getattr(log, "messages", ""))
+        said = re.search(r"Parse Error: (.+?)(?: while| for|$)", told, re.M)
+        why = f": {said[1]}" if said else ""
         raise DataError(f"{text[:60]!r} is not written as SMILES are{why}")
     with rdBase.BlockLogs():
         wrong = problem_of(molecule)

@@ -56,7 +56,7 @@ def _echo_table() -> None:
     rows = []
     for described in (json.loads((folder / name).read_text("utf-8")) for name in files):
         parts = described["scores"]
-        scores = parts.get("test") or next(iter(parts.values()), {})
+        scores: dict[str, Any] = parts.get("test") or next(iter(parts.values()), {})
         each = ("\n".join(f"{v:.2f}" for v in _known(scores, name)) for name in PER_CLASS)
         told = [f"{name} {value:.3f}" for name, value in _figures(scores).items()]
         told += [f"{scores['count']:,} graphs"] if scores else []

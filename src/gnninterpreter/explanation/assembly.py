@@ -172,8 +172,8 @@ def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
     notes, target = [], explanation.target
     if is_molecular(explanation.spec) and not rdkit_installed():
         notes.append(
-            "RDKit is not installed, so that molecules were judged by the bonds of their atoms alone "
-            "and have no formula and no SMILES: pip install 'gnninterpreter[chem]'"
+            "RDKit is not installed, so that molecules were judged by the bonds of their atoms "
+            "alone and have no formula and no SMILES: pip install 'gnninterpreter[chem]'"
         )
     if profile is None:
         return notes

@@ -36,6 +36,8 @@ TENTH = 10
 CERTAIN = 0.99
 # Candidate nodes of classes whose graphs are tiny, and what a picture can show at the most.
 LEAST_NODES, MOST_NODES = 5, 24
+# So many graphs that the model is certain of should be small enough to be compared with.
+FEWEST_SURE = 8
 TYPICALITY = "typicality."
 
 
@@ -69,11 +71,35 @@ class Profile(ByValue):
         The latter where the model is that sure of fewer than half of them: there a score of 0.99 is
         itself a sign of being unlike anything real.
         """
-        if self.score_quantiles is None or bool(torch.isnan(self.score_quantiles).any()):
-            return CERTAIN
-        if float(self.score_quantiles[50]) >= CERTAIN:
-            return CERTAIN
-        return min(CERTAIN, float(self.score_quantiles[90]))
+        return min(CERTAIN, float(self._scores[90])) if self.rarely_sure else CERTAIN
+
+    @property
+    def enough(self) -> float:
+        """Score beyond which more is no gain: halfway to the most that can be expected.
+
+        That is 1, or what the top hundredth of real graphs gets where the model is rarely sure.
+        """
+        most = float(self._scores[99]) if self.rarely_sure else 1.0
+        return self.certain + max(most - self.certain, 0.0) / 2
+
+    @property
+    def rarely_sure(self) -> bool:
+        """Whether the model gives fewer than half of the real graphs 0.99."""
+        return float(self._scores[50]) < CERTAIN
+
+    @property
+    def _scores(self) -> Tensor:
+        """Quantiles of the scores; of one that is always sure where they are not known."""
+        known = self.score_quantiles
+        return torch.ones(QUANTILES) if known is None or bool(known.isnan().any()) else known
+
+    @property
+    def most_nodes(self) -> int:
+        """Most nodes of an explanation: as many as graphs that it is compared with may have."""
+        usual = picture_nodes(self.mean_nodes)
+        if self.typicality is None:
+            return usual
+        return max(usual, self.typicality.exemplars.graphs.num_candidates)
 
     @property
     def usual_edges(self) -> float:
@@ -311,14 +337,29 @@ def _typicality(
             known.append(None)
             continue
         real = [graphs[i].clone().cpu() for i in mine.nonzero().flatten().tolist()]
-        bar = profile.certain + (1 - profile.certain) / 2
+        # Where the model is rarely sure there is no room for more than what counts as certain.
+        bar = profile.certain if profile.rarely_sure else profile.enough
+        sure = given[row][mine] >= profile.certain
+        limit = _most_nodes(
+            profile, [int(g.num_nodes or 0) for g, s in zip(real, sure, strict=True) if s]
+        )
 
         def certain(some: DenseGraphs, row: int = row, bar: float = bar) -> Tensor:
             return _scores(classifier, some, row).cpu() >= bar
 
-        limit = picture_nodes(profile.mean_nodes)
         known.append(Typicality.of(real, classifier.spec, limit, certain))
     return tuple(known) if any(known) else ()
+
+
+def _most_nodes(profile: Profile, sure: Sequence[int]) -> int:
+    """Most nodes of graphs to compare with: more than the mean where few certain ones are smaller.
+
+    Args:
+        profile: What real graphs look like.
+        sure: Nodes of those that the model is certain of.
+    """
+    usual, small = picture_nodes(profile.mean_nodes), sorted(sure)[:FEWEST_SURE]
+    return max(usual, min(small[-1], MOST_NODES)) if small else usual
 
 
 def _scores(classifier: GraphClassifier, graphs: DenseGraphs, row: int) -> Tensor:

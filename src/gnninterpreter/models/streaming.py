@@ -73,7 +73,7 @@ def _chunks(first: Iterable[Data], rest: Iterator[Data]) -> Iterator[list[Data]]
 
 
 def _sums(classifier: GraphClassifier, graphs: Sequence[Data], rows: Rows) -> Tensor:
-    """Sums over the graphs of each row: 1, nodes, edges, edges a node, its square, hits, embedding."""
+    """Sums over the graphs of each row: 1, nodes, edges, their ratio, its square, hits, rows."""
     scores = classifier.score_data(list(graphs))
     members, _, hits = rows(classifier, graphs, scores.logits.double().cpu())
     nodes = torch.tensor([node_count(graph) for graph in graphs], dtype=torch.double)

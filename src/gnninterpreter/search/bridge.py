@@ -47,8 +47,8 @@ class Bridge:
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Replace the graphs of all restarts."""
         target, n = problem.aim.target, state.graphs.num_candidates
-        fitting = [_fitting(side, n) for side in self.sides]
-        if not isinstance(target, BoundaryTarget) or fitting[0] is None or fitting[1] is None:
+        fitting = [one for side in self.sides if (one := _fitting(side, n)) is not None]
+        if not isinstance(target, BoundaryTarget) or len(fitting) < 2:
             return state
         pool = FeaturePool.of(DenseGraphs.cat([_like(one.graphs, state.graphs) for one in fitting]))
 

@@ -144,10 +144,11 @@ class _Edit:
         swap, drawn = self._does(SWAP), self._node_features(u[:, 3])
         self._put(self._does(KIND) | swap, i, torch.where(_wide(swap), old_k, drawn))
         self._put(self._does(HANG, OPEN) | swap, k, torch.where(_wide(swap), old_i, drawn))
-        if moved is not None and fresh is not None and other is not None:
+        last = self._edge_features(u[:, 5])
+        if moved is not None and fresh is not None and other is not None and last is not None:
             hung = torch.where(_wide(self._is(HANG)), other, fresh)
             fresh = torch.where(_wide(self._is(MOVE_END, OPEN)), moved, hung)
-            fresh = torch.where(_wide(self._is(SPLIT)), self._edge_features(u[:, 5]), fresh)
+            fresh = torch.where(_wide(self._is(SPLIT)), last, fresh)
         ends = torch.where(self._is(EDGE_KIND), j, k)
         self._join(self._does(MOVE_END, EDGE_KIND, ADD, HANG, OPEN, SPLIT), i, ends, fresh)
         self._join(self._does(OPEN), k, j, other)

@@ -21,9 +21,9 @@ __all__ = ["Evaluation", "Problem"]
 CHUNK, WIDE_CHUNK = 4096, 65536
 # Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
 SAMPLE_BAR = 25.0
-# Share of what certain leaves to 1 that samples must have beyond it, for rounding; a prototype is
-# sought with more, but a model that is rarely that sure would then allow no other graph.
-SAMPLE_MARGIN = 0.1
+# How far samples must be from certain to what a prototype is sought with: a little, for rounding.
+# With all of it a model that is rarely that sure would allow no other graph.
+SAMPLE_MARGIN = 0.2
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,8 @@ class Problem:
             parts = range(0, len(graphs), self.chunk)
             return torch.cat([self.good(graphs[at : at + self.chunk], new) for at in parts])
         found = self.propose(graphs, new)
-        good = found.log_score.exp() >= self.certain + SAMPLE_MARGIN * (1 - self.certain)
+        sure = self.certain + SAMPLE_MARGIN * (self.aim.enough - self.certain)
+        good = found.log_score.exp() >= sure
         rows = good.nonzero().squeeze(1)
         if not rows.numel():
             return good

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from gnninterpreter.errors import SpecError, TargetError
-from gnninterpreter.models.statistics import Profile, picture_nodes
+from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective import (
     Budget,
     Certainty,
@@ -292,7 +292,7 @@ class Recipe:
         nodes, edges = self.max_nodes or spec.max_nodes, self.max_edges
         if profile is not None:
             if nodes is None:
-                nodes = picture_nodes(profile.mean_nodes)
+                nodes = profile.most_nodes
             if edges is None:
                 edges = max(profile.usual_edges, 3.0)
         nodes = DEFAULT_NODES if nodes is None else nodes

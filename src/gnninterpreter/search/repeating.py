@@ -42,7 +42,8 @@ class Repeated:
 
     def _warm(self) -> None:
         """Make the step on a stream of its own, as a recording wants it."""
-        current, side = torch.cuda.current_stream(self._device), torch.cuda.Stream(self._device)
+        current = torch.cuda.current_stream(self._device)
+        side: torch.cuda.Stream = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
         side.wait_stream(current)
         with torch.cuda.stream(side):
             self._step()

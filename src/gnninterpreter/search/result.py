@@ -61,7 +61,7 @@ class SearchResult:
     shortcuts: DenseGraphs | None = None
 
     def ranking(self) -> list[int]:
-        """Restarts from best to worst: what may be an answer, then the mean over samples, then cost."""
+        """Restarts from best to worst: may it be an answer, mean over samples, cost."""
         shortfall = MEAN_WEIGHT * (self.certain - self.mean_score).clamp_min(0)
         shortfall = shortfall + INFEASIBLE * (~self.evaluation.feasible)
         order: list[int] = (self.evaluation.cost + shortfall).argsort().tolist()

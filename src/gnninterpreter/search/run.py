@@ -225,7 +225,7 @@ def _aim(
     aim = Aim(target, limits.max_nodes, limits.max_edges, profile)
     if profile is None or profile.typicality is None:
         return aim
-    return replace(aim, enough=profile.certain + (1 - profile.certain) / 2)
+    return replace(aim, enough=profile.enough)
 
 
 def _run(phase: Phase, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:

@@ -253,7 +253,7 @@ def nearest(rows: Tensor, bank: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Distances of each row to its nearest rows of the bank, and which these are; [rows, count]."""
     step = max(1, MOST_PAIRS // bank.size(0))
     if rows.size(0) > step:  # in parts, which bounds memory
-        parts = [nearest(part, bank, count) for part in rows.split(step)]
+        parts = [nearest(part, bank, count) for part in torch.split(rows, step)]
         return torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
     apart = (bank**2).sum(1) - 2 * (rows @ bank.T)
     count = min(count, bank.size(0))

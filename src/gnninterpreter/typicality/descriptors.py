@@ -175,7 +175,7 @@ def _whole(
 def _means(values: list[Tensor], here: Tensor, count: Tensor) -> tuple[Tensor, ...]:
     """Means over the nodes that are there, of several blocks; [B, columns] each."""
     total = (torch.cat(values, dim=2) * here).sum(1) / count.unsqueeze(1)
-    return total.split([part.size(2) for part in values], dim=1)
+    return torch.split(total, [part.size(2) for part in values], dim=1)
 
 
 def _histogram(degree: Tensor, presence: Tensor, count: Tensor) -> Tensor:

@@ -55,8 +55,8 @@ class Typicality(ByValue):
         Returns:
             What was learned; None where there are too few graphs to compare with.
         """
-        # Where columns follow from the graph few graphs are possible at all, so that a search has to
-        # begin at real ones; how typical an answer is, is then not told.
+        # Where columns follow from the graph few graphs are possible at all, so that a search has
+        # to begin at real ones; how typical an answer is, is then not told.
         if len(graphs) < (2 if spec.derived else FEWEST_GRAPHS):
             return None
         real = references(graphs, spec, max_nodes, certain)

@@ -152,7 +152,8 @@ class Backend:
             "legend": describe_legend(self.spec),
             "box": list(BOX),
             "most_nodes": MOST_NODES,
-            "similarity": self.statistics is not None and self.classifier.task.exclusive,
+            "similarity": self.statistics is not None
+            and self.classifier.task is not Task.REGRESSION,
             "rule": self.oracle is not None,
             "molecules": self.company.molecules,
             "real": len(self.company.real),

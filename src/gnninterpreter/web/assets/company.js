@@ -48,7 +48,7 @@ const Company = (spec, { open, tell }) => {
       ...found.map(({ number, alike, label, svg }) => {
         const button = make("button", "tile");
         Object.assign(button, { type: "button", title: `Open real graph ${number}`, innerHTML: svg });
-        button.append(make("span", "meaning", `${label} · alike ${alike.toFixed(2)}`));
+        button.append(make("span", "meaning", `${label ? `${label} · ` : ""}alike ${alike.toFixed(2)}`));
         button.addEventListener("click", () => real(number));
         return button;
       })

@@ -1,0 +1,53 @@
+"""A step that is made again and again."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from gnninterpreter.distribution import Streams
+from gnninterpreter.search.repeating import Repeated
+
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+
+
+def _add(count: torch.Tensor) -> None:
+    count.add_(1.0)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_a_step_is_made_as_often_as_asked_for(name: str) -> None:
+    device = torch.device(name)
+    count = torch.zeros(1, device=device)
+    again = Repeated(lambda: _add(count), device)
+    again(5)
+    again(3)
+    assert float(count) == 8
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_one_that_waits_for_the_device_is_made_too(name: str) -> None:
+    device = torch.device(name)
+    count = torch.zeros(1, device=device)
+
+    def step() -> None:
+        count.add_(float(count.sum()) + 1.0)
+
+    Repeated(step, device)(6)
+    assert float(count) == 63
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_every_time_other_numbers_are_drawn(name: str) -> None:
+    device = torch.device(name)
+    streams = Streams(0, 2, device=device)
+    drawn = torch.zeros(8, 2, device=device)
+    place = torch.zeros(1, dtype=torch.long, device=device)
+
+    def step() -> None:
+        streams.advance()
+        drawn.index_copy_(0, place, streams.uniform(1).t())
+        place.add_(1)
+
+    Repeated(step, device)(8)
+    assert drawn.unique().numel() == 16
