@@ -36,7 +36,7 @@ def typicality(target: int = CYCLE) -> Typicality:
     return found
 
 
-def known_problem(target: int = CYCLE, *, statistics: bool = True, nodes: int = 10) -> Problem:
+def known_problem(target: int = CYCLE, *, statistics: bool = True, nodes: int = 12) -> Problem:
     """A class of the model, as `search` asks for it."""
     classifier, figures = known_shapes()
     profile = figures.profile(target) if statistics else None

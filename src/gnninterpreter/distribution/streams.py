@@ -107,8 +107,8 @@ class Streams:
         Args:
             shape: How many for each restart.
             dtype: Their type.
-            places: Place of each among the next `SPAN` numbers of its stream, [*shape]; one after
-                the other when omitted.
+            places: Place of each among the next `SPAN` numbers of its stream, as many as
+                ``shape`` says; one after the other when omitted.
         """
         count = math.prod(shape)
         first = self.keys + _wrapped((self.position + 1) * _GOLDEN)
