@@ -58,7 +58,8 @@ class Stack(nn.Module):
         if batch is None:
             batch = x.new_zeros(x.size(0), dtype=torch.long)
         for layer in self.layers:
-            x = torch.relu(layer(x, edge_index))
+            more = (batch,) if isinstance(layer, Lifted) else ()
+            x = torch.relu(layer(x, edge_index, *more))
         found: Tensor = self.out(self.readout(x, batch))
         return found
 
@@ -72,9 +73,9 @@ class Lifted(nn.Module):
         self.lift = nn.Linear(inside, WIDTH) if inside != WIDTH else nn.Identity()
         self.layer = GPSConv(WIDTH, GINConv(mlp(WIDTH, WIDTH)), heads=4, norm=None)
 
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        """Return features of all nodes."""
-        found: Tensor = self.layer(self.lift(x), edge_index)
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        """Return features of all nodes; attention stays within a graph."""
+        found: Tensor = self.layer(self.lift(x), edge_index, batch)
         return found
 
 
