@@ -13,8 +13,6 @@ import torch
 
 from gnninterpreter.errors import GNNInterpreterError, OutputError, SpecError
 
-__all__ = ["device_of", "folded", "path_of", "real_number", "several", "whole_number"]
-
 
 def whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
     """Check a whole number between two bounds."""

@@ -8,8 +8,6 @@ from torch import Tensor
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Categorical
 
-__all__ = ["choose", "compact", "repeat", "replaced", "widened", "with_varied_absent_nodes"]
-
 
 def present_nodes(graphs: DenseGraphs) -> Tensor:
     """Which nodes an edge touches, [B, N]."""

@@ -10,8 +10,6 @@ from typing import Any
 import torch
 from torch_geometric.data import Data
 
-__all__ = ["ByValue", "equal"]
-
 
 class ByValue:
     """Base of dataclasses (made with ``eq=False``) that are equal where all their fields are."""

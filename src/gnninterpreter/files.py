@@ -18,8 +18,6 @@ from typing import Any
 
 from gnninterpreter.errors import OutputError
 
-__all__ = ["atomic_path", "finite", "read_file", "read_json", "write_atomically"]
-
 MOST_BYTES = 256 * 2**20
 MOST_TENSOR_BYTES = 16 * 2**30
 # Ours are six deep. What walks through nested values may not run out of stack.

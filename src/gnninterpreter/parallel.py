@@ -27,8 +27,6 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from gnninterpreter.errors import SpecError
 
-__all__ = ["Outcome", "Processes", "Workers", "call", "limit_threads", "map_jobs", "run_jobs"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -12,20 +12,6 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, get_args, get_type_hints
 
-__all__ = [
-    "Check",
-    "anything",
-    "either",
-    "listed",
-    "number",
-    "optional",
-    "record",
-    "text",
-    "truth",
-    "typed",
-    "whole",
-]
-
 Check = Callable[[Any, str], Any]
 LARGEST = 2**63 - 1
 LARGEST_FLOAT = sys.float_info.max

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["provide", "view"]
-
 _views: dict[str, Callable[..., Any]] = {}
 
 

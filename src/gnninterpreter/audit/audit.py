@@ -29,8 +29,6 @@ from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective import BoundaryTarget, ClassTarget
 from gnninterpreter.objective.question import YES, as_question
 
-__all__ = ["audit"]
-
 # Graphs to choose from for each that things are joined to: classes may be rare.
 POOL = 6
 MOST_HOSTS = 100_000

@@ -19,8 +19,6 @@ from gnninterpreter.evidence.thresholds import PROBABLE
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import DenseGraphs
 
-__all__ = ["SmallChange", "small_change_findings", "smallest_change"]
-
 MOST_CHANGES = 4
 BEAM = 6
 MOST_PAIRS = 30_000

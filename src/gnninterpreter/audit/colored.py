@@ -21,8 +21,6 @@ from gnninterpreter.graphs import node_rows
 from gnninterpreter.isomorphism import LabelledGraph, digest
 from gnninterpreter.spec import Categorical, GraphSpec
 
-__all__ = ["ColoredGraph", "wl_colors"]
-
 Edge = tuple[int, int]
 
 

@@ -10,8 +10,6 @@ from torch_geometric.data import Data
 
 from gnninterpreter.audit.findings import Severity
 
-__all__ = ["Comparison", "Flips", "matched_p_value"]
-
 # By how much more than random graphs do, on average, for each severity.
 LIMITS = {Severity.HIGH: 0.5, Severity.MEDIUM: 0.2, Severity.LOW: 0.05}
 FOOLING = 0.5

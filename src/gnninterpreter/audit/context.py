@@ -17,8 +17,6 @@ from gnninterpreter.errors import DataError, MissingExtraError
 from gnninterpreter.evidence.thresholds import EXACT_RULE
 from gnninterpreter.models.classifier import GraphClassifier
 
-__all__ = ["Context", "in_turn"]
-
 T = TypeVar("T")
 
 

@@ -11,8 +11,6 @@ from gnninterpreter.audit.context import Context
 from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
 from gnninterpreter.graphs import random_graphs
 
-__all__ = ["default_class", "random_questions"]
-
 SIZES = (4, 6, 9, 13, 18, 24)
 EACH = 50
 DEFAULT_SHARE = 0.8

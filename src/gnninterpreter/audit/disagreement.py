@@ -8,8 +8,6 @@ from gnninterpreter.evidence.evidence import written
 from gnninterpreter.evidence.thresholds import OUTLYING_PERCENTILE, PROBABLE
 from gnninterpreter.explanation import Explanation
 
-__all__ = ["disagreements"]
-
 SHOWN = 3
 
 

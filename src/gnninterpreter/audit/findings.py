@@ -13,8 +13,6 @@ from gnninterpreter.explanation import ExplanationSet
 from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Audit", "Evidence", "Finding", "Kind", "Severity"]
-
 KIND, SCHEMA = "gnninterpreter audit", 1
 
 

@@ -18,8 +18,6 @@ from gnninterpreter.evidence.joining import join_each
 from gnninterpreter.graphs import random_graphs
 from gnninterpreter.spec.derived import cleared, completed
 
-__all__ = ["count_flips", "families", "lookalike_findings"]
-
 KEPT = 200
 EACH = 8
 # Random graphs to compare with, at the fewest: then even a single look-alike can be told from them.

@@ -15,8 +15,6 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 
-__all__ = ["host_graphs"]
-
 FRESH_SEED = 101
 RANDOM_NODES = 12
 

@@ -13,8 +13,6 @@ from gnninterpreter.files import read_json
 from gnninterpreter.interchange import graph_from_json
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["load_graphs"]
-
 FILE = "audit.json"
 # Hosts come from the user's own data, so that there is no size that would be too large.
 MOST = 10**7

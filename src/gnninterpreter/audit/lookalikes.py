@@ -29,8 +29,6 @@ from gnninterpreter.audit.colored import ColoredGraph, wl_colors
 from gnninterpreter.errors import SpecError
 from gnninterpreter.isomorphism import GraphNumbers
 
-__all__ = ["KINDS", "covers", "distinct_graphs", "lifts", "lookalikes", "switches"]
-
 Edge = tuple[int, int]
 
 KINDS = ("cover", "switch")

@@ -17,8 +17,6 @@ from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
 from gnninterpreter.audit.patterns import Pattern
 from gnninterpreter.evidence.joining import join_each
 
-__all__ = ["contrasts", "missed_findings"]
-
 KEPT = 200
 LIMITS = {Severity.HIGH: 0.5, Severity.MEDIUM: 0.2, Severity.LOW: 0.05}
 

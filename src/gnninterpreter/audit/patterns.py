@@ -21,8 +21,6 @@ from gnninterpreter.datasets.motif import COLORS, MOTIFS
 from gnninterpreter.datasets.mutag import ATOMS
 from gnninterpreter.datasets.shape import Edges, grid, lollipop, star, wheel
 
-__all__ = ["Paste", "Pattern", "true_patterns"]
-
 Paste = Callable[[Data, Data, np.random.Generator], Data]
 """Puts a pattern (second argument) into a graph (first)."""
 

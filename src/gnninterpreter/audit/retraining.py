@@ -18,8 +18,6 @@ from gnninterpreter.models import Bundle
 from gnninterpreter.training.statistics import training_statistics
 from gnninterpreter.training.trainer import EpochReport, TrainingConfig, train
 
-__all__ = ["retrain"]
-
 FIELDS = ("x", "edge_index", "edge_attr", "y")
 
 

@@ -13,8 +13,6 @@ from torch_geometric.data import Data
 
 from gnninterpreter.evidence import rule_of
 
-__all__ = ["Oracle", "is_rule_of_thumb", "oracle_of", "rule_agreement"]
-
 Oracle = Callable[[Data], int]
 
 

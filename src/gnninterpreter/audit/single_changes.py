@@ -20,8 +20,6 @@ from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.spec import Block, Categorical
 
-__all__ = ["SingleChanges", "single_changes"]
-
 # Features of a new node or edge with more combinations than these are not all tried.
 MOST_OPTIONS = 32
 

@@ -31,8 +31,6 @@ from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Baseline", "Drawing"]
-
 KEPT = 8
 
 

@@ -12,8 +12,6 @@ from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.target import Target
 
-__all__ = ["Random"]
-
 
 @dataclass(frozen=True)
 class Random(Baseline):

@@ -21,8 +21,6 @@ from gnninterpreter.chem.molecules import build, problem, to_rdkit
 from gnninterpreter.chem.reading import ORDERS, is_molecular, reading_of
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Molecule", "formula_svg", "places", "read_molecule"]
-
 SIZE = (300, 210)
 # In pixels: pieces of a few atoms are not blown up.
 LONGEST_BOND = 44

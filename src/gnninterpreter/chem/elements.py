@@ -7,8 +7,6 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-__all__ = ["MUTAG_VALENCIES", "SYMBOLS", "Atom", "colour", "most_bonds", "parse_atom"]
-
 _TABLE = (
     "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se "
     "Br Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy "

@@ -32,8 +32,6 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.spec import Derived, GraphSpec
 from gnninterpreter.spec.derived import register_derived
 
-__all__ = ["featurise", "graph_of"]
-
 Array = NDArray[np.float64]
 Bonds = tuple[tuple[int, int, str | None], ...]
 

@@ -20,20 +20,6 @@ from gnninterpreter.errors import DataError, MissingExtraError
 from gnninterpreter.graphs import node_rows, table
 from gnninterpreter.spec import GraphSpec
 
-__all__ = [
-    "LENT",
-    "build",
-    "is_valid",
-    "possible",
-    "problem",
-    "problem_of",
-    "rdkit_chem",
-    "rdkit_installed",
-    "sanitized",
-    "to_rdkit",
-    "to_smiles",
-]
-
 MOST_MENDED = 3
 """Hydrogens that are put on the aromatic nitrogens of one molecule, at the most."""
 LENT = {"N": 1, "O": 1, "B": -1}

@@ -14,8 +14,6 @@ from typing import Any
 from gnninterpreter.chem.elements import SYMBOLS
 from gnninterpreter.errors import SpecError
 
-__all__ = ["PRESETS", "Feature", "Preset", "preset"]
-
 Property = Callable[[Any], Any]
 
 ATOM_PROPERTIES: dict[str, Property] = {

@@ -18,16 +18,6 @@ from gnninterpreter.chem.elements import Atom, parse_atom
 from gnninterpreter.graphs import codes, node_rows
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
-__all__ = [
-    "FUNCTION",
-    "ORDERS",
-    "Column",
-    "Reading",
-    "atom_block",
-    "is_molecular",
-    "reading_of",
-]
-
 ORDERS = {"single": 1.0, "double": 2.0, "triple": 3.0, "aromatic": 1.5}
 """Bonds that are understood, and what each takes of an atom's valence."""
 

@@ -17,8 +17,6 @@ from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSp
 from gnninterpreter.spec.derived import fill
 from gnninterpreter.spec.inference import register_recogniser
 
-__all__ = ["agreement", "preset_spec", "recognise", "spec_of"]
-
 LOOKED_AT = 40
 """Graphs that a featuriser is tried on."""
 ENOUGH = 0.9

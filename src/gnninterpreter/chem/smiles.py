@@ -32,8 +32,6 @@ from gnninterpreter.files import MOST_BYTES, read_file
 from gnninterpreter.interchange import graph_from_json
 from gnninterpreter.spec import Derived, GraphList, GraphSpec
 
-__all__ = ["Refused", "SmilesTable", "from_smiles", "parse_smiles", "read_smiles"]
-
 LONGEST = 2000
 """Characters of a SMILES that are read; longer ones are no drugs."""
 MOST_TOLD = 5

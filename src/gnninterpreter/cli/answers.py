@@ -14,15 +14,6 @@ from gnninterpreter.report.words import (
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
 
-__all__ = [
-    "answers_json",
-    "core_cell",
-    "given_cell",
-    "prototype_cell",
-    "shortcut_lines",
-    "typical_cell",
-]
-
 EXEMPLARS = 5
 UNCHECKED = "not checked"
 

@@ -23,8 +23,6 @@ from gnninterpreter.cli.sweep import sweep
 from gnninterpreter.cli.train import train
 from gnninterpreter.cli.tune import tune
 
-__all__ = ["app", "run"]
-
 app = typer.Typer(
     name="gnninterpreter",
     help="Show what a trained graph neural network has really learned.",

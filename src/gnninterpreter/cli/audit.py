@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from gnninterpreter.audit import Audit
     from gnninterpreter.models import Bundle
 
-__all__ = ["AUDIT", "audit", "whole_folder"]
-
 AUDIT = "audit.json"
 FOUND = 1
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from gnninterpreter.parallel import Workers
 
-__all__ = ["bench"]
-
 bench = typer.Typer(name="bench", help="Measure how well explaining works.", no_args_is_help=True)
 
 Out = Annotated[Path, typer.Option("--out", help="JSON file of rows.")]

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from gnninterpreter.explanation import ExplanationSet
     from gnninterpreter.explanation.compare import Comparison
 
-__all__ = ["compare"]
-
 
 def _side_argument(letter: str) -> object:
     return typer.Argument(

@@ -10,8 +10,6 @@ import typer
 from gnninterpreter.cli.failing import plainly
 from gnninterpreter.cli.options import Json
 
-__all__ = ["data"]
-
 data = typer.Typer(name="data", help="Look at the data sets.", no_args_is_help=True)
 
 

@@ -10,8 +10,6 @@ import typer
 from gnninterpreter.cli.explain import explain
 from gnninterpreter.cli.options import Iterations, Json, Overwrite, Quiet, Restarts, Seed
 
-__all__ = ["demo"]
-
 MODEL = "shape"
 
 

@@ -24,8 +24,6 @@ from gnninterpreter.parallel import limit_threads
 if TYPE_CHECKING:
     from gnninterpreter.search import Recipe
 
-__all__ = ["explain"]
-
 
 def explain(
     model: Annotated[

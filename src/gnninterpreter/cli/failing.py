@@ -14,8 +14,6 @@ import typer
 
 from gnninterpreter.errors import GNNInterpreterError
 
-__all__ = ["INTERRUPTED", "USER_ERROR", "plainly"]
-
 USER_ERROR = 2
 # What a shell reports for a process that SIGINT ended: 128 + 2.
 INTERRUPTED = 130

@@ -14,8 +14,6 @@ from gnninterpreter.cli.options import Json
 if TYPE_CHECKING:
     from gnninterpreter.models import Bundle
 
-__all__ = ["models"]
-
 PER_CLASS = ("f1", "roc_auc")
 
 

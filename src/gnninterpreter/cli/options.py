@@ -11,22 +11,6 @@ import typer
 if TYPE_CHECKING:
     from gnninterpreter.explanation import ExplanationSet
 
-__all__ = [
-    "Address",
-    "Forward",
-    "Iterations",
-    "Json",
-    "Overwrite",
-    "Quiet",
-    "Restarts",
-    "Run",
-    "Seed",
-    "explained_model",
-    "labelled_graphs",
-    "names_of",
-    "opened_run",
-]
-
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.", show_default=False)]
 Forward = Annotated[
     str | None,

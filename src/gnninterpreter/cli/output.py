@@ -23,18 +23,6 @@ if TYPE_CHECKING:
     from gnninterpreter.evidence import Verdict
     from gnninterpreter.explanation import ExplanationSet
 
-__all__ = [
-    "REPORT",
-    "check_output",
-    "echo_json",
-    "echo_table",
-    "only_results",
-    "print_table",
-    "verdict_text",
-    "with_graphs",
-    "write_output",
-]
-
 REPORT = "report.html"
 STYLES = {"good": "green", "caution": "yellow", "bad": "bold red"}
 

@@ -11,8 +11,6 @@ import typer
 from gnninterpreter.cli.options import Address, Json
 from gnninterpreter.parallel import limit_threads
 
-__all__ = ["Study", "paper"]
-
 
 class Study(str, Enum):
     """The parts of the evaluation."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
     from gnninterpreter.search import Snapshot
 
-__all__ = ["LiveProgress"]
-
 WAITING = "waiting"
 SEARCHING = "searching"
 PHASES = {

@@ -17,8 +17,6 @@ from gnninterpreter.cli.options import (
 )
 from gnninterpreter.parallel import limit_threads
 
-__all__ = ["report"]
-
 
 def report(
     run: Run,

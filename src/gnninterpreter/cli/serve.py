@@ -13,8 +13,6 @@ from gnninterpreter.cli.options import Forward, Run, explained_model, labelled_g
 from gnninterpreter.errors import ModelError, OutputError
 from gnninterpreter.parallel import limit_threads
 
-__all__ = ["serve"]
-
 GRACE = 5.0
 """Seconds that searches have to end when the server does."""
 

@@ -16,8 +16,6 @@ from gnninterpreter.parallel import limit_threads
 if TYPE_CHECKING:
     from gnninterpreter.sweep import Tally
 
-__all__ = ["Engine", "EngineName", "Jobs", "sweep", "telling"]
-
 FAILED = 1
 SHOWN = 5
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from gnninterpreter.models.scores import ModelScores
     from gnninterpreter.training.trainer import EpochReport
 
-__all__ = ["train"]
-
 
 def train(
     name: Annotated[

@@ -14,8 +14,6 @@ from gnninterpreter.parallel import limit_threads
 if TYPE_CHECKING:
     from gnninterpreter.sweep.tune import Trial
 
-__all__ = ["tune"]
-
 
 def tune(
     spec: Annotated[

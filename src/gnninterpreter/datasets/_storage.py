@@ -14,15 +14,6 @@ from torch import Tensor
 
 from gnninterpreter.files import atomic_path, read_file
 
-__all__ = [
-    "below",
-    "cache_folder",
-    "pack_tensors",
-    "read_tensors",
-    "unpack_tensors",
-    "write_tensors",
-]
-
 CACHE_VARIABLE = "GNNINTERPRETER_CACHE"
 # What a few hundred kilobytes may grow to when they are unpacked.
 MOST_UNPACKED = 2**28

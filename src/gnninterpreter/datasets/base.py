@@ -24,8 +24,6 @@ from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["DrawnDataset", "ExplainableDataset", "undirected_graph"]
-
 FIELDS = ("x", "edge_index", "edge_attr", "y")
 
 

@@ -12,8 +12,6 @@ from gnninterpreter.datasets.rome import BaseGraph
 from gnninterpreter.datasets.rome_base import RomeDataset
 from gnninterpreter.spec import Categorical, GraphSpec
 
-__all__ = ["ColorConsistency", "inconsistent_edges"]
-
 NODE_COLORS = ("red", "green", "blue")
 EDGE_COLORS = ("red", "green", "blue", "yellow", "cyan", "magenta")
 CONSISTENT, INCONSISTENT = 0, 1

@@ -15,8 +15,6 @@ from gnninterpreter.datasets.rome import BaseGraph
 from gnninterpreter.datasets.rome_base import RomeDataset
 from gnninterpreter.spec import Categorical, GraphSpec
 
-__all__ = ["Cyclicity"]
-
 Edge = tuple[int, int]
 
 RED, GREEN = 0, 1

@@ -14,8 +14,6 @@ import networkx as nx
 import torch
 from torch_geometric.data import Data
 
-__all__ = ["FamilyMatch", "adjacency", "count_cycles", "nearest_family"]
-
 Neighbors = Mapping[int, set[int]]
 
 # A little over the generator's 0.2, for members that are found only in part.

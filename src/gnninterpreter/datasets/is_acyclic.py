@@ -18,8 +18,6 @@ from gnninterpreter.datasets.families import count_cycles
 from gnninterpreter.datasets.shape import Edges, grid, star, wheel
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["IsAcyclic", "circular_ladder", "cycle", "full_tree"]
-
 CYCLIC, ACYCLIC = 0, 1
 FAMILY_WEIGHTS = (0.51, 0.163, 0.163, 0.164)  # cycle, wheel, circular ladder, grid
 

@@ -9,8 +9,6 @@ from gnninterpreter.datasets.base import ExplainableDataset
 from gnninterpreter.datasets.splits import Split, grouped_split
 from gnninterpreter.errors import DataError
 
-__all__ = ["BONDS", "MolecularDataset", "structure_keys"]
-
 BONDS = ("single", "double", "triple")
 """Bonds of a Kekule structure, in which the valence of an atom is the sum of its bonds."""
 

@@ -24,8 +24,6 @@ from gnninterpreter.datasets.published import PublishedFile
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import Categorical, GraphSpec
 
-__all__ = ["BBBP", "ESOL", "Tox21"]
-
 HOME = "https://deepchemdata.s3-us-west-1.amazonaws.com/datasets/"
 COMMON = ("C", "N", "O", "F", "P", "S", "Cl", "Br", "I", "N+", "O-")
 # With these, 99% of Tox21 is kept: what is left out are salts and complexes of metals.

@@ -6,8 +6,6 @@ from torch_geometric.data import Data
 
 from gnninterpreter.datasets.families import adjacency, count_cycles
 
-__all__ = ["looks_mutagenic", "nitro_groups"]
-
 NITROGEN, OXYGEN = 1, 2
 
 

@@ -14,8 +14,6 @@ from gnninterpreter.datasets.rome import BaseGraph
 from gnninterpreter.datasets.rome_base import RomeDataset
 from gnninterpreter.spec import Categorical, GraphSpec
 
-__all__ = ["MOTIFS", "Motif", "find_motifs"]
-
 Edge = tuple[int, int]
 
 COLORS = ("red", "orange", "green", "blue", "purple")

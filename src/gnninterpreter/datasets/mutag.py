@@ -21,8 +21,6 @@ from gnninterpreter.datasets.published import data_folder
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import Categorical, GraphSpec
 
-__all__ = ["ATOMS", "BONDS", "MUTAG"]
-
 ATOMS = ("C", "N", "O", "F", "I", "Cl", "Br")
 BONDS = ("aromatic", "single", "double", "triple")
 NUM_GRAPHS = 188

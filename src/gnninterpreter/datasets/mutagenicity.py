@@ -21,8 +21,6 @@ from gnninterpreter.datasets.published import PublishedFile
 from gnninterpreter.datasets.toxicophores import toxicophores_in
 from gnninterpreter.spec import Categorical, GraphSpec
 
-__all__ = ["ATOMS", "Mutagenicity"]
-
 ATOMS = ("C", "O", "Cl", "H", "N", "F", "Br", "S", "P", "I", "Na", "K", "Li", "Ca")
 _PARTS = ("A", "graph_indicator", "graph_labels", "node_labels", "edge_labels")
 

@@ -20,8 +20,6 @@ from pathlib import Path
 from gnninterpreter.errors import DataError
 from gnninterpreter.files import atomic_path, read_file
 
-__all__ = ["DATA_VARIABLE", "MissingFileError", "PublishedFile", "data_folder"]
-
 DATA_VARIABLE = "GNNINTERPRETER_DATA"
 
 MOST_BYTES = 2**28

@@ -12,13 +12,6 @@ from xml.etree import ElementTree
 from gnninterpreter.datasets.published import MissingFileError, PublishedFile
 from gnninterpreter.errors import DataError
 
-__all__ = [
-    "BaseGraph",
-    "find_archive",
-    "parse_graphml",
-    "read_archive",
-]
-
 ARCHIVE = "rome-graphml.tgz"
 SHA256 = "84de549313c79048d0e8157727f3e71aea6caf859336d1e790099110d55dc592"
 URL = "https://www.graphdrawing.org/download/rome-graphml.tgz"

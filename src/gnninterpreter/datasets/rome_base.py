@@ -24,8 +24,6 @@ from gnninterpreter.datasets.rome import (
 from gnninterpreter.datasets.rome_like import synthetic_graph
 from gnninterpreter.errors import DataError
 
-__all__ = ["RomeDataset"]
-
 BASES = ("auto", "rome", "synthetic")
 
 logger = logging.getLogger(__name__)

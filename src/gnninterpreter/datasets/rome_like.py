@@ -6,8 +6,6 @@ import numpy as np
 
 from gnninterpreter.datasets.rome import BaseGraph
 
-__all__ = ["synthetic_graph"]
-
 # Measured on the 11,534 Rome graphs: numbers of nodes at every twentieth quantile, ...
 SIZE_QUANTILES = (
     10, 14, 17, 22, 29, 35, 37, 39, 40, 43, 47, 53, 58, 62, 68, 74, 79, 86, 92, 96, 100

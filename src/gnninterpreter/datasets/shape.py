@@ -11,8 +11,6 @@ from torch_geometric.data import Data
 from gnninterpreter.datasets.base import DrawnDataset, undirected_graph
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Shape", "grid", "lollipop", "star", "wheel"]
-
 Edges = list[tuple[int, int]]
 """Each edge once, the smaller end first."""
 

@@ -9,8 +9,6 @@ from torch import Tensor
 
 from gnninterpreter.errors import DataError
 
-__all__ = ["Split", "folds", "grouped_split", "stratified_split"]
-
 SHARES = (0.1, 0.1)
 
 

@@ -9,8 +9,6 @@ from torch_geometric.data import Data
 
 from gnninterpreter.datasets.base import ExplainableDataset
 
-__all__ = ["summarize"]
-
 
 def summarize(dataset: ExplainableDataset, *, oracle_graphs: int | None = None) -> dict[str, Any]:
     """Count what a table of data sets shows.

@@ -19,8 +19,6 @@ from gnninterpreter.datasets.published import DATA_VARIABLE, data_folder
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["load_toxicophores", "toxicophores_in"]
-
 FILE = "toxicophores.csv"
 RULES = "Genotoxic-Carcinogenicity"
 

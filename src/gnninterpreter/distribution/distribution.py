@@ -29,8 +29,6 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
-__all__ = ["GraphDistribution"]
-
 
 @dataclass(eq=False)
 class GraphDistribution(ByValue):

@@ -12,14 +12,6 @@ from gnninterpreter.distribution.streams import Streams
 from gnninterpreter.graphs import bounds
 from gnninterpreter.spec import Block, Categorical
 
-__all__ = [
-    "categorical_bits",
-    "drawn_values",
-    "latent_of",
-    "most_probable_values",
-    "relaxed_values",
-]
-
 # Which numbers of a stream are drawn, by how many each draw takes; see `draw_places`.
 Places = Callable[[int], Tensor]
 # Categories up to which a softmax along the other dimension is the faster one on a CPU.

@@ -15,8 +15,6 @@ from gnninterpreter.distribution.distribution import GraphDistribution
 from gnninterpreter.distribution.pairs import pair_ends, pair_places
 from gnninterpreter.graphs import DenseGraphs
 
-__all__ = ["Narrowing"]
-
 # An edge less probable than this is never drawn.
 NEVER = 1e-7
 

@@ -7,8 +7,6 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-__all__ = ["draw_places", "pair_ends", "pair_places"]
-
 
 @lru_cache(maxsize=64)
 def pair_ends(size: int, directed: bool, device: torch.device) -> tuple[Tensor, Tensor]:

@@ -13,8 +13,6 @@ from gnninterpreter.distribution.streams import Streams
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
-__all__ = ["around_density", "around_graphs", "centred", "from_graphs", "uniform_start"]
-
 # Least size of the logits of a distribution that is centred on a graph.
 LEAST = 1.0
 

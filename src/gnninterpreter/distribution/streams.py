@@ -14,8 +14,6 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-__all__ = ["Streams", "mix"]
-
 # Constants of the SplitMix64 generator, as signed 64-bit integers.
 _GOLDEN = 0x9E3779B97F4A7C15 - (1 << 64)
 _MIX_1 = 0xBF58476D1CE4E5B9 - (1 << 64)

@@ -20,8 +20,6 @@ from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.head import scores_of_embeddings
 from gnninterpreter.objective import BoundaryTarget
 
-__all__ = ["adjacency", "boundary_checks", "complexity", "margin", "thickness"]
-
 CLEARLY = 0.75
 POINTS = 50
 PAIRS = 100

@@ -11,8 +11,6 @@ from typing import Any
 
 from gnninterpreter.errors import CheckpointError
 
-__all__ = ["NO_REAL_GRAPHS", "Check", "Evidence", "written"]
-
 
 @dataclass(frozen=True)
 class Check:

@@ -16,8 +16,6 @@ from torch_geometric.nn import MessagePassing
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.frozen import hooked
 
-__all__ = ["familiarity", "node_activations"]
-
 # Fewer real graphs say nothing about how far they lie from each other; more say the same.
 FEWEST, MOST = 10, 64
 # Channels that hardly move over real nodes would make noise count as much as signal.

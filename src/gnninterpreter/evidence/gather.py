@@ -19,8 +19,6 @@ from gnninterpreter.models.statistics import Profile
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
 
-__all__ = ["evidence_of"]
-
 
 def evidence_of(
     explanation: Explanation,

@@ -15,8 +15,6 @@ from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.derived import completed
 
-__all__ = ["ClassCounts", "class_counts", "flip_rate", "join", "join_each"]
-
 
 @dataclass(frozen=True)
 class ClassCounts:

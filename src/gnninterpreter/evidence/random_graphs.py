@@ -18,15 +18,6 @@ from gnninterpreter.graphs import encode
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 from gnninterpreter.spec.derived import completed
 
-__all__ = [
-    "KINDS",
-    "gabriel_edges",
-    "gilbert_edges",
-    "random_baseline",
-    "random_features",
-    "random_of_size",
-]
-
 Edge = tuple[int, int]
 
 KINDS = ("gabriel", "gilbert")

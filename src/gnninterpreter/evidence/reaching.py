@@ -23,8 +23,6 @@ from gnninterpreter.objective import Target, ValueTarget
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
 
-__all__ = ["Case", "among_real", "certain", "certain_samples", "found", "percent", "reached"]
-
 
 @dataclass(frozen=True)
 class Case:

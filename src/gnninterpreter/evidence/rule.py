@@ -11,8 +11,6 @@ from torch_geometric.data import Data
 from gnninterpreter.datasets import NAMES, dataset_class
 from gnninterpreter.models import Bundle
 
-__all__ = ["Rule", "rule_of"]
-
 
 @dataclass(frozen=True)
 class Rule:

@@ -11,8 +11,6 @@ from typing import Any
 
 from gnninterpreter.evidence.evidence import Check, Evidence
 
-__all__ = ["TOLD", "TRUSTWORTHY", "WORDS", "Verdict", "verdict_on"]
-
 TRUSTWORTHY = "trustworthy"
 UNCOMPARED = "certain, but not compared with data"
 INCOMPLETE = "certain, but not checked in full"

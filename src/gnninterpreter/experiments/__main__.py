@@ -14,8 +14,6 @@ import torch
 
 from gnninterpreter.experiments import realism, robustness
 
-__all__ = ["main"]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and write the file, without the command line's packages."""

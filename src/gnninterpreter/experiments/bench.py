@@ -19,8 +19,6 @@ from gnninterpreter.fingerprints import versions
 from gnninterpreter.parallel import Workers
 from gnninterpreter.schema import listed, typed
 
-__all__ = ["Bench"]
-
 CACHE = "cache"
 Row = TypeVar("Row")
 

@@ -14,8 +14,6 @@ from gnninterpreter.spec import PALETTE
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["heat_map", "log_lines", "new_figure", "save", "seed_chart"]
-
 INK, FAINT, RULE = "#16202c", "#5b6673", "#dfe4e8"
 REACHED, MISSED = "#0072B2", "#D55E00"
 # Levels of probability with a line of their own; all above the last count as that.

@@ -21,8 +21,6 @@ from gnninterpreter.files import atomic_path, finite, read_json
 from gnninterpreter.fingerprints import code_fingerprint, versions
 from gnninterpreter.parallel import Workers, map_jobs
 
-__all__ = ["Computation", "Store"]
-
 PACKAGE = "gnninterpreter.experiments"
 
 

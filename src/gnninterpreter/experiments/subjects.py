@@ -22,8 +22,6 @@ from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.references import load_data, load_model
 from gnninterpreter.spec import GraphSpec, graph_list
 
-__all__ = ["Subject", "fingerprint", "names_of", "subject", "targets_of"]
-
 # A model of one's own and its graphs, both as ``package.module:name``.
 SEPARATOR = "@"
 

@@ -24,8 +24,6 @@ from gnninterpreter.objective import Aim, Proposals, violation
 from gnninterpreter.search import History, SearchResult
 from gnninterpreter.typicality import FEWEST_GRAPHS
 
-__all__ = ["explanation_of", "similarities"]
-
 SAMPLES = 1000
 
 

@@ -23,8 +23,6 @@ from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.spec import graph_list
 from gnninterpreter.views import view
 
-__all__ = ["ClassComparison", "Comparison", "compare"]
-
 SAMPLES = 100
 
 

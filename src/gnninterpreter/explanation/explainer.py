@@ -14,8 +14,6 @@ from gnninterpreter.explanation.explanation_set import ExplanationSet
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Explainer", "versions"]
-
 
 class Explainer(Protocol):
     """Anything that is called like `gnninterpreter.explain` and returns what it returns.

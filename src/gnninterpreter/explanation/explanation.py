@@ -27,8 +27,6 @@ from gnninterpreter.views import view
 
 MOST_SAMPLES = 1_000_000
 
-__all__ = ["Curve", "Explanation", "Mode", "Probability", "Restart"]
-
 
 @dataclass(frozen=True)
 class Probability:

@@ -32,8 +32,6 @@ from gnninterpreter.views import view
 if TYPE_CHECKING:
     from gnninterpreter.audit import Audit
 
-__all__ = ["ExplanationSet"]
-
 
 @dataclass
 class ExplanationSet(Mapping[str, Explanation]):

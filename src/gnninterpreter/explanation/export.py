@@ -20,8 +20,6 @@ from gnninterpreter.views import view
 if TYPE_CHECKING:
     from gnninterpreter.explanation.explanation import Explanation
 
-__all__ = ["explanation_json", "export", "graph_text"]
-
 
 def export(explanation: Explanation, path: Path) -> Path:
     """Write the most probable graph as GraphML, JSON, SVG, PNG, PDF or SMILES."""

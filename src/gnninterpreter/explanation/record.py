@@ -15,8 +15,6 @@ from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.relax import ProbeReport, RelaxedModel
 from gnninterpreter.search import Recipe
 
-__all__ = ["describe", "metadata_of"]
-
 MOST_NAMED = 6
 
 

@@ -27,8 +27,6 @@ from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.search import Reason
 
-__all__ = ["Unfinished", "content_key"]
-
 # Graphs that a model is asked about, so that its code and the way it is called count as well.
 ASKED, NODES = 8, 6
 

@@ -21,16 +21,6 @@ from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.schema import listed, number, record, whole
 from gnninterpreter.spec import GraphSpec
 
-__all__ = [
-    "REPORTING",
-    "SAMPLING",
-    "DrawnSampler",
-    "LatentSampler",
-    "PopulationSampler",
-    "Sampler",
-    "read_sampler",
-]
-
 # Far from the purposes of a search, which are ten for each class. The figure that is reported has a
 # sample of its own: whoever draws to check it, with whatever seed, draws other graphs.
 REPORTING, SAMPLING = 1 << 40, (1 << 40) + 1

@@ -44,8 +44,6 @@ from gnninterpreter.schema import (
 )
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["SCHEMA", "check_folder", "load_run", "load_statistics", "save_run"]
-
 SCHEMA = 3
 """Raised when an older reader would misread a run. Fields that a reader does not know are passed
 over."""

@@ -15,8 +15,6 @@ from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.distribution.pairs import pair_ends
 from gnninterpreter.spec import Block, Categorical
 
-__all__ = ["Variation", "variations"]
-
 LEAST = 0.01
 Places = list[tuple[int, ...]]
 

@@ -21,16 +21,6 @@ from torch_geometric.nn.aggr import MaxAggregation, MeanAggregation, SumAggregat
 
 from gnninterpreter.errors import ModelError
 
-__all__ = [
-    "ARCHITECTURES",
-    "GATClassifier",
-    "GCNClassifier",
-    "GINEClassifier",
-    "NNConvClassifier",
-    "build",
-    "rebuild",
-]
-
 SLOPE = 0.01  # of LeakyReLU, PyTorch's default
 
 POOLS: dict[str, type[nn.Module]] = {

@@ -31,8 +31,6 @@ from gnninterpreter.models.scores import ModelScores, scores_from_json
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Bundle", "bundled_names", "load", "load_bundle"]
-
 FORMAT = "gnninterpreter-model"
 SCHEMA = 1
 STATISTICS = "statistics"

@@ -19,8 +19,6 @@ from torch_geometric.data import Batch
 from gnninterpreter.errors import ModelError
 from gnninterpreter.spec import Derived
 
-__all__ = ["Convention", "infer_convention", "native_module"]
-
 LAZY = (UninitializedParameter, UninitializedBuffer)
 
 # What people call the parts of a graph in a forward method.

@@ -22,8 +22,6 @@ from torch_geometric.nn.aggr import Aggregation
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models.frozen import Hook, hooked
 
-__all__ = ["EmbeddingPoint", "Tap", "check_embedding", "find_embedding"]
-
 
 @dataclass(frozen=True)
 class EmbeddingPoint:

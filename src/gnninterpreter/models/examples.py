@@ -12,8 +12,6 @@ from gnninterpreter.graphs import coded, random_graphs
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 from gnninterpreter.spec.derived import fill
 
-__all__ = ["check_columns", "choose", "prepare", "varied"]
-
 FIELDS = ("x", "edge_index", "edge_attr", "edge_type", "edge_weight", "pos")
 COUNT = 12
 MANY, CHUNK = 300, 100

@@ -12,8 +12,6 @@ from typing import Any
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-__all__ = ["OperationRecorder"]
-
 KINDS = {
     **dict.fromkeys(("sigmoid", "sigmoid_", "expit", "special_expit"), "sigmoid"),
     "softmax": "softmax",

@@ -16,8 +16,6 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import nn
 
-__all__ = ["MODEL_LOCK", "Hook", "Temporary", "clean_copy", "frozen", "hooked"]
-
 MODEL_LOCK = RLock()
 _STATES: WeakKeyDictionary[nn.Module, _State] = WeakKeyDictionary()
 

@@ -11,8 +11,6 @@ from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.task import Scores
 
-__all__ = ["scores_of_embeddings"]
-
 CHUNK = 512
 TOLERANCE = 1e-3
 

@@ -13,8 +13,6 @@ from torch import Tensor
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models.task import Task
 
-__all__ = ["OutputKind", "OutputReader", "find_scores"]
-
 KEYS = ("logits", "logit", "out", "output", "scores", "pred", "prediction", "y_hat", "y", "probs")
 
 

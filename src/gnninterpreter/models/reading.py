@@ -17,8 +17,6 @@ from gnninterpreter.models.outputs import OutputKind, OutputReader
 from gnninterpreter.models.task import Task
 from gnninterpreter.spec import Labels
 
-__all__ = ["parse_task", "read_outputs"]
-
 TOLERANCE = 1e-3
 MODES = {
     "binary_classification": Task.BINARY,

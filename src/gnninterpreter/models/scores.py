@@ -11,15 +11,6 @@ from torch import Tensor
 
 from gnninterpreter.models.task import Task
 
-__all__ = [
-    "ClassificationScores",
-    "ModelScores",
-    "RegressionScores",
-    "roc_auc",
-    "scores_from_json",
-    "scores_of",
-]
-
 
 @dataclass(frozen=True)
 class ClassificationScores:

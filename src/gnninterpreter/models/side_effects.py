@@ -11,8 +11,6 @@ from torch_geometric.data import Batch
 
 from gnninterpreter.errors import ModelError
 
-__all__ = ["written_by"]
-
 
 def written_by(
     model: nn.Module, data: Batch, run: Callable[[Batch], Tensor]

@@ -28,8 +28,6 @@ from gnninterpreter.typicality import Typicality, either
 if TYPE_CHECKING:
     from gnninterpreter.models.classifier import GraphClassifier
 
-__all__ = ["CERTAIN", "ClassStatistics", "Profile", "picture_nodes"]
-
 QUANTILES = 101
 DECILES = 10
 TENTH = 10

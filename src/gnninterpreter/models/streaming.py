@@ -20,8 +20,6 @@ from gnninterpreter.spec.data import node_count
 if TYPE_CHECKING:
     from gnninterpreter.models.classifier import GraphClassifier
 
-__all__ = ["MOST_KEPT", "Rows", "streamed"]
-
 # Graphs that are kept; a data set of no more than that is measured as a whole.
 MOST_KEPT = 50_000
 CHUNK = 2_000

@@ -9,8 +9,6 @@ from enum import Enum
 import torch
 from torch import Tensor
 
-__all__ = ["Scores", "Task"]
-
 
 class Task(str, Enum):
     """How a row of outputs is read: one class of several, yes or no, several labels, a number.

@@ -15,8 +15,6 @@ from gnninterpreter.objective.target import ClassTarget, LabelTarget, Target
 from gnninterpreter.objective.value import ValueTarget
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["targets_of"]
-
 # A value that counts as very low or very high: beyond this many percent of predicted ones.
 FAR = 5
 # A number counts as met within this share of the spread of predicted values.

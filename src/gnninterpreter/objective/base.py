@@ -22,8 +22,6 @@ from gnninterpreter.objective.memory import Memory
 from gnninterpreter.objective.target import Target
 from gnninterpreter.typicality import FEWEST_GRAPHS, Strangeness, Typicality
 
-__all__ = ["Aim", "Iterate", "Proposals", "Term"]
-
 # The logarithm of a score that is 0, or of a graph that cannot be scored.
 LOWEST = -100.0
 

@@ -17,8 +17,6 @@ from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.statistics import CERTAIN, ClassStatistics, Profile
 from gnninterpreter.objective.target import Target
 
-__all__ = ["BoundaryTarget"]
-
 
 @dataclass(frozen=True)
 class BoundaryTarget(Target):

@@ -9,8 +9,6 @@ from torch.nn.functional import softplus
 
 from gnninterpreter.objective.base import Iterate, Proposals, Term
 
-__all__ = ["Budget"]
-
 
 @dataclass(frozen=True)
 class Budget(Term):

@@ -11,8 +11,6 @@ from torch import Tensor
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.base import Iterate, Proposals, Term
 
-__all__ = ["Certainty", "RawScore"]
-
 
 @dataclass(frozen=True)
 class Certainty(Term):

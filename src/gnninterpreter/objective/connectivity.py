@@ -12,8 +12,6 @@ from torch import Tensor
 from gnninterpreter.distribution.pairs import pair_places
 from gnninterpreter.objective.base import Iterate, Term
 
-__all__ = ["Connectivity"]
-
 # Probabilities are kept this far from 0 and 1, where the divergence has no bound.
 SQUEEZE = 1e-4
 

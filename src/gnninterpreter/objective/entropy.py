@@ -8,8 +8,6 @@ from torch import Tensor
 
 from gnninterpreter.objective.base import Iterate, Term
 
-__all__ = ["Entropy"]
-
 
 @dataclass(frozen=True)
 class Entropy(Term):

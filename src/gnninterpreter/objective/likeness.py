@@ -10,8 +10,6 @@ from torch import Tensor
 
 from gnninterpreter.objective.base import Iterate, Proposals, Term
 
-__all__ = ["Likeness"]
-
 # What being less like the class than is asked for counts for at all: as much as all edges together,
 # so that no edge is saved at its expense.
 UNLIKE = 0.1

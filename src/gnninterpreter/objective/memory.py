@@ -16,8 +16,6 @@ from torch import Tensor
 from gnninterpreter.distribution.streams import mix
 from gnninterpreter.graphs import DenseGraphs
 
-__all__ = ["Memory", "graph_keys"]
-
 ROUNDS = 4
 # Odd numbers that keep the parts of a key apart.
 TARGET, SOURCE, NODE, OWN = 0x2545F4914F6CDD1D, 0x5851F42D4C957F2D, 0x3C79AC492BA7B653, 0x1B873593

@@ -10,8 +10,6 @@ from torch import Tensor
 from gnninterpreter.errors import SpecError
 from gnninterpreter.objective.base import Iterate, Term
 
-__all__ = ["LatentNorm"]
-
 
 @dataclass(frozen=True)
 class LatentNorm(Term):

@@ -18,8 +18,6 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.objective.base import Iterate, Proposals, Term
 from gnninterpreter.objective.schedules import Constant, Schedule
 
-__all__ = ["Objective", "Weighted"]
-
 MOST_WEIGHT = 1e12
 
 # Cost of a graph that was left out, above that of any other.

@@ -16,8 +16,6 @@ from gnninterpreter.models.outputs import OutputKind, OutputReader
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective.target import ClassTarget, Target
 
-__all__ = ["YES", "as_question"]
-
 YES = 1
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["Constant", "Ramp", "Schedule", "WarmUp"]
-
 
 class Schedule(Protocol):
     """A number for each iteration."""

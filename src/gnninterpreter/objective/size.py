@@ -9,8 +9,6 @@ from torch import Tensor
 
 from gnninterpreter.objective.base import Iterate, Proposals, Term
 
-__all__ = ["Size"]
-
 
 @dataclass(frozen=True)
 class Size(Term):

@@ -22,8 +22,6 @@ from gnninterpreter.errors import CheckpointError, GNNInterpreterError, TargetEr
 from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.statistics import ClassStatistics, Profile
 
-__all__ = ["ClassTarget", "LabelTarget", "Target", "target_from_json"]
-
 NOT_MEASURED = "not measured"
 
 

@@ -11,8 +11,6 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.objective.base import Proposals, Term
 from gnninterpreter.typicality import BAR
 
-__all__ = ["Typical"]
-
 
 @dataclass(frozen=True)
 class Typical(Term):

@@ -16,8 +16,6 @@ from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.objective.base import Proposals, Term
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Valence"]
-
 # What an atom with too many bonds counts for at all, and what each bond too many adds.
 BROKEN, EACH = 0.2, 0.05
 UNLIMITED = 1000.0

@@ -24,8 +24,6 @@ from gnninterpreter.models.statistics import (
 )
 from gnninterpreter.objective.target import NOT_MEASURED, Target
 
-__all__ = ["ValueTarget"]
-
 
 @dataclass(frozen=True)
 class ValueTarget(Target):

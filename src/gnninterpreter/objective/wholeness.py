@@ -8,8 +8,6 @@ from torch import Tensor
 
 from gnninterpreter.objective.base import Iterate, Proposals, Term
 
-__all__ = ["FEWEST_NODES", "Wholeness", "violation"]
-
 FEWEST_NODES = 3
 # What being over a limit at all counts for, in units of its excess: by less than one edge, too, a
 # graph over its limit is no result.

@@ -20,8 +20,6 @@ from gnninterpreter.graphs import DenseGraphs, _batch, split_blocks
 from gnninterpreter.spec import Categorical, Derived
 from gnninterpreter.spec.derived import soft_values
 
-__all__ = ["Candidates"]
-
 
 class Candidates:
     """The candidate nodes and edges of B soft graphs, flattened.

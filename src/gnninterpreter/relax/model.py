@@ -13,8 +13,6 @@ from gnninterpreter.relax.candidates import Candidates
 from gnninterpreter.relax.dense import KERNELS, REQUIRED, Kernel, dense_forwards
 from gnninterpreter.relax.relaxation import Relaxation, softmax_replaced
 
-__all__ = ["RelaxedModel"]
-
 
 class RelaxedModel:
     """Runs an unmodified classifier on soft graphs, differentiably.

@@ -27,8 +27,6 @@ from gnninterpreter.relax.dense import REQUIRED
 from gnninterpreter.relax.model import RelaxedModel
 from gnninterpreter.spec import Block
 
-__all__ = ["ProbeReport", "probe"]
-
 GRAPHS = 12
 TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-7}
 # Where PyG keeps its layers: what is inside one of them is its business, not the user's.

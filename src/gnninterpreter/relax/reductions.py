@@ -11,16 +11,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = [
-    "below_all",
-    "expected_first",
-    "expected_max",
-    "grouped",
-    "log_weight",
-    "power",
-    "weighted_softmax_shares",
-]
-
 EPS = 1e-20
 LARGEST_EXPONENT = 40.0
 # Below this weight or degree nothing is there: what is divided by it would have an endless slope.

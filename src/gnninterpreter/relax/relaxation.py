@@ -32,8 +32,6 @@ from torch_geometric.utils import softmax as pyg_softmax
 from gnninterpreter.relax.candidates import Candidates
 from gnninterpreter.relax.reductions import expected_max, grouped, power, weighted_softmax_shares
 
-__all__ = ["Relaxation", "active_relaxation", "softmax_replaced"]
-
 _ACTIVE: ContextVar[Relaxation | None] = ContextVar("active_relaxation", default=None)
 
 _LOCK = Lock()

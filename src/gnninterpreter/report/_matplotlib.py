@@ -12,8 +12,6 @@ from gnninterpreter.report.appearance import INK, EdgeLook
 if TYPE_CHECKING:
     from gnninterpreter.report.drawing import Drawing
 
-__all__ = ["draw_on", "figure_file"]
-
 FIGURE = (4.8, 3.4)
 # Points of a letter for each unit of a node's radius, in a figure of that size.
 LETTER = 0.72

@@ -17,8 +17,6 @@ from gnninterpreter.report.drawing import small_svg
 from gnninterpreter.report.sections import Tile
 from gnninterpreter.report.words import core_words, shortcut_words, typical_words
 
-__all__ = ["AnswersView", "answers_view", "graph_picture", "marked_nodes", "real_graph_svg"]
-
 EXEMPLARS = 3
 SHORTCUTS = 4
 MORE_CORES = 4

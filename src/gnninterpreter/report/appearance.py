@@ -16,8 +16,6 @@ from gnninterpreter.chem.elements import colour as element_colour
 from gnninterpreter.chem.reading import atom_block
 from gnninterpreter.spec import PALETTE, Block, Categorical, Continuous, GraphSpec
 
-__all__ = ["EdgeLook", "LegendEntry", "NodeLook", "edge_look", "legend", "node_look", "short_names"]
-
 INK = "#16202c"
 NODE_FILL, NODE_STROKE = "#dbe6f3", "#3f5773"
 EDGE_STROKE, BOND_STROKE = "#66727f", "#5a6675"

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from gnninterpreter.evidence import Verdict
     from gnninterpreter.spec import GraphSpec
 
-__all__ = ["AuditView", "FindingView", "audit_view"]
-
 PICTURE = (230, 170)
 LEVELS = {"high": "bad", "medium": "caution", "low": "good"}
 

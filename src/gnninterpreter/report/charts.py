@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from gnninterpreter.explanation import Curve
 from gnninterpreter.report.text import text
 
-__all__ = ["curve_svg", "dots_svg"]
-
 WIDTH, HEIGHT = 300, 130
 LEFT, RIGHT, TOP, BOTTOM = 46, 8, 8, 22
 MOST_POINTS = 150

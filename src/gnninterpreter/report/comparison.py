@@ -13,8 +13,6 @@ from gnninterpreter.files import write_atomically
 from gnninterpreter.report.answers import graph_picture
 from gnninterpreter.report.page import asset, template_environment
 
-__all__ = ["comparison_rows", "overall_lines", "words", "write_comparison"]
-
 PROTOTYPE, CORE = (420, 280), (320, 200)
 UNKNOWN = "not checked"
 

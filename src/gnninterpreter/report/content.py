@@ -34,8 +34,6 @@ from gnninterpreter.report.svg import render
 from gnninterpreter.report.words import sentence, typical_percentile
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Bar", "ClassView", "Fact", "class_view", "repeat_command"]
-
 DRAWING = (520, 350)
 MOST_VARIATIONS = 6
 

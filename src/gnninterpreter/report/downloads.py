@@ -12,8 +12,6 @@ from gnninterpreter.explanation.export import explanation_json
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.legend import legend_group
 
-__all__ = ["payload"]
-
 
 def payload(
     explanation: Explanation, drawing: Drawing, molecule: Molecule | None = None

@@ -25,8 +25,6 @@ from gnninterpreter.report.layout import Positions, fit, layout
 from gnninterpreter.report.svg import render
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Drawing", "draw", "graph_svg", "picture", "small_svg"]
-
 LARGEST_RADIUS, SMALLEST_RADIUS = 15.0, 3.0
 
 

@@ -22,8 +22,6 @@ from gnninterpreter.report.gallery import DRAWS, SHOWN, distinct_samples
 from gnninterpreter.report.softness import Stop, stops, thresholded
 from gnninterpreter.spec import graph_list
 
-__all__ = ["ClassExtras", "Neighbour", "compute_extras"]
-
 NEIGHBOURS = 3
 
 

@@ -14,8 +14,6 @@ from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.isomorphism import distinct
 
-__all__ = ["DRAWS", "SHOWN", "SampleGroup", "candidate_graph", "distinct_samples", "mode_graph"]
-
 DRAWS = 200
 SHOWN = 8
 

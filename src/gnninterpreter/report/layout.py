@@ -14,8 +14,6 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Positions", "fit", "layout"]
-
 Array = NDArray[np.float64]
 Positions = dict[Hashable, tuple[float, float]]
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from gnninterpreter.report.appearance import INK, LegendEntry, NodeLook
 from gnninterpreter.report.text import text
 
-__all__ = ["legend_group"]
-
 ROW, GAP = 22, 10
 SWATCH, LETTER = 44.0, 7.4
 

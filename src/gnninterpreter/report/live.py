@@ -13,8 +13,6 @@ from gnninterpreter.explanation import ExplanationSet
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
 
-__all__ = ["live_classifier"]
-
 TOLERANCE = 0.02
 
 

@@ -10,8 +10,6 @@ from gnninterpreter.report.svg import FONT
 from gnninterpreter.report.text import text
 from gnninterpreter.report.words import core_words, shortcut_words, typical_words
 
-__all__ = ["card_html", "cards_html"]
-
 COLOURS = {"good": "#00704f", "caution": "#845300", "bad": "#a32c17"}
 SIZE = (340, 240)
 CORE = (340, 130)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation, ExplanationSet
     from gnninterpreter.report.extras import ClassExtras
 
-__all__ = ["asset", "render_page", "template_environment", "write_report"]
-
 
 def write_report(
     result: ExplanationSet,

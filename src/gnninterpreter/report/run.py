@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from gnninterpreter.audit import Audit
     from gnninterpreter.explanation import ExplanationSet
 
-__all__ = ["report_run"]
-
 
 def report_run(
     result: ExplanationSet,

@@ -21,8 +21,6 @@ from gnninterpreter.report.layout import layout
 from gnninterpreter.report.softness import MODE, Stop, soft_graph, stops
 from gnninterpreter.report.svg import render
 
-__all__ = ["SearchView", "SoftView", "Tile"]
-
 Item = TypeVar("Item")
 
 TILE, NEAR = (180, 136), (300, 220)

@@ -12,8 +12,6 @@ from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.report.gallery import candidate_graph
 
-__all__ = ["Stop", "has_settled", "soft_graph", "stops", "thresholded"]
-
 MODE = 0.5
 # Close together at the ends: a distribution that has settled keeps its last doubts there.
 FAINT = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)

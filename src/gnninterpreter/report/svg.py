@@ -15,8 +15,6 @@ from gnninterpreter.report.text import text
 if TYPE_CHECKING:
     from gnninterpreter.report.drawing import Drawing
 
-__all__ = ["FONT", "RING", "render"]
-
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 HEAD_LENGTH, HEAD_WIDTH = 0.62, 0.36
 READABLE = 6.0

@@ -14,17 +14,6 @@ from gnninterpreter.evidence.thresholds import CLEARLY
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.objective import Target
 
-__all__ = [
-    "NO_CORE",
-    "core_words",
-    "counts",
-    "figure",
-    "sentence",
-    "shortcut_words",
-    "typical_percentile",
-    "typical_words",
-]
-
 NO_CORE = (
     "Not checked: what real graphs {members} have in common can only be told from real graphs. "
     "Pass them to explain(), or name them with --data."

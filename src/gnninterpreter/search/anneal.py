@@ -34,8 +34,6 @@ from gnninterpreter.search.repeating import Repeated
 from gnninterpreter.search.state import State
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Anneal", "emphasis_of", "random_walkers", "walk"]
-
 # One move changes the energy by anything from 0.01 to 10. Cooled by a constant factor, a walk
 # spends as much time on each order of these; by a constant difference, nearly all on the largest.
 HOT, COLD = 1.0, 0.02

@@ -16,8 +16,6 @@ from gnninterpreter.search.gradient import Moment, Step, gradient_of
 from gnninterpreter.search.problem import Evaluation, Problem
 from gnninterpreter.search.state import History, Reason, State
 
-__all__ = ["Ascent"]
-
 # Samples by which the mean score of a distribution is told at each check.
 SAMPLES = 32
 # What one percent of mean score counts for beside the cost of the most probable graph.

@@ -24,8 +24,6 @@ from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.state import State
 from gnninterpreter.typicality import Exemplars
 
-__all__ = ["Bridge"]
-
 STEPS = 100
 
 

@@ -35,8 +35,6 @@ from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.state import State
 from gnninterpreter.spec import Categorical
 
-__all__ = ["Calibrate", "calibrated", "harms"]
-
 FACTORS = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0)
 # Attempts at the most: every step of the ladder, quickly and thoroughly.
 ATTEMPTS = 2 * len(FACTORS)

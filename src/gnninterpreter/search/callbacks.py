@@ -17,8 +17,6 @@ from gnninterpreter.search.problem import Evaluation, Problem
 if TYPE_CHECKING:
     from gnninterpreter.search.state import State
 
-__all__ = ["Callback", "Monitor", "Snapshot"]
-
 
 @dataclass(frozen=True)
 class Snapshot:

@@ -8,8 +8,6 @@ from typing import Any
 
 from gnninterpreter.errors import SpecError
 
-__all__ = ["check_choice", "check_positive", "check_settings"]
-
 
 def check_settings(phase: Any, **least: int) -> None:
     """Check that some fields of a frozen dataclass are whole numbers of at least a value.

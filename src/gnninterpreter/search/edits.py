@@ -17,8 +17,6 @@ from torch import Tensor
 
 from gnninterpreter.graphs import DenseGraphs
 
-__all__ = ["GROW", "MOVES", "SHRINK", "FeaturePool", "propose"]
-
 MOVES = (
     "drop edge", "drop node", "drop branch", "merge", "move end", "swap",
     "new kind", "new edge kind", "add edge", "hang on", "open edge", "split",

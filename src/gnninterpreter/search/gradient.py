@@ -18,8 +18,6 @@ from gnninterpreter.models.classifier import Scores
 from gnninterpreter.objective import Iterate
 from gnninterpreter.search.problem import Problem
 
-__all__ = ["Gradient", "RelaxedGradient", "ScoreFunctionGradient", "Step", "gradient_of"]
-
 
 @dataclass(frozen=True)
 class Step:

@@ -22,8 +22,6 @@ from gnninterpreter.search.local import improved
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.state import State
 
-__all__ = ["IteratedSearch"]
-
 # Walkers of each restart and their steps. Few graphs are scored about as fast as one, so many
 # walkers for a short time beat few for long.
 ONWARD, AFRESH = (32, 50), (16, 150)

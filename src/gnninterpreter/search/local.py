@@ -24,8 +24,6 @@ from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.state import State
 
-__all__ = ["LocalSearch", "improved"]
-
 PROMISING = 48
 AT_RANDOM = 16
 PROGRESS = 1e-4

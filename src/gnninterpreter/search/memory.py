@@ -31,8 +31,6 @@ from gnninterpreter.search.real import Spread
 from gnninterpreter.search.recipe import Recipe
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Plan", "peak_bytes", "plan_restarts", "read_bytes"]
-
 UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 # Share of what is free that a search may take, and how much more than measured it is taken to need.
 SHARE, MARGIN = 0.8, 1.5

@@ -17,8 +17,6 @@ from gnninterpreter.distribution.pairs import pair_ends
 from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
-__all__ = ["MoveSpace"]
-
 
 @dataclass(frozen=True)
 class MoveSpace:

@@ -23,8 +23,6 @@ from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.repeating import Repeated
 from gnninterpreter.spec import Block, Categorical
 
-__all__ = ["opened", "verified"]
-
 SAMPLES = 16
 TEMPERATURE = 0.5
 LEARNING_RATE = 0.5

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["PAPER_SIZES", "PAPER_WEIGHTS"]
-
 # Table "regularization weights" of the paper: L1, L2, budget, connectivity for each class.
 PAPER_WEIGHTS: dict[str, dict[str, tuple[float, float, float, float]]] = {
     "mutag": {"mutagen": (10, 5, 20, 1), "nonmutagen": (5, 2, 10, 2)},

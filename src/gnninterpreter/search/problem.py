@@ -15,8 +15,6 @@ from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical, graph_keys
 from gnninterpreter.relax import RelaxedModel
 
-__all__ = ["Evaluation", "Problem"]
-
 # Graphs that are scored in one call, which bounds memory: on a CPU and on a GPU.
 CHUNK, WIDE_CHUNK = 4096, 65536
 # Percentile among real graphs that samples must have; less than of a prototype, so that they vary.

@@ -22,8 +22,6 @@ from gnninterpreter.search.problem import SAMPLE_BAR, Problem
 from gnninterpreter.search.state import State
 from gnninterpreter.typicality import BAR, Typicality, distinct_rows
 
-__all__ = ["Shrink", "Spread"]
-
 # Costs that differ by less are the same.
 SAME = 1e-6
 

@@ -45,8 +45,6 @@ from gnninterpreter.search.shortcuts import FindShortcuts
 from gnninterpreter.search.state import Phase
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Limits", "Recipe"]
-
 # Candidate nodes where neither the user nor the data says how large graphs are.
 DEFAULT_NODES = 20
 

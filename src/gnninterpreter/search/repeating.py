@@ -9,8 +9,6 @@ from collections.abc import Callable
 
 import torch
 
-__all__ = ["Repeated"]
-
 # Steps before the recording, in which libraries and tables are set up.
 BEFORE = 2
 

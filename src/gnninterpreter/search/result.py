@@ -17,8 +17,6 @@ from gnninterpreter.search.recipe import Limits
 from gnninterpreter.search.state import History, Reason
 from gnninterpreter.typicality import distinct_rows
 
-__all__ = ["SearchResult", "joined"]
-
 # Above any cost: what may be no answer comes last.
 INFEASIBLE = 1e5
 

@@ -33,8 +33,6 @@ from gnninterpreter.search.result import SearchResult, joined
 from gnninterpreter.search.shortcuts import FindShortcuts
 from gnninterpreter.search.state import Phase, Reason, State
 
-__all__ = ["plan", "search"]
-
 # Samples by which the mean score of each restart is told in the end.
 SAMPLES = 200
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from gnninterpreter.errors import GNNInterpreterError, SpecError
 
-__all__ = ["from_plain", "to_plain"]
-
 KEY = "class"
 
 

@@ -22,8 +22,6 @@ from gnninterpreter.search.local import improved
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.state import State
 
-__all__ = ["FindShortcuts"]
-
 # Percentile among real graphs below which a graph could not pass for one.
 UNTYPICAL = 5.0
 

@@ -18,8 +18,6 @@ from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.problem import Evaluation, Problem
 
-__all__ = ["History", "Phase", "Reason", "State"]
-
 
 class Reason(str, Enum):
     """Why a restart ended."""

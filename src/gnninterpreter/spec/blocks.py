@@ -10,18 +10,6 @@ from typing import Any, ClassVar
 from gnninterpreter.arguments import several, whole_number
 from gnninterpreter.errors import SpecError
 
-__all__ = [
-    "ONES",
-    "PALETTE",
-    "Block",
-    "Categorical",
-    "Continuous",
-    "Derived",
-    "block_from_json",
-    "block_to_json",
-    "distinct",
-]
-
 # Okabe and Ito's palette: told apart with every common form of colour blindness.
 PALETTE = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#999999",

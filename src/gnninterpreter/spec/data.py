@@ -17,8 +17,6 @@ from torch_geometric.utils import to_edge_index
 
 from gnninterpreter.errors import DataError
 
-__all__ = ["GraphList", "graph_list", "node_count"]
-
 ABOUT = ("name", "spec", "class_names")
 
 

@@ -15,8 +15,6 @@ from gnninterpreter.spec.data import GraphList, graph_list
 from gnninterpreter.spec.labels import read_labels
 from gnninterpreter.spec.recognition import check_agreement, own_attributes, recognised
 
-__all__ = ["infer_blocks", "infer_spec", "register_recogniser"]
-
 LOOK_FOR_DIRECTION = 200
 # Integers are read as categories up to FEW of them whatever the data, up to MANY where each is
 # borne out by some rows, and as numbers beyond.

@@ -12,8 +12,6 @@ from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
 
-__all__ = ["MOST_CLASSES", "Labels", "read_labels"]
-
 # More classes than this were never meant: such labels are numbers or faults.
 MOST_CLASSES = 1000
 

@@ -18,8 +18,6 @@ from gnninterpreter.spec.spec import GraphSpec
 from gnninterpreter.spec.structure import laplacian
 from gnninterpreter.spec.transforms import profile_block, transform_blocks
 
-__all__ = ["check_agreement", "own_attributes", "recognised", "split_derived"]
-
 # Graphs that are looked at, and nodes of the largest of them.
 GRAPHS, NODES, FIRST, CHUNK, ROWS = 100, 300, 5, 64, 20
 CLOSE = 1e-4

@@ -16,8 +16,6 @@ from gnninterpreter.spec.blocks import Derived
 from gnninterpreter.spec.derived import register_derived
 from gnninterpreter.spec.spec import GraphSpec
 
-__all__ = ["adjacencies", "laplacian"]
-
 # Entries of all matrices that are computed at once, which bounds memory.
 MOST_ENTRIES = 20_000_000
 TINY = 1e-12

@@ -16,8 +16,6 @@ from gnninterpreter.spec.blocks import Block, Continuous, Derived
 from gnninterpreter.spec.derived import columns, register_derived
 from gnninterpreter.spec.spec import GraphSpec
 
-__all__ = ["transform_blocks"]
-
 MARK = 7.0
 FEW = 5
 

@@ -11,8 +11,6 @@ from typing import Any
 from gnninterpreter.errors import MissingExtraError, SpecError
 from gnninterpreter.parallel import Processes, Workers, call, limit_threads
 
-__all__ = ["RayWorkers", "make_workers"]
-
 TIMEOUT = 10.0
 
 

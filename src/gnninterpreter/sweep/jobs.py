@@ -24,8 +24,6 @@ from gnninterpreter.fingerprints import (
 from gnninterpreter.search import Recipe
 from gnninterpreter.sweep.spec import ENDINGS, ModelSource, SweepSpec
 
-__all__ = ["Job", "classes_of", "jobs_of", "load_source", "recipe_of"]
-
 # The code that computes, by kind of job, and the form of rows.
 CODE = {"explain": "gnninterpreter.api", "audit": "gnninterpreter.audit"}
 SCHEMA = 1

@@ -12,8 +12,6 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.files import read_json, write_atomically
 from gnninterpreter.search import Recipe
 
-__all__ = ["NAMES", "change_recipe", "load_recipe", "save_recipe"]
-
 NAMES = ("auto", "certain", "paper")
 
 

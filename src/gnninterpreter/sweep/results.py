@@ -18,8 +18,6 @@ from gnninterpreter.files import read_file, write_atomically
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["COLUMNS", "Results", "read_results"]
-
 COLUMNS = {
     "key": "string", "status": "string", "kind": "string", "model": "string", "target": "string",
     "seed": "int64", "restarts": "int32", "recipe": "string", "probability": "float64",

@@ -14,8 +14,6 @@ from gnninterpreter.sweep.jobs import Job
 from gnninterpreter.sweep.results import Results
 from gnninterpreter.sweep.work import describe, perform
 
-__all__ = ["Tally", "pending", "run_sweep"]
-
 DONE, FAILED = "done", "failed"
 
 

@@ -15,8 +15,6 @@ from gnninterpreter.files import read_file
 from gnninterpreter.search import Recipe
 from gnninterpreter.sweep.recipes import load_recipe
 
-__all__ = ["ModelSource", "SweepSpec", "check_keys", "read_sweep", "read_toml"]
-
 KINDS = ("explain", "audit")
 ENDINGS = (".json", ".safetensors")
 MOST_SEEDS = 100_000

@@ -14,8 +14,6 @@ from gnninterpreter.sweep.jobs import Job, load_source, recipe_of
 from gnninterpreter.sweep.results import COLUMNS
 from gnninterpreter.sweep.spec import ModelSource
 
-__all__ = ["describe", "perform"]
-
 
 def perform(job: Job) -> dict[str, Any]:
     """Do a job and return its row, without what the driver adds."""

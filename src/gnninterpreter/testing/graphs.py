@@ -10,8 +10,6 @@ from torch import Tensor
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
-__all__ = ["random_soft_graphs"]
-
 
 def random_soft_graphs(
     spec: GraphSpec,

@@ -16,13 +16,6 @@ from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.testing.graphs import random_soft_graphs
 
-__all__ = [
-    "assert_absent_means_absent",
-    "assert_discrete_consistency",
-    "discrete_error",
-    "path_error",
-]
-
 LIMIT = {torch.float32: 1e-4, torch.float64: 1e-9}
 SIZES = (2, 3, 5, 9)
 

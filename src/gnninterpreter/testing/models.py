@@ -11,8 +11,6 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch
 from torch_geometric.nn import MultiAggregation
 
-__all__ = ["TinyClassifier"]
-
 
 class TinyClassifier(nn.Module):
     """Convolutions, a readout and one linear layer: ``forward(data)`` gives logits [B, C].

@@ -19,8 +19,6 @@ from gnninterpreter.datasets._storage import below
 from gnninterpreter.errors import OutputError
 from gnninterpreter.files import atomic_path, read_file
 
-__all__ = ["TrainingState"]
-
 DIGEST = 32
 NUMBERS = ("epoch", "best_epoch", "best_figure", "best_loss", "seconds")
 

@@ -19,8 +19,6 @@ from torch_geometric.data import Data, InMemoryDataset
 from gnninterpreter.datasets import ExplainableDataset
 from gnninterpreter.errors import DataError
 
-__all__ = ["GraphBatch", "GraphStore"]
-
 
 @dataclass(frozen=True)
 class GraphBatch:

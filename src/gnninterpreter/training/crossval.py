@@ -14,8 +14,6 @@ from gnninterpreter.models.scores import ClassificationScores
 from gnninterpreter.training.batching import GraphStore
 from gnninterpreter.training.trainer import TrainingConfig, train
 
-__all__ = ["cross_validate"]
-
 
 def cross_validate(
     dataset: Any,

@@ -14,8 +14,6 @@ from gnninterpreter.models.scores import ModelScores
 from gnninterpreter.training.recipes import training_recipe
 from gnninterpreter.training.trainer import train
 
-__all__ = ["SPLITS", "measure_recipe", "summed_up"]
-
 SPLITS = ("random", "scaffold")
 
 

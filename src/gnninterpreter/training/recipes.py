@@ -29,8 +29,6 @@ from gnninterpreter.training.crossval import cross_validate
 from gnninterpreter.training.statistics import training_statistics
 from gnninterpreter.training.trainer import EpochReport, TrainingConfig, TrainingResult, train
 
-__all__ = ["RECIPES", "TrainingRecipe", "train_bundle", "training_recipe"]
-
 
 @dataclass(frozen=True)
 class TrainingRecipe:

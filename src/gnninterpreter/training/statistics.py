@@ -17,8 +17,6 @@ from gnninterpreter.models.bundle import STATISTICS
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["refresh_statistics", "training_statistics"]
-
 MODEL = "model."
 
 

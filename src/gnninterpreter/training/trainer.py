@@ -25,8 +25,6 @@ from gnninterpreter.models.task import Task
 from gnninterpreter.training._progress_file import TrainingState
 from gnninterpreter.training.batching import GraphStore
 
-__all__ = ["EpochReport", "TrainingConfig", "TrainingResult", "evaluate", "train"]
-
 SCHEDULES = ("constant", "cosine", "decay")
 # What chooses the best state where nothing else is asked for; errors count the other way round.
 FIGURES = {Task.MULTICLASS: "accuracy", Task.MULTILABEL: "ROC-AUC", Task.REGRESSION: "RMSE"}

@@ -21,8 +21,6 @@ from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.typicality.descriptors import Described, describe
 
-__all__ = ["BAR", "Frame", "Strangeness", "TypicalityBank", "nearest", "roomy"]
-
 # Percentile among real graphs from which on a graph is typical.
 BAR = 40.0
 NEIGHBOURS = 5

@@ -15,8 +15,6 @@ from torch import Tensor
 from gnninterpreter.graphs import DenseGraphs, bounds, dense_width, split_blocks
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
-__all__ = ["Described", "describe"]
-
 WALKS = 8
 # Products of kinds are told apart as long as there are no more of them than this.
 MOST_TRIPLES = 64

@@ -15,8 +15,6 @@ from gnninterpreter.typicality.bank import BAR, Frame, Strangeness, TypicalityBa
 from gnninterpreter.typicality.exemplars import Exemplars
 from gnninterpreter.typicality.typicality import Typicality
 
-__all__ = ["EitherBank", "either"]
-
 
 @dataclass(frozen=True, eq=False)
 class EitherBank(ByValue):

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from gnninterpreter.distribution import Streams
     from gnninterpreter.typicality.either import EitherBank
 
-__all__ = ["Exemplars", "choose_exemplars", "distinct_rows"]
-
 MOST = 128
 # Where none is both certain and typical, this many that come nearest to it.
 FEWEST = 8

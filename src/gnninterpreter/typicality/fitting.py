@@ -19,8 +19,6 @@ from gnninterpreter.typicality.bank import (
 from gnninterpreter.typicality.descriptors import Described, describe
 from gnninterpreter.typicality.references import References
 
-__all__ = ["fit"]
-
 KEPT_GRAPHS = 320
 MOST_NODES = 6000
 KEPT_NODES = 768

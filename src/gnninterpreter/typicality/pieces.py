@@ -13,8 +13,6 @@ from torch_geometric.data import Data
 from gnninterpreter.graphs import DenseGraphs, decode, dense_width
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["cut_piece", "joined", "to_dense"]
-
 
 def to_dense(
     graphs: Sequence[Data],

@@ -20,8 +20,6 @@ from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.typicality.pieces import cut_piece, joined, to_dense
 
-__all__ = ["Certain", "References", "references"]
-
 Certain = Callable[[DenseGraphs], Tensor]
 """Says which of B graphs the model is certain of, [B]."""
 

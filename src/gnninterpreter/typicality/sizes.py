@@ -19,8 +19,6 @@ from gnninterpreter.typicality.bank import NEIGHBOURS, Frame, nearest, roomy
 from gnninterpreter.typicality.descriptors import describe
 from gnninterpreter.typicality.pieces import cut_piece, to_dense
 
-__all__ = ["least_nodes"]
-
 # Pieces that are cut for each size, and how few leave nothing to compare with.
 PIECES, FEWEST_PIECES = 150, 20
 # Share of pieces that must be at least as strange as the median one that the model is certain of.

@@ -22,8 +22,6 @@ from gnninterpreter.typicality.sizes import least_nodes
 if TYPE_CHECKING:
     from gnninterpreter.typicality.either import EitherBank
 
-__all__ = ["FEWEST_GRAPHS", "Typicality"]
-
 # With fewer real graphs a percentile among them says nothing.
 FEWEST_GRAPHS = 10
 

@@ -36,8 +36,6 @@ try:
 except ImportError as error:
     raise MissingExtraError("the live page", "fastapi", "web") from error
 
-__all__ = ["create_app"]
-
 SCRIPTS = ("talk.js", "board.js", "charts.js", "editor.js", "company.js", "search.js", "live.js")
 ASSETS = {"live.css": "text/css"} | dict.fromkeys(SCRIPTS, "text/javascript")
 POLL = 0.1

@@ -9,9 +9,6 @@ from gnninterpreter.chem.reading import atom_block, reading_of
 from gnninterpreter.report.appearance import edge_look, legend, node_look
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
-__all__ = ["describe_block", "describe_legend"]
-
-
 ATOMS = Categorical(2, ("C", "N"))
 
 

@@ -35,8 +35,6 @@ from gnninterpreter.web.exports import export_graph
 from gnninterpreter.web.saved import SavedRuns
 from gnninterpreter.web.targets import askable
 
-__all__ = ["BOX", "Backend"]
-
 BOX = (720, 480)
 MOST_NODES, MOST_EDGES = 300, 2000
 TOLERANCE = 0.02

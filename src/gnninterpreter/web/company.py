@@ -18,8 +18,6 @@ from gnninterpreter.explanation import ExplanationSet
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.report.drawing import small_svg
 
-__all__ = ["Company"]
-
 MOST_REAL = 2000
 EXEMPLARS = 5
 NEAREST = 3

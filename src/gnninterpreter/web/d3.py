@@ -12,8 +12,6 @@ from pathlib import Path
 
 from gnninterpreter.errors import MissingExtraError
 
-__all__ = ["d3_script"]
-
 PACKAGE = "mpld3"
 FILE = "js/d3.v5.min.js"
 

@@ -14,8 +14,6 @@ from gnninterpreter.report.svg import render
 from gnninterpreter.schema import listed, number
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["FORMATS", "export_graph"]
-
 FORMATS = {
     "json": "application/json",
     "graphml": "application/xml",

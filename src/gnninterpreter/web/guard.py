@@ -13,8 +13,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["HEADERS", "Guard", "Refused", "is_loopback", "json_answer", "policy", "read_json"]
-
 MOST_BYTES = 1_000_000
 LOCAL = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")

@@ -14,8 +14,6 @@ from gnninterpreter.explanation import Explanation, ExplanationSet, load_run, sa
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["SavedRuns"]
-
 FOLDER = "saved"
 INDEX = "run.json"
 

@@ -21,8 +21,6 @@ from gnninterpreter.search import Recipe, Snapshot
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.web.backend import Backend
 
-__all__ = ["BusyError", "LiveSearch", "LiveSearches", "picture"]
-
 MOST_RUNNING = 2
 MOST_REMEMBERED = 50
 MOST_RESTARTS, MOST_ITERATIONS = 32, 5000

@@ -14,8 +14,6 @@ try:
 except ImportError as error:
     raise MissingExtraError("the live page", "uvicorn", "web") from error
 
-__all__ = ["make_server"]
-
 PATIENCE = 10.0
 """Seconds that a connection has to send a whole request."""
 MOST_CONNECTIONS = 200

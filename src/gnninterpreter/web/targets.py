@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from gnninterpreter.objective import Target, ValueTarget
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["askable"]
-
 
 def askable(spec: GraphSpec, known: Sequence[Target]) -> dict[str, Target | int]:
     """By name, what `explain` takes as a target."""

@@ -18,8 +18,6 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Categorical, GraphSpec
 
-__all__ = ["Rules", "State"]
-
 NO_LIMIT = 1_000_000
 
 

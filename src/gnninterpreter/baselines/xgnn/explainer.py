@@ -22,8 +22,6 @@ from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.target import ClassTarget, Target
 
-__all__ = ["XGNN"]
-
 CHECK_EVERY, TRIALS = 10, 100
 
 

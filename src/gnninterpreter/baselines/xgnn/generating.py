@@ -9,8 +9,6 @@ from gnninterpreter.baselines.xgnn.building import Rules, State
 from gnninterpreter.baselines.xgnn.policy import Policy
 from gnninterpreter.models.classifier import GraphClassifier
 
-__all__ = ["generate", "kept", "roll_out"]
-
 
 def kept(before: State, legal: Tensor, value: Tensor) -> Tensor:
     """Which actions stay: legal ones whose reward is not negative, and every first edge.

@@ -9,8 +9,6 @@ from torch import Tensor, nn
 
 from gnninterpreter.baselines.xgnn.building import State
 
-__all__ = ["Policy"]
-
 WIDTHS = (8, 16, 24, 32)
 START_WIDTH, END_WIDTH = 16, 24
 

@@ -10,8 +10,6 @@ from torch import Tensor
 from gnninterpreter.baselines.xgnn.building import Rules, State
 from gnninterpreter.models.classifier import GraphClassifier
 
-__all__ = ["Reached", "best_reachable"]
-
 PRIME = 2**31 - 1
 
 

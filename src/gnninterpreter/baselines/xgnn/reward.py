@@ -8,8 +8,6 @@ from torch import Tensor
 
 from gnninterpreter.errors import SpecError
 
-__all__ = ["FORMS", "Reward"]
-
 FORMS = ("paper", "reference")
 STEP_BONUS, INVALID, INVALID_ROLLOUT = 0.1, -1.0, -0.1
 

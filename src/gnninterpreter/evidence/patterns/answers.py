@@ -25,8 +25,6 @@ from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec.data import node_count
 
-__all__ = ["Answers", "RealAnswers"]
-
 MOST_GRAPHS = 1_500
 MOST_EXEMPLARS = 8
 MOST_SHORTCUTS = 5

@@ -19,8 +19,6 @@ from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import Target
 
-__all__ = ["Effect", "necessity", "random_piece", "sufficiency"]
-
 
 @dataclass(frozen=True)
 class Effect:

@@ -19,8 +19,6 @@ from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.schema import number, optional, record, text, truth, whole
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Core", "core_check", "storable"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Core(ByValue):

@@ -25,8 +25,6 @@ from gnninterpreter.evidence.patterns.typed import typed_graphs
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
 
-__all__ = ["Cores", "count_in", "find_cores"]
-
 FEW = 10
 
 

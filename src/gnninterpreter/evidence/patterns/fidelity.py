@@ -22,8 +22,6 @@ from gnninterpreter.evidence.patterns.rules import learn_rules
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["ClassAccount", "Fidelity", "fidelity_of", "in_words"]
-
 FORMS = ("rules", "points")
 MOST_PATTERNS = 1000
 LIFT = 2.0

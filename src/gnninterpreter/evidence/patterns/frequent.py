@@ -19,8 +19,6 @@ from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
 from gnninterpreter.objective.target import ClassTarget
 
-__all__ = ["Pattern", "gather_patterns", "presence"]
-
 LEAST_SHARE = 0.01
 SAMPLE = 400
 

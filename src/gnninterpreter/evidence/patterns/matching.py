@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.typed import Need, Typed, bits
 
-__all__ = ["Matches", "PatternIndex", "Undecided", "find", "occurrences"]
-
 LIMIT = 2_000
 
 

@@ -18,8 +18,6 @@ from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective.target import ClassTarget, Target
 from gnninterpreter.spec.derived import fill
 
-__all__ = ["Parts", "margin"]
-
 CHUNK_NODES = 40_000
 
 

@@ -20,8 +20,6 @@ from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
 
-__all__ = ["LEANING", "Candidate", "CoreSearch", "choose", "gain", "gather_pieces"]
-
 LEANING = 0.6
 SHORTLIST = 60
 

@@ -12,8 +12,6 @@ import numpy as np
 
 from gnninterpreter.errors import DataError
 
-__all__ = ["ScoreCard", "fit_points"]
-
 PENALTY = 1.0
 ROUNDS = 8
 LEAST = 5

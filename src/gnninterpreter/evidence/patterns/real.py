@@ -17,8 +17,6 @@ from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec.data import node_count
 
-__all__ = ["RealGraphs", "chosen", "some"]
-
 
 class RealGraphs:
     """Real graphs with what the model says of them, read once for all targets.

@@ -13,8 +13,6 @@ import numpy as np
 
 from gnninterpreter.errors import DataError
 
-__all__ = ["PatternRule", "RuleList", "fit_rules", "learn_rules"]
-
 PURITIES = (0.6, 0.7, 0.8, 0.85, 0.9)
 FOLDS = 3
 

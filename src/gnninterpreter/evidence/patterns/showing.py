@@ -21,8 +21,6 @@ from gnninterpreter.objective.target import Target
 from gnninterpreter.schema import listed, number, record, text, truth, whole
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Exemplar", "exemplar_check", "find_exemplars"]
-
 
 @dataclass(frozen=True, eq=False)
 class Exemplar(ByValue):

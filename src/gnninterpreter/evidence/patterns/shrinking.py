@@ -16,8 +16,6 @@ from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.typed import Typed, bits
 from gnninterpreter.objective.target import Target
 
-__all__ = ["Piece", "removable", "shrink"]
-
 LEAST = 3
 SINGLY = 18
 SHARE = 3

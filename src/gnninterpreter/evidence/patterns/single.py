@@ -27,8 +27,6 @@ from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import Target
 
-__all__ = ["FoundCore", "GraphExplanation", "explain_graph"]
-
 MOST_PLACES = 16
 LIMIT = 20_000
 # Random pieces that are taken out instead, for comparison.

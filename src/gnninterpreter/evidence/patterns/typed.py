@@ -20,8 +20,6 @@ from torch_geometric.data import Data
 from gnninterpreter.graphs import table
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
-__all__ = ["Typed", "bits", "cut", "typed_graphs"]
-
 Need = tuple[int, int, int, int]
 ROUNDS = 4
 

@@ -15,8 +15,6 @@ from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
 
-__all__ = ["clustering_mmd", "degree_mmd", "mmd", "spectrum_mmd"]
-
 Histogram = np.ndarray[Any, Any]
 
 CLUSTERING_BINS, SPECTRUM_BINS = 100, 200

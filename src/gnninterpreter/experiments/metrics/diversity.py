@@ -17,8 +17,6 @@ from gnninterpreter.isomorphism import distinct
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["Diversity", "diversity", "pairwise_cosine", "wl_distance"]
-
 ROUNDS = 3
 
 

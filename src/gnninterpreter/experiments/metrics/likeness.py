@@ -14,16 +14,6 @@ from torch_geometric.data import Data
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 
-__all__ = [
-    "Likeness",
-    "degree_likeness",
-    "density",
-    "granularity",
-    "likeness",
-    "sparsity",
-    "validation_score",
-]
-
 VALID_SCORE = 0.5
 VALID_SPREAD = 3.0
 

@@ -23,8 +23,6 @@ from gnninterpreter.explanation import Explanation
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 
-__all__ = ["Metrics", "Reference", "measure"]
-
 CONTROLS = 5
 
 

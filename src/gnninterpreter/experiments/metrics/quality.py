@@ -11,8 +11,6 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.explanation import Explanation, Probability
 from gnninterpreter.models.classifier import GraphClassifier
 
-__all__ = ["SeedSummary", "class_probability", "summarize"]
-
 REACHED, MISSED = 0.9, 0.1
 
 

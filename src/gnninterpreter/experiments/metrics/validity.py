@@ -10,8 +10,6 @@ from torch_geometric.data import Data
 
 from gnninterpreter.spec import Categorical, GraphSpec
 
-__all__ = ["Validity", "obeys_valencies", "validity"]
-
 
 @dataclass(frozen=True)
 class Validity:

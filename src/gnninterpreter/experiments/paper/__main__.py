@@ -16,8 +16,6 @@ from gnninterpreter.experiments.paper import STUDIES, Settings
 from gnninterpreter.experiments.paper.compute import CACHE, compute, list_computations
 from gnninterpreter.experiments.store import Store
 
-__all__ = ["main"]
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compute what some studies need, or list it."""

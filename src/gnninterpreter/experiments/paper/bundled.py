@@ -6,8 +6,6 @@ from functools import lru_cache
 
 from gnninterpreter.models import Bundle, GraphClassifier, load
 
-__all__ = ["bundle", "classifier"]
-
 
 @lru_cache(maxsize=8)
 def bundle(dataset: str) -> Bundle:

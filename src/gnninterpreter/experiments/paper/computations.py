@@ -9,18 +9,6 @@ from gnninterpreter.experiments.paper.published import SIZES
 from gnninterpreter.experiments.paper.settings import Settings
 from gnninterpreter.experiments.store import Computation
 
-__all__ = [
-    "ablated",
-    "by_our_recipe",
-    "by_paper_recipe",
-    "by_random",
-    "by_xgnn",
-    "class_nodes",
-    "computation",
-    "data_nodes",
-    "examples",
-]
-
 MODULES: dict[str, str] = {
     "ours": "explaining",
     "xgnn": "explaining",

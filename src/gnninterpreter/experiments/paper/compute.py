@@ -15,8 +15,6 @@ from gnninterpreter.experiments.paper.settings import Settings
 from gnninterpreter.experiments.store import Computation, Store
 from gnninterpreter.parallel import Workers
 
-__all__ = ["CACHE", "STUDIES", "computations_of", "compute", "list_computations"]
-
 STUDIES: tuple[str, ...] = (
     "statistics", "classifiers", "quantitative", "qualitative", "multiple", "random", "xgnn",
     "metrics", "ablation", "verification", "complexity", "bias",

@@ -17,8 +17,6 @@ from gnninterpreter.spec import GraphSpec
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Cell", "outlines", "sheet"]
-
 OUTLINE = "#f7a8bd"
 # Units of a drawing, and how many of them make an inch.
 CELL, UNITS = (190, 150), 100

@@ -7,24 +7,6 @@ from __future__ import annotations
 
 from gnninterpreter.experiments.paper.tables import Value
 
-__all__ = [
-    "ABLATION_LOGITS",
-    "ACCURACY",
-    "CLASSES",
-    "COMPLETE4_COUNTS",
-    "COMPLETE4_MEANS",
-    "F1",
-    "HOUSEX_COUNTS",
-    "HOUSEX_MEANS",
-    "NITRO_COUNTS",
-    "NITRO_MEANS",
-    "OURS",
-    "RANDOM",
-    "SECONDS",
-    "SIZES",
-    "XGNN",
-]
-
 CLASSES: dict[str, tuple[str, ...]] = {
     "mutag": ("mutagen", "nonmutagen"),
     "cyclicity": ("red cyclic", "green cyclic", "acyclic"),

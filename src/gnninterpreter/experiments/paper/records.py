@@ -13,8 +13,6 @@ from gnninterpreter.experiments.paper.bundled import bundle, classifier
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.interchange import graph_to_json
 
-__all__ = ["record"]
-
 LEAST = 0.9
 SHOWN = 8
 

@@ -23,8 +23,6 @@ from gnninterpreter.files import MOST_BYTES, atomic_path, read_file, read_json
 from gnninterpreter.fingerprints import code_fingerprint, model_fingerprint, versions
 from gnninterpreter.parallel import Workers
 
-__all__ = ["run"]
-
 SCHEMA = 3
 PLACE = "gnninterpreter.experiments.paper.studies"
 

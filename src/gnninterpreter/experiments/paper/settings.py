@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from gnninterpreter.experiments.paper.published import CLASSES
 
-__all__ = ["DATASETS", "GAMES", "Settings", "cases"]
-
 DATASETS: tuple[str, ...] = tuple(CLASSES)
 GAMES: tuple[str, ...] = ("mutag", "is_acyclic", "motif", "shape")
 """The data sets whose graphs XGNN can build, those that the paper gives it first."""

@@ -19,8 +19,6 @@ from gnninterpreter.models import Bundle, GraphClassifier
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Outcome", "StudyContext"]
-
 
 @dataclass(frozen=True)
 class Outcome:

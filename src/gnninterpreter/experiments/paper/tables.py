@@ -18,8 +18,6 @@ from gnninterpreter.files import atomic_path
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Row", "Table", "Value"]
-
 Extra = str | int | float | None
 
 

@@ -26,8 +26,6 @@ from gnninterpreter.files import write_atomically
 from gnninterpreter.isomorphism import distinct
 from gnninterpreter.parallel import Workers
 
-__all__ = ["configs_of", "depends_on", "graphs_file", "measure_once", "realism", "structure"]
-
 SAMPLES, DRAWN = 50, 256
 PLACED = 0.1
 # XGNN trains a policy for each seed, and graphs drawn for PolyGraph take room.

@@ -27,15 +27,6 @@ from gnninterpreter.experiments.subjects import Subject, subject
 from gnninterpreter.files import read_json, write_atomically
 from gnninterpreter.schema import anything, listed, record, text, whole
 
-__all__ = [
-    "LEAST",
-    "discrepancies",
-    "discrepancy",
-    "discrepancy_file",
-    "main",
-    "read_discrepancies",
-]
-
 KIND = "realism discrepancies"
 LEAST = 256
 # Structures are a number of nodes, and the ends of each edge one after the other.

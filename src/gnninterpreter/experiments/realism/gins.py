@@ -21,8 +21,6 @@ from gnninterpreter.graphs import decode, dense_width, node_rows
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.typicality.pieces import cut_piece
 
-__all__ = ["NEAREST", "WHOLE", "Judge", "RandomGIN", "judge_of", "places_of", "standing"]
-
 NETWORKS = 5
 LAYERS = 3
 WIDTH = 32

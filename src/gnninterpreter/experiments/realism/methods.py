@@ -19,8 +19,6 @@ from gnninterpreter.objective import Typical
 from gnninterpreter.search import Recipe
 from gnninterpreter.typicality.pieces import cut_piece
 
-__all__ = ["Answer", "answer"]
-
 # Draws of a bench are no draws of the search or of a report.
 SEED = 1_000_003
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from gnninterpreter.errors import SpecError
 from gnninterpreter.experiments.bench import Bench
 
-__all__ = ["ABLATIONS", "BENCH", "METHODS", "RealismConfig", "RealismRow"]
-
 ABLATIONS = ("unopened", "unspread", "unshrunk", "bar-0", "bar-25")
 METHODS = ("ours", "certain", "paper", "random", "xgnn", "real", *ABLATIONS)
 COSTS = dict.fromkeys(ABLATIONS, 20.0) | {

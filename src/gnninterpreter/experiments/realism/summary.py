@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["BARS", "chart", "summarize", "unmet"]
-
 PLACED = 0.1
 BY = ["method", "model", "target"]
 WORDS = ("verdict", "compared_with")

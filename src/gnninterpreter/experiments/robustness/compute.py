@@ -7,8 +7,6 @@ from typing import Any
 from gnninterpreter.experiments.robustness.rows import BENCH, WANTED, RunConfig
 from gnninterpreter.experiments.subjects import names_of, subject, targets_of
 
-__all__ = ["configs_of", "depends_on", "explain_once"]
-
 depends_on = BENCH.depends_on
 
 

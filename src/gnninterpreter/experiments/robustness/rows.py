@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from gnninterpreter.experiments.bench import Bench
 
-__all__ = ["BENCH", "WANTED", "Run", "RunConfig"]
-
 WANTED = 0.99
 
 

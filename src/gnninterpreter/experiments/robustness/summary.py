@@ -12,8 +12,6 @@ from gnninterpreter.experiments.robustness.rows import WANTED, Run
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["NEAR", "TIMES", "summarize"]
-
 # Where a model allows no more, a run has to come this near to the best that a search so many times
 # as large has found.
 NEAR, TIMES = 0.005, 20

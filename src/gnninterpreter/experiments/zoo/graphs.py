@@ -14,8 +14,6 @@ from torch_geometric.utils import from_networkx
 
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
-__all__ = ["SPECS", "draw"]
-
 GRAPHS = 400
 
 SPECS = {

@@ -37,8 +37,6 @@ from gnninterpreter.experiments.zoo.graphs import SPECS, draw
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["ZOO", "Trained", "ZooModel", "trained"]
-
 READOUTS = {"sum": global_add_pool, "mean": global_mean_pool, "max": global_max_pool}
 
 

@@ -12,8 +12,6 @@ from gnninterpreter.relax.candidates import Candidates
 from gnninterpreter.relax.dense.kernel import aggregation_name, in_degree
 from gnninterpreter.relax.reductions import below_all, log_weight
 
-__all__ = ["gat", "gatv2", "transformer"]
-
 
 def gat(
     layer: Any,

@@ -19,8 +19,6 @@ from gnninterpreter.relax.dense.kernel import (
 )
 from gnninterpreter.relax.reductions import power
 
-__all__ = ["gcn", "gin", "gine", "graph_conv", "nn_conv", "sage"]
-
 
 def gcn(
     layer: Any, candidates: Candidates, x: Tensor, edge_weight: Tensor | None = None

@@ -15,8 +15,6 @@ from gnninterpreter.relax.candidates import Candidates
 from gnninterpreter.relax.reductions import expected_first, expected_max
 from gnninterpreter.relax.relaxation import active_relaxation
 
-__all__ = ["Kernel", "aggregate", "aggregation_name", "dense_forwards", "neighbour_sum"]
-
 Kernel = Callable[..., Tensor | None]
 
 

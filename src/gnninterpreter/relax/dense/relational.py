@@ -10,8 +10,6 @@ from torch import Tensor
 from gnninterpreter.relax.candidates import Candidates
 from gnninterpreter.relax.dense.kernel import aggregation_name, received_by_feature
 
-__all__ = ["relational"]
-
 
 def relational(
     layer: Any, candidates: Candidates, x: Tensor, edge_type: Tensor | None = None

@@ -24,8 +24,6 @@ from gnninterpreter.interchange import graph_from_json
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["computations", "study", "terms"]
-
 SIMILARITY = "embedding similarity"
 MUTAGEN = ("mutag", "mutagen")
 

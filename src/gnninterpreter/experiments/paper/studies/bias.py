@@ -9,8 +9,6 @@ from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.store import Computation
 
-__all__ = ["computations", "study"]
-
 BINARY = ("mutag", "is_acyclic", "color_consistency")
 PUBLISHED = {"mutag": "nonmutagen", "is_acyclic": "acyclic", "color_consistency": "inconsistent"}
 DECISIVE = 0.6

@@ -15,8 +15,6 @@ from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.store import Computation
 
-__all__ = ["Fit", "computations", "fit", "study"]
-
 
 @dataclass(frozen=True)
 class Series:

@@ -11,8 +11,6 @@ from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.store import Computation
 from gnninterpreter.interchange import graph_from_json
 
-__all__ = ["computations", "study"]
-
 SHOWN = 5
 
 

@@ -22,8 +22,6 @@ from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.store import Computation
 
-__all__ = ["computations", "study"]
-
 CLOSE = 0.005
 TIMED = {"auto": "ours", "paper": "ours"}
 

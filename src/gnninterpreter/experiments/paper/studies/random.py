@@ -11,8 +11,6 @@ from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.store import Computation
 
-__all__ = ["computations", "explanation", "gabriel", "study"]
-
 FAR = 0.02
 CHANCE = 3.0
 

@@ -9,8 +9,6 @@ from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.store import Computation
 
-__all__ = ["computations", "study"]
-
 CLOSE = 0.01
 NOTES = {
     "mutag": "the same 188 molecules: only rounding could differ",

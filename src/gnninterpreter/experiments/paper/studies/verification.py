@@ -23,8 +23,6 @@ from gnninterpreter.interchange import graph_from_json
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["computations", "study"]
-
 NAMES = ("complete-4", "house-x")
 ATOMS = ("uniform", "as in MUTAG")
 NITRO = 1000

@@ -21,8 +21,6 @@ from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.store import Computation
 from gnninterpreter.interchange import graph_from_json
 
-__all__ = ["computations", "study"]
-
 SIZES = (5, 7, 10)
 WIDTH = 300
 

@@ -24,8 +24,6 @@ from gnninterpreter.experiments.paper.bundled import bundle, classifier
 from gnninterpreter.fingerprints import data_fingerprint, model_fingerprint
 from gnninterpreter.interchange import graph_to_json
 
-__all__ = ["ATOM_SHARES", "attach", "attached", "depends_on", "motif_sets", "nitro", "nitro_graphs"]
-
 PURPLE = 4
 GROUPS = 5
 NITROGEN, OXYGEN = ATOMS.index("N"), ATOMS.index("O")

@@ -16,8 +16,6 @@ from gnninterpreter.fingerprints import data_fingerprint, model_fingerprint
 from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.spec import GraphSpec
 
-__all__ = ["TINY", "bias", "depends_on", "examples", "gabriel", "sizes"]
-
 TINY: dict[str, tuple[int, tuple[tuple[int, int], ...]]] = {
     "single node": (1, ()),
     "one edge": (2, ((0, 1),)),

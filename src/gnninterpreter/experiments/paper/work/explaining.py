@@ -20,8 +20,6 @@ from gnninterpreter.fingerprints import data_fingerprint, model_fingerprint
 from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.search import Recipe
 
-__all__ = ["depends_on", "known", "ours", "random", "recipe_of", "without", "xgnn"]
-
 EXAMPLES = 400
 SAMPLES = 1000
 FEW = 3

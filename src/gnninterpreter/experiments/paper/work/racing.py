@@ -16,8 +16,6 @@ from gnninterpreter.explanation import Explanation
 from gnninterpreter.fingerprints import model_fingerprint
 from gnninterpreter.search import Recipe
 
-__all__ = ["complexity", "depends_on", "race", "reach"]
-
 NEVER = 2.0
 OURS = ("motif", "house")
 THEIRS = ("mutag", "mutagen")
