@@ -20,7 +20,6 @@ class Constant:
     value: float
 
     def __call__(self, iteration: int, iterations: int) -> float:
-        """Return the number."""
         return self.value
 
 
@@ -37,7 +36,6 @@ class WarmUp:
     steps: int
 
     def __call__(self, iteration: int, iterations: int) -> float:
-        """Return the number at an iteration."""
         return self.value * min(1.0, iteration / self.steps) if self.steps else self.value
 
 
@@ -56,7 +54,6 @@ class Ramp:
     finish: float = 1.0
 
     def __call__(self, iteration: int, iterations: int) -> float:
-        """Return the number at an iteration."""
         share = iteration / max(iterations, 1)
         position = (share - self.begin) / max(self.finish - self.begin, 1e-9)
         return self.start + (self.end - self.start) * min(1.0, max(0.0, position))
