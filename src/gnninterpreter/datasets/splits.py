@@ -21,7 +21,6 @@ class Split:
     test: Tensor
 
     def __post_init__(self) -> None:
-        """Check that there is something in each part."""
         sizes = [len(self.train), len(self.validation), len(self.test)]
         if min(sizes) == 0:
             raise DataError(

@@ -20,6 +20,7 @@ class Constant:
     value: float
 
     def __call__(self, iteration: int, iterations: int) -> float:
+        """Return the number."""
         return self.value
 
 
@@ -36,6 +37,7 @@ class WarmUp:
     steps: int
 
     def __call__(self, iteration: int, iterations: int) -> float:
+        """Return the number at an iteration."""
         return self.value * min(1.0, iteration / self.steps) if self.steps else self.value
 
 
@@ -54,6 +56,7 @@ class Ramp:
     finish: float = 1.0
 
     def __call__(self, iteration: int, iterations: int) -> float:
+        """Return the number at an iteration."""
         share = iteration / max(iterations, 1)
         position = (share - self.begin) / max(self.finish - self.begin, 1e-9)
         return self.start + (self.end - self.start) * min(1.0, max(0.0, position))

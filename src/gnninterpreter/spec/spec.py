@@ -85,7 +85,6 @@ class GraphSpec:
     attributes: tuple[Derived, ...] = ()
 
     def __post_init__(self) -> None:
-        """Freeze the sequences and check the rules that span fields."""
         object.__setattr__(self, "nodes", distinct(self.nodes) or (ONES,))
         object.__setattr__(self, "edges", distinct(self.edges))
         own = distinct(self.attributes)

@@ -79,7 +79,6 @@ class XGNN(Baseline):
     method: ClassVar[str] = "xgnn"
 
     def __post_init__(self) -> None:
-        """Check every rule once, here."""
         for name in ("episodes", "max_steps", "rollouts", "parallel", "patience"):
             if getattr(self, name) < 1:
                 raise SpecError(f"{name} must be at least 1 (got {getattr(self, name)})")

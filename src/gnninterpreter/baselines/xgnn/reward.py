@@ -34,7 +34,6 @@ class Reward:
     rule_weight: float = 2.0
 
     def __post_init__(self) -> None:
-        """Check the form."""
         if self.form not in FORMS:
             raise SpecError(f"reward must be one of {', '.join(FORMS)} (got {self.form!r})")
 
