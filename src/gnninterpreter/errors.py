@@ -7,6 +7,9 @@ is a result with a reason (see `gnninterpreter.search.Reason`).
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 __all__ = [
     "CheckpointError",
     "DataError",
@@ -66,8 +69,19 @@ class MissingExtraError(GNNInterpreterError, ImportError):
     """An optional dependency that a feature needs and that is not installed."""
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
-        """Name the feature, the package it needs and the extra that brings it."""
         super().__init__(
             f"{feature} needs the package '{package}', which is not installed; "
             f"install it with: pip install 'gnninterpreter[{extra}]'"
         )
+
+
+def optional(module: str, feature: str, package: str, extra: str) -> Any:
+    """Import a module of an optional package.
+
+    Raises:
+        MissingExtraError: If it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(feature, package, extra) from error

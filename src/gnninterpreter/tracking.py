@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from gnninterpreter.errors import MissingExtraError
+from gnninterpreter.errors import MissingExtraError, optional
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
@@ -34,7 +34,6 @@ class Tracker(ABC):
     """
 
     def __init__(self, every: int = 10) -> None:
-        """Nothing is opened before the run begins."""
         self.every = max(1, int(every))
         self._step, self._class, self._broken = 0, "", False
 
@@ -93,6 +92,9 @@ class Tracker(ABC):
         """The run is over, well or not."""
         self._safely(self.close)
 
+    def _tool(self, module: str, package: str) -> Any:
+        return optional(module, type(self).__name__, package, "tracking")
+
     def _named(self, values: Mapping[str, float]) -> dict[str, float]:
         return {f"{self._class}/{name}": value for name, value in values.items()}
 
@@ -119,18 +121,14 @@ class TensorBoardTracker(Tracker):
     """
 
     def __init__(self, folder: str | Path = "runs", every: int = 10) -> None:
-        """Remember the folder."""
         super().__init__(every)
         self.folder = Path(folder)
         self._writer: Any = None
 
     def open(self, model: str, inferred: list[str]) -> None:
         """Open the event file."""
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError as error:
-            raise MissingExtraError("TensorBoardTracker", "tensorboard", "tracking") from error
-        self._writer = SummaryWriter(str(self.folder))
+        tensorboard = self._tool("torch.utils.tensorboard", "tensorboard")
+        self._writer = tensorboard.SummaryWriter(str(self.folder))
         self.text("model", "\n\n".join([model, *inferred]))
 
     def numbers(self, values: Mapping[str, float], step: int) -> None:
@@ -160,7 +158,6 @@ class MLflowTracker(Tracker):
     def __init__(
         self, tracking_uri: str | None = None, experiment: str | None = None, every: int = 10
     ) -> None:
-        """Remember where to."""
         super().__init__(every)
         self.tracking_uri, self.experiment = tracking_uri, experiment
         self._client: Any = None
@@ -168,11 +165,8 @@ class MLflowTracker(Tracker):
 
     def open(self, model: str, inferred: list[str]) -> None:
         """Start a run."""
-        try:
-            from mlflow.tracking import MlflowClient
-        except ImportError as error:
-            raise MissingExtraError("MLflowTracker", "mlflow-skinny", "tracking") from error
-        self._client = MlflowClient(tracking_uri=self.tracking_uri)
+        mlflow = self._tool("mlflow.tracking", "mlflow-skinny")
+        self._client = mlflow.MlflowClient(tracking_uri=self.tracking_uri)
         name = self.experiment or "Default"
         found = self._client.get_experiment_by_name(name)
         number = found.experiment_id if found else self._client.create_experiment(name)
@@ -211,19 +205,14 @@ class WandbTracker(Tracker):
         folder: str | Path | None = None,
         every: int = 10,
     ) -> None:
-        """Remember where to."""
         super().__init__(every)
         self.project, self.mode, self.folder = project, mode, folder
         self._run: Any = None
 
     def open(self, model: str, inferred: list[str]) -> None:
         """Start a run."""
-        try:
-            import wandb
-        except ImportError as error:
-            raise MissingExtraError("WandbTracker", "wandb", "tracking") from error
         where = None if self.folder is None else str(self.folder)
-        self._run = wandb.init(
+        self._run = self._tool("wandb", "wandb").init(
             project=self.project, name=model, mode=self.mode, dir=where, notes="\n".join(inferred)
         )
 

@@ -63,7 +63,6 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         progress: bool = False,
         force_reload: bool = False,
     ) -> None:
-        """Load the graphs from the cache, generating them first where they are not there."""
         self.seed = seed
         self.progress = progress
         self.metadata: dict[str, Any] = {}
@@ -246,8 +245,7 @@ class DrawnDataset(ExplainableDataset):
     """A data set whose graphs are drawn one by one, each from a random stream of its own.
 
     Args:
-        root: As for `ExplainableDataset`.
-        transform: Likewise.
+        *args: ``root`` and ``transform``, as for `ExplainableDataset`.
         num_graphs: How many graphs to draw; ``default_graphs`` of the data set when omitted.
         **options: ``seed``, ``progress`` and ``force_reload``.
     """
@@ -255,21 +253,13 @@ class DrawnDataset(ExplainableDataset):
     default_graphs: ClassVar[int]
     fewest_graphs: ClassVar[int] = 1
 
-    def __init__(
-        self,
-        root: str | Path | None = None,
-        transform: Callable[[Data], Data] | None = None,
-        *,
-        num_graphs: int | None = None,
-        **options: Any,
-    ) -> None:
-        """Load the graphs, generating them first where they are not cached."""
+    def __init__(self, *args: Any, num_graphs: int | None = None, **options: Any) -> None:
         self.num_graphs = self.default_graphs if num_graphs is None else num_graphs
         if self.num_graphs < self.fewest_graphs:
             raise DataError(
                 f"num_graphs must be at least {self.fewest_graphs} (got {self.num_graphs})"
             )
-        super().__init__(root, transform, **options)
+        super().__init__(*args, **options)
 
     @abstractmethod
     def draw(self, index: int, rng: np.random.Generator) -> Data:

@@ -12,7 +12,7 @@ from torch import nn
 from torch_geometric.data import Data
 
 from gnninterpreter.arguments import device_of, path_of, whole_number
-from gnninterpreter.errors import MissingExtraError, SpecError, TargetError
+from gnninterpreter.errors import SpecError, TargetError, optional
 from gnninterpreter.evidence.patterns import (
     Fidelity,
     GraphExplanation,
@@ -198,10 +198,7 @@ class ExplanationSet(Mapping[str, Explanation]):
         Raises:
             MissingExtraError: If pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise MissingExtraError("to_pandas", "pandas", "report") from error
+        pandas = optional("pandas", "to_pandas", "pandas", "report")
         rows = [{"class": one.name, **one.figures()} for one in self.values()]
         return pandas.DataFrame(rows).set_index("class")
 

@@ -42,7 +42,6 @@ class Unfinished:
     """
 
     def __init__(self, folder: Path, key: str, run: ExplanationSet, names: Sequence[str]) -> None:
-        """Look at nothing yet."""
         self.folder, self._names = folder, list(names)
         self._place = folder / f"{UNFINISHED}{key[:16]}"
         self._run = replace(run, metadata={**run.metadata, "targets": self._names})

@@ -121,7 +121,6 @@ class GCNClassifier(_Classifier):
         layers: int = 3,
         pooling: str = "mean",
     ) -> None:
-        """Build the layers."""
         super().__init__(in_channels, num_classes, width, layers, pooling, edge_dim=0)
         self.initialize()
 
@@ -249,7 +248,6 @@ class GINEClassifier(_EdgeClassifier):
         pooling: str = "mean+sum",
         dropout: float = 0.1,
     ) -> None:
-        """Build the layers."""
         super().__init__(width, num_classes, width, layers, pooling, edge_dim, dropout=dropout)
         self.config["in_channels"] = in_channels
         self.embed = nn.Linear(in_channels, width)

@@ -66,7 +66,6 @@ class GraphClassifier:
         task: Any = "auto",
         class_names: Sequence[str] | None = None,
     ) -> None:
-        """Try the model and find out what it is."""
         self.model = model = native_module(model)
         if not isinstance(spec, GraphSpec):
             raise SpecError(f"spec must be a GraphSpec (got {type(spec).__name__})")

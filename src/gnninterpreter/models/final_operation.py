@@ -45,7 +45,6 @@ class OperationRecorder(TorchFunctionMode):
     """
 
     def __init__(self) -> None:
-        """Nothing has been seen yet."""
         super().__init__()
         self._made: dict[int, str] = {}
         # Storage that is freed may be given out again, under the same address.

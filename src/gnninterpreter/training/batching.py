@@ -59,7 +59,6 @@ class GraphStore:
     def __init__(
         self, dataset: Any, *, use_edge_attr: bool = True, device: str | torch.device = "cpu"
     ) -> None:
-        """Collate the graphs and move them to the device."""
         data, slices = _collated(dataset)
         self.device = torch.device(device)
         self.x = data.x.to(self.device)
