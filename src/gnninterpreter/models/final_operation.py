@@ -19,7 +19,7 @@ KINDS = {
     **dict.fromkeys(("linear", "addmm", "matmul", "mm"), "linear"),
 }
 # What copies numbers, or puts several tensors side by side, changes nothing about them.
-COPIES = (
+COPIES = [
     "to",
     "type",
     "float",
@@ -29,7 +29,7 @@ COPIES = (
     "clone",
     "contiguous",
     "index_select",
-)
+]
 JOINS = ("cat", "concat", "stack", "hstack", "column_stack")
 
 

@@ -12,8 +12,7 @@ from torch import Tensor
 
 from gnninterpreter.baselines.baseline import Baseline, Drawing
 from gnninterpreter.baselines.xgnn.building import Rules, State
-from gnninterpreter.baselines.xgnn.generating import generate, kept, roll_out
-from gnninterpreter.baselines.xgnn.policy import Policy
+from gnninterpreter.baselines.xgnn.policy import Policy, generate, kept, roll_out
 from gnninterpreter.baselines.xgnn.reward import Reward
 from gnninterpreter.errors import SpecError, TargetError
 from gnninterpreter.explanation import Curve
