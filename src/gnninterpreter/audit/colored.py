@@ -26,13 +26,9 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True)
 class ColoredGraph:
-    """A graph with one color for each node, and maybe one for each edge.
+    """A graph with a color for each node, counted from 0, and maybe one for each edge.
 
-    Args:
-        colors: Color of each node, counted from 0.
-        edges: Each edge once, in increasing order; the smaller end first unless it is directed.
-        edge_colors: Color of each edge; empty where edges have none.
-        directed: Whether an edge goes from its first end to its second only.
+    Each edge is there once, in increasing order, the smaller end first unless it is directed.
     """
 
     colors: tuple[int, ...]

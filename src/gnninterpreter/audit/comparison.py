@@ -21,14 +21,10 @@ LEAST = 3
 
 @dataclass(frozen=True)
 class Flips:
-    """How often a part, joined by one edge, makes the model say a class that is not there.
+    """How often a part, joined by one edge to ``count`` hosts, makes the model say a class.
 
-    Args:
-        part: What was joined.
-        says: Number of hosts for which the model now says the class, rightly or not.
-        count: Number of hosts.
-        fooled: The joined graphs for which it says so and the rule does not (where there is none:
-            all for which it says so), with their class where that is known.
+    It says so of ``says`` hosts, rightly or not. ``fooled`` are the joined graphs for which the
+    rule does not (where there is none: all of them), with their class where that is known.
     """
 
     part: Data
@@ -62,15 +58,10 @@ def matched_p_value(sets: Sequence[Sequence[int]]) -> float:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the flips of one source come to.
+    """What the flips of look-alikes of one source come to.
 
-    Args:
-        flips: Of each look-alike.
-        controls: Of random graphs of the same size, as many for each look-alike.
-        original: Those of the source itself.
-        what: What the source is, in words.
-        name: The class.
-        alone: Whether they were asked about as they are, rather than joined to others.
+    There are as many random graphs of the same size for each, the controls. ``alone`` where they
+    were asked about as they are, rather than joined to others.
     """
 
     flips: Sequence[Flips]

@@ -26,14 +26,11 @@ MOST_OPTIONS = 32
 
 @dataclass(frozen=True)
 class SingleChanges:
-    """All graphs that are one change away from a graph.
+    """All graphs that are one change away from a graph; none of them is empty.
 
-    Args:
-        graphs: The changed graphs; none of them is empty.
-        space: What the numbers of the moves mean.
-        before: The graph, on one more node, for each kind of new node and new edge.
-        owner: Which of those each changed graph comes from.
-        move: Which move made it.
+    ``before`` is the graph on one more node, for each kind of new node and new edge; ``owner`` says
+    which of those each changed graph comes from, and ``move`` what was done, in the numbers of
+    ``space``.
     """
 
     graphs: DenseGraphs

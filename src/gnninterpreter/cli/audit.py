@@ -176,13 +176,9 @@ def audit(
 def whole_folder(folder: Path, work: Path, last: tuple[str, ...]) -> Iterator[Path]:
     """Give a folder in ``work`` whose files go to ``folder`` together when the block succeeds.
 
-    Where ``folder`` is new or empty that is one rename. Otherwise what makes it an audit is taken
-    away first and comes last, so that a run killed in between leaves no mixture of two.
-
-    Args:
-        folder: The final place; other files in it stay.
-        work: A folder beside it; it is gone in the end.
-        last: Names of the files that make it an audit.
+    Where ``folder`` is new or empty that is one rename. Otherwise the files that make it an audit
+    are taken away first and come ``last``, so that a run killed in between leaves no mixture of
+    two.
     """
     made = work / "made"
     shutil.rmtree(made, ignore_errors=True)  # of one that was killed

@@ -22,15 +22,10 @@ VALID_SPREAD = 3.0
 class Likeness:
     """A graph beside the real graphs of its class.
 
-    Args:
-        probability: Class probability p.
-        similarity: Cosine s of its embedding to the class mean, cut at 0.
-        degree: Likeness d of its edges per node.
-        score: Validation score ``(s p d)^(1/3)``.
-        valid: Whether the score reaches 0.5 and the degree lies within three standard deviations.
-        granularity: Near 1 for a small part of a typical graph, 0 for its full size.
-        density: Share of pairs joined.
-        sparsity: How many of a typical graph's edges it does without, as a share.
+    ``similarity`` is the cosine to the class mean, cut at 0; ``degree`` the likeness of its edges
+    per node; ``valid`` needs a score of 0.5 and a degree within three standard deviations.
+    ``granularity`` is near 1 for a small part of a typical graph; ``sparsity`` the share of a
+    typical graph's edges that it does without.
     """
 
     probability: float
