@@ -8,11 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from torch_geometric.data import Data
 
-from gnninterpreter.audit.findings import Severity
+from gnninterpreter.audit.findings import MOSTLY, Severity
 
-# By how much more than random graphs do, on average, for each severity.
-LIMITS = {Severity.HIGH: 0.5, Severity.MEDIUM: 0.2, Severity.LOW: 0.05}
-FOOLING = 0.5
 LARGEST_P = 0.02
 # One or two hosts more than random graphs win are no finding, however few hosts there are; one or
 # two look-alikes that pass by themselves are a small one.
@@ -79,7 +76,7 @@ class Comparison:
     @property
     def fooling(self) -> int:
         """How many look-alikes pass more often than not."""
-        return sum(one.rate >= FOOLING for one in self.flips)
+        return sum(one.rate >= MOSTLY for one in self.flips)
 
     @property
     def rate(self) -> float:
@@ -106,7 +103,7 @@ class Comparison:
         excess = self.rate - self.chance
         if not self.alone and excess * self.original.count < LEAST - 1e-9:
             return None
-        found = next((level for level, least in LIMITS.items() if excess >= least), None)
+        found = Severity.of_share(excess)
         if found is None or self.p_value > LARGEST_P:
             return None
         return found.at_most(Severity.LOW) if self.alone and len(self.flips) < LEAST else found
@@ -145,16 +142,14 @@ class Comparison:
                 f"{self.original.says / max(self.original.count, 1):.0%}"
             )
         text += f" (p = {self.p_value:.2g})."
-        if self.rate >= FOOLING:
+        if self.rate >= MOSTLY:
             text += " So the model goes by what nodes see around them, not by the pattern."
         else:
             text += " So what nodes see around them is enough, now and then, to mislead it."
+        advice = "There is no rule to say which of them is right: look at the pictures."
         if rule:
-            return (
-                text
-                + " Train with these graphs, which come with the audit, or check for the pattern."
-            )
-        return text + " There is no rule to say which of them is right: look at the pictures."
+            advice = "Train with these graphs, which come with the audit, or check for the pattern."
+        return f"{text} {advice}"
 
 
 def mean_rate(flips: Sequence[Flips]) -> float:

@@ -9,7 +9,7 @@ edges. Numbers as features stay as they are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 
 import torch
 from torch import Tensor
@@ -76,7 +76,7 @@ def _options(blocks: tuple[Block, ...], row: Tensor) -> list[Tensor]:
     """A row of features with every combination of categories."""
     choices = [range(b.size) if isinstance(b, Categorical) else range(1) for b in blocks]
     found = []
-    for chosen in product(*choices):
+    for chosen in islice(product(*choices), MOST_OPTIONS):
         made, start = row.clone(), 0
         for block, category in zip(blocks, chosen, strict=True):
             width = dense_width([block])
@@ -85,8 +85,6 @@ def _options(blocks: tuple[Block, ...], row: Tensor) -> list[Tensor]:
                 made[start + category] = 1.0
             start += width
         found.append(made)
-        if len(found) == MOST_OPTIONS:
-            break
     return found
 
 
