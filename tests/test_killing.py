@@ -20,7 +20,7 @@ DEAR = dict.fromkeys(("explain", "overwrite", "audit", "train", "bench", "paper"
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 @pytest.mark.slow
-@pytest.mark.timeout(3600 if FUZZ else 300)
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("commands", [{name: DEAR[name]} for name in DEAR] if FUZZ else [CHEAP])
 def test_a_killed_command_ends_the_same(commands: dict[str, tuple[int, int]]) -> None:
     environment = {

@@ -86,7 +86,9 @@ def test_own_forward(cli):
 
 
 def test_not_converging_is_a_result(cli):
-    code, out, _ = cli("explain", "lab:never_dense", "--data", "lab:graphs", *QUICK, "-t", "1", "-q")
+    code, out, _ = cli(
+        "explain", "lab:never_dense", "--data", "lab:graphs", *QUICK, "-t", "1", "-q"
+    )
     assert code == 0
     assert "not reached" in out
     assert "class 1: The model gives samples only" in out

@@ -174,7 +174,9 @@ class Relaxation(TorchFunctionMode):
         return values.new_zeros(size).scatter_add_(0, index, values)
 
     def _power(self, func: Callable[..., Tensor], out: Tensor, exponent: Any, **kw: Any) -> Tensor:
-        steep = isinstance(exponent, Tensor) or (isinstance(exponent, (int, float)) and exponent < 1)
+        steep = isinstance(exponent, Tensor) or (
+            isinstance(exponent, (int, float)) and exponent < 1
+        )
         if kw or not steep or not isinstance(out, Tensor):
             return func(out, exponent, **kw)
         return _inverse(func, out, exponent, lambda: func(out, exponent))
