@@ -26,13 +26,9 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True)
 class ColoredGraph:
-    """A graph with one color for each node, and maybe one for each edge.
+    """A graph with a color for each node, counted from 0, and maybe one for each edge.
 
-    Args:
-        colors: Color of each node, counted from 0.
-        edges: Each edge once, in increasing order; the smaller end first unless it is directed.
-        edge_colors: Color of each edge; empty where edges have none.
-        directed: Whether an edge goes from its first end to its second only.
+    Each edge is there once, in increasing order, the smaller end first unless it is directed.
     """
 
     colors: tuple[int, ...]
@@ -63,17 +59,12 @@ class ColoredGraph:
 
         Loops are left out.
         """
-        pairs = [(int(u), int(v)) for u, v in data.edge_index.t().tolist()]
-        nodes = _numbered(node_rows(data))
-        rows = data.get("edge_attr")
-        kinds = [0] * len(pairs) if rows is None else _numbered(rows)
-        kept = [e for e, (u, v) in enumerate(pairs) if u != v]
-        return cls.of(
-            nodes,
-            [pairs[e] for e in kept],
-            None if rows is None else [kinds[e] for e in kept],
-            directed,
-        )
+        rows, ends = data.get("edge_attr"), data.edge_index
+        kept = ends[0] != ends[1]
+        pairs = [(u, v) for u, v in ends[:, kept].t().tolist()]
+        kinds = None if rows is None else _numbered(rows)
+        own = kinds and [kind for kind, fine in zip(kinds, kept.tolist(), strict=True) if fine]
+        return cls.of(_numbered(node_rows(data)), pairs, own, directed)
 
     @property
     def num_nodes(self) -> int:
@@ -114,22 +105,14 @@ class ColoredGraph:
             raise SpecError("a colored graph fits only a spec with one categorical node feature")
         if max(self.colors) >= block.size:
             raise SpecError(f"color {max(self.colors)} is not among the {block.size} categories")
-        forth = torch.tensor(self.edges, dtype=torch.long).reshape(-1, 2).t()
-        x = torch.eye(block.size)[list(self.colors)]
-        index = forth if self.directed else torch.cat([forth, forth.flip(0)], dim=1)
-        return Data(x=x, edge_index=index)
+        return Data(x=torch.eye(block.size)[list(self.colors)], edge_index=self._edge_index())
 
     def to_data_like(self, data: Data) -> Data:
         """The same with the features that those colors stand for in the graph they came from."""
         nodes = node_rows(data)
         first = _places(nodes)
-        forth = torch.tensor(self.edges, dtype=torch.long).reshape(-1, 2).t()
-        index = forth if self.directed else torch.cat([forth, forth.flip(0)], dim=1)
-        made = Data(
-            x=nodes[[first[color] for color in self.colors]],
-            edge_index=index,
-            num_nodes=self.num_nodes,
-        )
+        x = nodes[[first[color] for color in self.colors]]
+        made = Data(x=x, edge_index=self._edge_index(), num_nodes=self.num_nodes)
         rows = data.get("edge_attr")
         if rows is not None:
             places = _places(rows)
@@ -138,6 +121,10 @@ class ColoredGraph:
             if data.get("edge_type") is not None:
                 made.edge_type = made.edge_attr.reshape(-1)
         return made
+
+    def _edge_index(self) -> Tensor:
+        forth = torch.tensor(self.edges, dtype=torch.long).reshape(-1, 2).t()
+        return forth if self.directed else torch.cat([forth, forth.flip(0)], dim=1)
 
     def isomorphic(self, other: ColoredGraph) -> bool:
         """Whether renumbering the nodes makes one the other, colors kept."""

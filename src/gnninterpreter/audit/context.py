@@ -24,15 +24,9 @@ T = TypeVar("T")
 class Context:
     """A model under audit.
 
-    Args:
-        classifier: The model.
-        hosts: Graphs to join things to, with their labels where they have any.
-        seed: Of every draw.
-        oracle: The rule that gives a graph its class, where there is one.
-        rule_agreement: Share of labeled graphs with which the rule agrees, where known.
-        rule_of_thumb: Whether the data set says that its rule is one of thumb.
-        patterns: What defines the classes, where known.
-        pool: More graphs, to choose from where only those of one class will do.
+    Hosts are graphs to join things to; the pool has more, to choose from where only those of one
+    class will do. The rule agrees with a share of their labels; the data set may say that it is one
+    of thumb.
     """
 
     classifier: GraphClassifier

@@ -22,12 +22,6 @@ def oracle_of(model: Any, dataset: Any = None) -> Oracle | None:
     return None if rule is None else rule.oracle
 
 
-def is_rule_of_thumb(model: Any, dataset: Any = None) -> bool:
-    """Whether the rule of the data set is one of thumb."""
-    rule = rule_of(model, dataset)
-    return rule is not None and rule.of_thumb
-
-
 def rule_agreement(rule: Callable[[Data], int | None], graphs: list[Data]) -> float | None:
     """Share of labeled graphs whose label is what the rule says; None without labeled graphs."""
     labeled = [graph for graph in graphs if graph.get("y") is not None]

@@ -9,7 +9,7 @@ edges. Numbers as features stay as they are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 
 import torch
 from torch import Tensor
@@ -26,14 +26,11 @@ MOST_OPTIONS = 32
 
 @dataclass(frozen=True)
 class SingleChanges:
-    """All graphs that are one change away from a graph.
+    """All graphs that are one change away from a graph; none of them is empty.
 
-    Args:
-        graphs: The changed graphs; none of them is empty.
-        space: What the numbers of the moves mean.
-        before: The graph, on one more node, for each kind of new node and new edge.
-        owner: Which of those each changed graph comes from.
-        move: Which move made it.
+    ``before`` is the graph on one more node, for each kind of new node and new edge; ``owner`` says
+    which of those each changed graph comes from, and ``move`` what was done, in the numbers of
+    ``space``.
     """
 
     graphs: DenseGraphs
@@ -79,7 +76,7 @@ def _options(blocks: tuple[Block, ...], row: Tensor) -> list[Tensor]:
     """A row of features with every combination of categories."""
     choices = [range(b.size) if isinstance(b, Categorical) else range(1) for b in blocks]
     found = []
-    for chosen in product(*choices):
+    for chosen in islice(product(*choices), MOST_OPTIONS):
         made, start = row.clone(), 0
         for block, category in zip(blocks, chosen, strict=True):
             width = dense_width([block])
@@ -88,8 +85,6 @@ def _options(blocks: tuple[Block, ...], row: Tensor) -> list[Tensor]:
                 made[start + category] = 1.0
             start += width
         found.append(made)
-        if len(found) == MOST_OPTIONS:
-            break
     return found
 
 

@@ -29,16 +29,10 @@ def render(
     compact: bool = False,
     marked: Collection[object] = (),
 ) -> str:
-    """Write a laid-out graph as an SVG element.
+    """Write a laid-out graph as an SVG element; see `graph_svg`.
 
-    Args:
-        drawing: The graph in its box.
-        title: What it shows; its size when omitted.
-        show_legend: Whether to add the legend.
-        threshold: Edges that carry a lower probability, and nodes that only they touch, are there
-            but not shown; the page's slider brings them out.
-        compact: Leave out what only hands and pointers need, for small pictures.
-        marked: Nodes that get a thick ring.
+    Edges less probable than ``threshold``, and nodes that only they touch, are there but not shown;
+    the page's slider brings them out.
     """
     width, height = drawing.size
     graph = drawing.graph

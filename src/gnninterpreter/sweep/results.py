@@ -49,11 +49,7 @@ def read_results(folder: str | Path) -> pa.Table:
 
 
 class Results:
-    """The folder of a sweep.
-
-    Args:
-        folder: Where it is; it is made with the first part.
-    """
+    """The folder of a sweep, which is made with its first part."""
 
     def __init__(self, folder: Path) -> None:
         """Say where; nothing is read yet."""

@@ -100,10 +100,9 @@ class Backend:
 
     def idle(self, timeout: float) -> bool:
         """Whether nobody asks the model any more, after waiting so many seconds at the most."""
-        if not self._lock.acquire(timeout=timeout):
-            return False
-        self._lock.release()
-        return True
+        if free := self._lock.acquire(timeout=timeout):
+            self._lock.release()
+        return free
 
     def _statistics(self, model: nn.Module | Bundle) -> ClassStatistics | None:
         """What the classes look like: from the bundle, the data, or the run folder itself."""
@@ -287,10 +286,8 @@ class Backend:
         Raises:
             DataError: If the format is not known, or the graph has no such form.
         """
-        places = None
-        if isinstance(values, dict) and "positions" in values:
-            places = values["positions"]
-            values = {key: value for key, value in values.items() if key != "positions"}
+        values = dict(values) if isinstance(values, dict) else values
+        places = values.pop("positions", None) if isinstance(values, dict) else None
         graph = self.read(values)
         # A molecule has no atoms that nothing binds; the other formats show what was drawn.
         if form == "smi":
@@ -312,15 +309,6 @@ class Backend:
 
 def _present(graph: Data) -> tuple[Data, int]:
     """The graph without nodes that no edge touches, and how many those are."""
-    touched = torch.zeros(int(graph.num_nodes or 0), dtype=torch.bool)
-    touched[graph.edge_index.flatten()] = True
-    ignored = int((~touched).sum())
-    if not ignored:
-        return graph, 0
-    number = touched.cumsum(0) - 1
-    rest = graph.clone()
-    for key in filter(graph.is_node_attr, graph.keys()):
-        rest[key] = graph[key][touched]
-    rest.edge_index = number[graph.edge_index]
-    rest.num_nodes = int(touched.sum())
-    return rest, ignored
+    touched = graph.edge_index.unique()
+    ignored = int(graph.num_nodes or 0) - len(touched)
+    return (graph.subgraph(touched), ignored) if ignored else (graph, 0)

@@ -56,15 +56,11 @@ class Guard:
     """Answers only requests that were meant for this server.
 
     A page elsewhere can make a browser send requests here, under a name that resolves to this
-    machine (DNS rebinding) or from its own origin; both show in the headers. Where others can reach
-    the server, it answers only those who know its token: from the address, and from then on from
-    a cookie.
-
-    Args:
-        app: What comes behind it.
-        host: The address the server listens on, allowed besides the local names. Where that is
-            every address, each may be used, but no name: only names can be made to lead here.
-        token: What whoever asks has to know; None asks nobody.
+    machine (DNS rebinding) or from its own origin; both show in the headers. So only the local
+    names and the address that the server listens on are allowed; where that is every address, each
+    may be used, but no name: only names can be made to lead here. Where others can reach the
+    server, it answers only those who know its token: from the address, and from then on from a
+    cookie.
     """
 
     def __init__(self, app: ASGIApp, host: str = "127.0.0.1", token: str | None = None) -> None:

@@ -30,12 +30,7 @@ CONTROLS = 5
 class Reference:
     """What explanations of one class are held against.
 
-    Args:
-        classifier: The model.
-        statistics: What its classes look like to it.
-        real: Labelled graphs of all classes.
-        valencies: Most edges of each category of node, where there is such a rule.
-        oracle: True class of a graph by rule, where there is one.
+    Valencies are the most edges of each category of node; the oracle gives the true class by rule.
     """
 
     classifier: GraphClassifier
@@ -90,14 +85,7 @@ class Metrics:
 def measure(
     explanation: Explanation, reference: Reference, samples: int = 100, seed: int = 0
 ) -> Metrics:
-    """Measure an explanation of any method.
-
-    Args:
-        explanation: What to measure.
-        reference: What to hold it against.
-        samples: Fresh graphs for all but the probability, which takes 1,000.
-        seed: The same seed gives the same numbers.
-    """
+    """Measure an explanation of any method; all but the probability over this many fresh graphs."""
     classifier, target = reference.classifier, explanation.target.index
     spec, statistics = classifier.spec, reference.statistics
     found = class_probability(explanation, classifier, seed=seed)

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 import networkx as nx
 from torch_geometric.data import Data
+from torch_geometric.utils import to_networkx
 
 from gnninterpreter.spec import Categorical, GraphSpec
 
 
 @dataclass(frozen=True)
 class Validity:
-    """Shares of graphs that hold together, have an edge, obey valencies and are of their class.
+    """Shares of graphs that hold together, obey valencies and are of their class.
 
     ``valencies`` and ``oracle`` are None where there is no such rule.
     """
 
     connected: float
-    non_empty: float
     valencies: float | None
     oracle: float | None
 
@@ -53,13 +53,10 @@ def validity(
         agreed = sum(g.num_edges > 0 and oracle(g) == target for g in graphs) / count
     return Validity(
         connected=sum(_connected(graph) for graph in graphs) / count,
-        non_empty=sum(graph.num_edges > 0 for graph in graphs) / count,
         valencies=legal,
         oracle=agreed,
     )
 
 
 def _connected(graph: Data) -> bool:
-    plain = nx.Graph(graph.edge_index.t().tolist())
-    plain.add_nodes_from(range(int(graph.num_nodes or 0)))
-    return bool(len(plain)) and bool(nx.is_connected(plain))
+    return bool(graph.num_nodes) and nx.is_connected(nx.Graph(to_networkx(graph)))

@@ -27,13 +27,7 @@ POINTS = 72.0
 
 @dataclass(frozen=True)
 class Cell:
-    """One drawing of a sheet.
-
-    Args:
-        graph: The graph.
-        spec: What its features mean.
-        caption: One short line below it.
-    """
+    """One drawing of a sheet, with a short line below it."""
 
     graph: Data
     spec: GraphSpec

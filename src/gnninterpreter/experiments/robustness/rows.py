@@ -24,24 +24,10 @@ class RunConfig:
 class Run(RunConfig):
     """What one explanation came to.
 
-    Args:
-        mean: Mean class probability over discrete samples, native model.
-        std: Their standard deviation.
-        samples: Number of samples.
-        mode_probability: Class probability of the most probable graph.
-        nodes: Its nodes.
-        edges: Its edges.
-        max_nodes: Limit on nodes.
-        max_edges: Limit on edges.
-        feasible: Whether it is connected, has three nodes or more and keeps to the limits.
-        similarity: Cosine similarity to the class mean.
-        percentile: Share of the class's real graphs less similar, in percent.
-        oracle: What the ground truth says of it, where the data set has an oracle.
-        entropy: Entropy of the distribution, in bits.
-        good_restarts: Restarts whose mean reached the wanted level.
-        iterations: Gradient iterations.
-        seconds: Time it took.
-        reason: Why the chosen restart ended.
+    Mean and deviation are of the native model over discrete samples; probability and size are of
+    the most probable graph. Feasible: connected, of three nodes or more and within the limits.
+    ``percentile``: share of the class's real graphs that are less similar, in percent; ``oracle``:
+    what the ground truth says; ``entropy`` in bits.
     """
 
     mean: float

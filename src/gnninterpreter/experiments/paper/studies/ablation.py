@@ -144,15 +144,9 @@ def _every_term(context: StudyContext, recipe: str) -> tuple[Table, dict[str, Fi
             rows.append(
                 Row(
                     (dataset, target, term),
-                    None,
-                    Value(one["probability"]["mean"], one["probability"]["std"]),
-                    "",
-                    {
-                        "similarity": one["similarity"],
-                        "nodes": one["nodes"],
-                        "edges": one["edges"],
-                        "feasible": str(one["feasible"]).lower(),
-                    },
+                    ours=Value(one["probability"]["mean"], one["probability"]["std"]),
+                    extra={name: one[name] for name in ("similarity", "nodes", "edges")}
+                    | {"feasible": str(one["feasible"]).lower()},
                 )
             )
     iterations = settings.ablation_iterations(recipe)

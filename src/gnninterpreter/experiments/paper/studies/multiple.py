@@ -35,10 +35,9 @@ def study(context: StudyContext) -> Outcome:
             rows.append(
                 Row(
                     (dataset, target),
-                    None,
-                    Value(found["num_modes"]),
-                    "" if modes else "no restart reached 0.9",
-                    {
+                    ours=Value(found["num_modes"]),
+                    note="" if modes else "no restart reached 0.9",
+                    extra={
                         "restarts": len(found["restarts"]),
                         "least probability": min((m["probability"] for m in modes), default=None),
                         "embedding cosine": differ.get("cosine"),
