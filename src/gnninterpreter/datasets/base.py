@@ -52,7 +52,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
     version: ClassVar[int] = 1
     spec: ClassVar[GraphSpec]
     rule_of_thumb: ClassVar[bool] = False
-    _tensors: dict[str, Tensor] | None = None
+    _tensors: dict[str, Tensor]
 
     def __init__(
         self,
@@ -67,12 +67,8 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         self.progress = progress
         self.metadata: dict[str, Any] = {}
         super().__init__(str(root_folder(root)), transform, log=False, force_reload=force_reload)
-        if self._tensors is None:
-            self._tensors = self._read_cache()
-        if self._tensors is None:  # only if the file vanished in between
-            raise DataError(f"the cache file {self.processed_paths[0]} disappeared; load it again")
         self._adopt(self._tensors)
-        self._tensors = None
+        del self._tensors
 
     @abstractmethod
     def generate(self) -> Iterator[Data]:
@@ -188,10 +184,12 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
     def _process(self) -> None:
         # PyG's own version trusts any file of the right name, prints, and pickles its settings
         # beside the data.
-        self._tensors = None if self.force_reload else self._read_cache()
-        if self._tensors is None:
+        known = None if self.force_reload else self._read_cache()
+        if known is None:
             self._check_writable()
             self.process()
+        else:
+            self._tensors = known
 
     def _check_writable(self) -> None:
         probe = Path(self.processed_dir) / f".{self.processed_file_names}.probe"

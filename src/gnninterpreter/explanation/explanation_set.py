@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch import nn
@@ -247,6 +247,26 @@ class ExplanationSet(Mapping[str, Explanation]):
     def __repr__(self) -> str:
         rows = "\n".join(f"  {explanation!r}" for explanation in self.values())
         return f"ExplanationSet of {self.model_name}:\n{rows}"
+
+
+class Explainer(Protocol):
+    """Anything that is called like `gnninterpreter.explain` and returns what it returns.
+
+    That function is one; `gnninterpreter.baselines.XGNN` and ``Random`` are others.
+    """
+
+    def __call__(
+        self,
+        model: Any,
+        dataset: Any = None,
+        *,
+        spec: GraphSpec | None = None,
+        targets: Sequence[str | int] | str | int | None = None,
+        seed: int = 0,
+        class_statistics: ClassStatistics | None = None,
+    ) -> ExplanationSet:
+        """Explain the targets of a model, all of them when none are named."""
+        ...
 
 
 def _two_sides(classifier: GraphClassifier, graphs: Sequence[Data], asked: Any) -> GraphClassifier:

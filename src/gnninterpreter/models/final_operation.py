@@ -19,17 +19,9 @@ KINDS = {
     **dict.fromkeys(("linear", "addmm", "matmul", "mm"), "linear"),
 }
 # What copies numbers, or puts several tensors side by side, changes nothing about them.
-COPIES = [
-    "to",
-    "type",
-    "float",
-    "double",
-    "half",
-    "bfloat16",
-    "clone",
-    "contiguous",
-    "index_select",
-]
+COPIES = (
+    "to", "type", "float", "double", "half", "bfloat16", "clone", "contiguous", "index_select",
+)  # fmt: skip
 JOINS = ("cat", "concat", "stack", "hstack", "column_stack")
 
 
