@@ -147,7 +147,7 @@ def _context(
     pool, source = host_graphs(classifier, dataset, name, POOL * hosts, seed)
     rule = rule_of(model, dataset)
     thumb = oracle is None and rule is not None and rule.of_thumb
-    oracle = oracle or (rule and rule.oracle)
+    oracle = oracle or (None if rule is None else rule.oracle)
     # What defines a class shows a mistake only where a rule says so.
     known = () if oracle is None else true_patterns(dataset, name)
     chosen = known if patterns is None else tuple(patterns)
@@ -182,5 +182,5 @@ def _sources(explanation: Explanation, context: Context) -> Iterator[tuple[Data,
             yield pattern.first, f"the true {explanation.name}"
     if explanation.num_edges:
         own = ColoredGraph.from_data(explanation.best, directed)
-        if not any(own.isomorphic(other) for other in known):
+        if not any(own.same(other) for other in known):
             yield explanation.best, f"the explanation of {explanation.name}"

@@ -4,8 +4,7 @@ from gnninterpreter.report.drawing import draw, graph_svg
 from gnninterpreter.report.extras import ClassExtras, Neighbour, compute_extras
 from gnninterpreter.report.live import live_classifier
 from gnninterpreter.report.notebook import card_html, cards_html
-from gnninterpreter.report.page import write_report
-from gnninterpreter.report.run import report_run
+from gnninterpreter.report.page import report_run, write_report
 from gnninterpreter.report.softness import Stop
 
 __all__ = [

@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+import networkx as nx
 from markupsafe import Markup
 
-from gnninterpreter.chem import read_molecule
+from gnninterpreter.chem import Molecule, read_molecule
 from gnninterpreter.explanation import Explanation, ExplanationSet
+from gnninterpreter.explanation.export import explanation_json
 from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.objective import Target, ValueTarget
 from gnninterpreter.report.answers import answers_view
 from gnninterpreter.report.appearance import LegendEntry, legend
-from gnninterpreter.report.downloads import payload
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.extras import ClassExtras
 from gnninterpreter.report.gallery import DRAWS, SampleGroup, distinct_samples
+from gnninterpreter.report.legend import legend_group
 from gnninterpreter.report.sections import (
     mode_tiles,
     neighbour_tiles,
@@ -70,7 +72,7 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> d
         "learned": _learned(explanation),
         "bars": _bars(explanation),
         "search": search_view(explanation),
-        "payload": payload(explanation, drawing, molecule),
+        "payload": _payload(explanation, drawing, molecule),
         "legend": _legend(explanation.spec),
         "samples": samples,
         "sampled": _sampled(explanation, groups, len(samples)),
@@ -98,6 +100,22 @@ def repeat_command(result: ExplanationSet) -> str:
     parts = [f"{key}={value!r}" for key, value in settings.items() if value is not None]
     given = ", ".join([*parts, f"recipe={recipe}"] if recipe else parts)
     return f"gi.explain({model}, {given})" if given else f"gi.explain({model})"
+
+
+def _payload(
+    explanation: Explanation, drawing: Drawing, molecule: Molecule | None = None
+) -> dict[str, Any]:
+    """Texts of the files that the page's buttons write; drawings are taken from the page itself."""
+    smiles = {"smi": f"{molecule.smiles} {explanation.name}"} if molecule and molecule.valid else {}
+    # The page has a legend of its own; a drawing that leaves it takes this one along.
+    group, room = legend_group(drawing.legend(), *drawing.size)
+    return {
+        **smiles,
+        "legend": {"group": group, "height": room},
+        "name": explanation.name,
+        "graphml": "\n".join(nx.generate_graphml(explanation.graph)),
+        "json": explanation_json(explanation),
+    }
 
 
 def _legend(spec: GraphSpec) -> list[tuple[str, list[LegendEntry]]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any
 
-from gnninterpreter.errors import MissingExtraError, SpecError
+from gnninterpreter.errors import SpecError, needs
 from gnninterpreter.parallel import Processes, Workers, call, limit_threads
 
 TIMEOUT = 10.0
@@ -72,10 +72,8 @@ class RayWorkers:
         runtime_env: Mapping[str, Any] | None = None,
     ) -> None:
         """Connect, and make sure that a job fits somewhere."""
-        try:
+        with needs("ray", "sweep", "running jobs on Ray"):
             import ray
-        except ImportError as error:
-            raise MissingExtraError("running jobs on Ray", "ray", "sweep") from error
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         options: dict[str, Any] = {
             "log_to_driver": False,

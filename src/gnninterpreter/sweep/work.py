@@ -12,7 +12,6 @@ from typing import Any
 from gnninterpreter.files import finite
 from gnninterpreter.sweep.jobs import Job, load_source, recipe_of
 from gnninterpreter.sweep.results import COLUMNS
-from gnninterpreter.sweep.spec import ModelSource
 
 
 def perform(job: Job) -> dict[str, Any]:
@@ -45,10 +44,8 @@ def describe(job: Job) -> dict[str, Any]:
     }
 
 
-@lru_cache(maxsize=2)
-def _loaded(source: ModelSource) -> tuple[Any, Any, Any]:
-    """Jobs of one model mostly follow each other in a worker."""
-    return load_source(source)
+# Jobs of one model mostly follow each other in a worker.
+_loaded = lru_cache(maxsize=2)(load_source)
 
 
 def _explained(job: Job) -> dict[str, Any]:

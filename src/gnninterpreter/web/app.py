@@ -11,14 +11,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib import resources
 from typing import Any
 
-from gnninterpreter.errors import GNNInterpreterError, MissingExtraError
+from gnninterpreter.errors import GNNInterpreterError, needs
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.report.page import asset as report_asset
 from gnninterpreter.web.backend import Backend
 from gnninterpreter.web.d3 import d3_script
 from gnninterpreter.web.searches import BusyError, LiveSearch, LiveSearches, picture
 
-try:
+with needs("fastapi", "web", "the live page"):
     from fastapi import FastAPI, Request, Response
     from fastapi.concurrency import run_in_threadpool
     from fastapi.responses import StreamingResponse
@@ -33,8 +33,6 @@ try:
         policy,
         read_json,
     )
-except ImportError as error:
-    raise MissingExtraError("the live page", "fastapi", "web") from error
 
 SCRIPTS = ("talk.js", "board.js", "charts.js", "editor.js", "company.js", "search.js", "live.js")
 ASSETS = {"live.css": "text/css"} | dict.fromkeys(SCRIPTS, "text/javascript")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +23,17 @@ from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.models.task import Task
-from gnninterpreter.objective import ValueTarget
+from gnninterpreter.objective import Target, ValueTarget
 from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.report import compute_extras, live_classifier
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.page import render_page
+from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.derived import completed
 from gnninterpreter.web.appearance import describe_block, describe_legend
 from gnninterpreter.web.company import Company
 from gnninterpreter.web.exports import export_graph
 from gnninterpreter.web.saved import SavedRuns
-from gnninterpreter.web.targets import askable
 
 BOX = (720, 480)
 MOST_NODES, MOST_EDGES = 300, 2000
@@ -305,6 +305,15 @@ class Backend:
     def _places(self, graph: nx.Graph) -> list[list[float]]:
         drawing = Drawing.of(graph, self.spec, BOX)
         return [[round(c, 1) for c in drawing.positions[node]] for node in graph.nodes]
+
+
+def askable(spec: GraphSpec, known: Sequence[Target]) -> dict[str, Target | int]:
+    """What can be explained from the live page: by name, what `explain` takes as a target."""
+    found: dict[str, Target | int] = {}
+    # A regression has outputs instead of classes.
+    if not any(isinstance(target, ValueTarget) for target in known):
+        found = {name: index for index, name in enumerate(spec.class_names)}
+    return found | {target.name: target for target in known}
 
 
 def _present(graph: Data) -> tuple[Data, int]:

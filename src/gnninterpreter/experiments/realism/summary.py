@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.errors import MissingExtraError
+from gnninterpreter.errors import needs
 from gnninterpreter.experiments.charts import MISSED, REACHED, RULE, new_figure
 from gnninterpreter.experiments.realism.rows import RealismRow
 
@@ -51,10 +51,8 @@ def summarize(
     Raises:
         MissingExtraError: If pandas is not installed.
     """
-    try:
+    with needs("pandas", "experiments", "summing rows up"):
         import pandas as pd
-    except ImportError as error:
-        raise MissingExtraError("summing rows up", "pandas", "experiments") from error
     frame = pd.DataFrame([{**asdict(row), "certain": float(row.certain)} for row in rows])
     if frame.empty:
         return frame

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
-from gnninterpreter.errors import MissingExtraError
+from gnninterpreter.errors import needs
 from gnninterpreter.experiments.robustness.rows import WANTED, Run
 
 if TYPE_CHECKING:
@@ -58,10 +58,8 @@ def summarize(runs: Iterable[Run], larger: Iterable[Run] = ()) -> pd.DataFrame:
 
 
 def _frame(runs: Iterable[Run]) -> pd.DataFrame:
-    try:
+    with needs("pandas", "experiments", "summing runs up"):
         import pandas as pd
-    except ImportError as error:
-        raise MissingExtraError("summing runs up", "pandas", "experiments") from error
     names = [*(field.name for field in fields(Run)), "missed", "agrees"]
     rows = [
         asdict(run)

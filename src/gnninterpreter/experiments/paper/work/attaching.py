@@ -52,12 +52,12 @@ def _sharing_purple(motif: Sequence[tuple[int, int]]) -> list[ColoredGraph]:
 
     Every node but purple sees what it sees in the motif; purple sees twice as many neighbors.
     """
-    bound = ColoredGraph.of(range(PURPLE), [edge for edge in motif if PURPLE not in edge])
+    bound = ColoredGraph.make(range(PURPLE), [edge for edge in motif if PURPLE not in edge])
     hub = [(2 * i + copy, 2 * PURPLE) for i, j in motif if j == PURPLE for copy in (0, 1)]
     joined = (
-        ColoredGraph.of([*lift.colors, PURPLE], [*lift.edges, *hub]) for lift in lifts(bound, 2)
+        ColoredGraph.make([*lift.nodes, PURPLE], [*lift.edges, *hub]) for lift in lifts(bound, 2)
     )
-    return sorted(distinct_graphs(joined), key=lambda one: one.edges)
+    return sorted(distinct_graphs(joined), key=lambda one: tuple(one.edges))
 
 
 def attach(name: str, bases: int, seed: int) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def attached(bases: Sequence[BaseGraph], motif: ColoredGraph, seed: int) -> list
             x=torch.eye(len(COLORS))[colors], edge_index=torch.cat([forth, forth.flip(0)], dim=1)
         )
         at, place = int(rng.integers(base.num_nodes)), float(rng.random())
-        graphs.append(join(spec, graph, part, at, int(place * motif.num_nodes)))
+        graphs.append(join(spec, graph, part, at, int(place * len(motif.nodes))))
     return graphs
 
 
