@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice, zip_longest
 from typing import TypeVar
 
 import torch
@@ -116,6 +117,5 @@ class Context:
 
 def in_turn(groups: Sequence[Sequence[T]], most: int) -> tuple[T, ...]:
     """The first of each group, then the second of each, and so on, up to a number."""
-    turns = max((len(group) for group in groups), default=0)
-    found = [group[i] for i in range(turns) for group in groups if i < len(group)]
-    return tuple(found[:most])
+    turns = (one for turn in zip_longest(*groups) for one in turn if one is not None)
+    return tuple(islice(turns, most))

@@ -97,15 +97,10 @@ def _motif_tables(
         wins = {c: one["counts"][j] for j, c in enumerate(spec.class_names)}
         known = counts[i] / PUBLISHED_BASES
         rows_count.append(Row(key, Value(known), Value(share), _why(known, share), wins))
+    assigned = f"Share of graphs assigned to {name}"
     return [
         Table.of(f"{name}-means", f"Mean probability of {name}", ("motif",), rows_mean, note),
-        Table.of(
-            f"{name}-counts",
-            f"Share of graphs assigned to {name}",
-            ("motif",),
-            rows_count,
-            note,
-        ),
+        Table.of(f"{name}-counts", assigned, ("motif",), rows_count, note),
     ]
 
 
