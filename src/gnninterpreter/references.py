@@ -95,10 +95,10 @@ def load_model(reference: str) -> nn.Module | Bundle:
 
     Args:
         reference: A bundled name, a file that `Bundle.save` wrote, or ``package.module:name`` of a
-            model or of a callable without arguments that returns one.
+            trained model or of a function without arguments that returns one.
 
     Raises:
-        ModelError: If there is nothing of that kind there.
+        ModelError: If there is nothing of that kind there; a class is not, it has no weights yet.
         CheckpointError: If it is a file that holds no model of this package.
     """
     from torch import nn
@@ -120,6 +120,11 @@ def load_model(reference: str) -> nn.Module | Bundle:
             f"for one of your own give {FORM}"
         )
     found = _attribute(reference, "MODEL", ModelError)
+    if isinstance(found, type) and issubclass(found, nn.Module):
+        raise ModelError(
+            f"MODEL {reference!r} is a class, and what it builds is untrained; name a function "
+            "without arguments that builds the model, loads its weights and returns it"
+        )
     if not isinstance(found, (nn.Module, Bundle)) and callable(found):
         found = _called(found, reference, "MODEL", ModelError)
     return _checked(found, reference)

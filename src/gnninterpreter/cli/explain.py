@@ -31,7 +31,7 @@ def explain(
         typer.Argument(
             metavar="MODEL",
             help="A bundled model (see: gnninterpreter models), the file of a saved one, or "
-            "package.module:name of your own: a model, or a function that returns one.",
+            "package.module:name of your own: a trained model, or a function that returns one.",
         ),
     ],
     data: Annotated[

@@ -28,6 +28,11 @@ def cache_folder() -> Path:
     return Path(base).expanduser() / "gnninterpreter"
 
 
+def root_folder(root: str | Path | None) -> Path:
+    """The folder that a user names for data, or the cache folder."""
+    return cache_folder() if root is None else Path(root).expanduser()
+
+
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> None:
     """Write tensors and a JSON header as one safetensors file, atomically."""
     from safetensors.torch import save_file

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
 
-from gnninterpreter.datasets._storage import cache_folder, read_tensors, write_tensors
+from gnninterpreter.datasets._storage import read_tensors, root_folder, write_tensors
 from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec
@@ -67,8 +67,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         self.seed = seed
         self.progress = progress
         self.metadata: dict[str, Any] = {}
-        folder = Path(root).expanduser() if root is not None else cache_folder()
-        super().__init__(str(folder), transform, log=False, force_reload=force_reload)
+        super().__init__(str(root_folder(root)), transform, log=False, force_reload=force_reload)
         if self._tensors is None:
             self._tensors = self._read_cache()
         if self._tensors is None:  # only if the file vanished in between
@@ -247,8 +246,8 @@ class DrawnDataset(ExplainableDataset):
     """A data set whose graphs are drawn one by one, each from a random stream of its own.
 
     Args:
-        root: Folder for the cache.
-        transform: Applied to each graph when it is read.
+        root: As for `ExplainableDataset`.
+        transform: Likewise.
         num_graphs: How many graphs to draw; ``default_graphs`` of the data set when omitted.
         **options: ``seed``, ``progress`` and ``force_reload``.
     """
@@ -298,17 +297,10 @@ def undirected_graph(
     x: Tensor | None = None,
     edge_attr: Tensor | None = None,
 ) -> Data:
-    """Return a graph that holds both directions of each edge.
+    """Return a graph with each edge as given, and then each reversed.
 
-    Args:
-        num_nodes: Number of nodes.
-        edges: Pairs of nodes, each edge once, shape [m, 2].
-        label: The class, or a row of labels or values.
-        x: Node features, shape [num_nodes, d]; one column of ones when omitted.
-        edge_attr: Edge features in the order of ``edges``, shape [m, d].
-
-    Returns:
-        A graph whose ``edge_index``, of shape [2, 2m], has each edge as given, then each reversed.
+    ``label`` is the class, or a row of labels or values; ``x`` is one column of ones when omitted,
+    and ``edge_attr`` is in the order of ``edges``.
     """
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
     forth = torch.from_numpy(np.ascontiguousarray(pairs.T))

@@ -245,8 +245,7 @@ class ExplanationSet(Mapping[str, Explanation]):
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        cards: str = view("cards")(self)
-        return cards
+        return str(view("cards")(self))
 
     def __repr__(self) -> str:
         rows = "\n".join(f"  {explanation!r}" for explanation in self.values())

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Sequence
 from typing import Any
 
-import torch
-import torch_geometric
-
-from gnninterpreter._version import __version__
+from gnninterpreter.explanation.explainer import versions
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.relax import ProbeReport, RelaxedModel
 from gnninterpreter.search import Recipe
@@ -61,17 +57,13 @@ def metadata_of(
     classifier: GraphClassifier,
 ) -> dict[str, Any]:
     """Versions and settings that a run keeps, so that it can be repeated."""
+    told = [recipe.to_json() for recipe in recipes]
     return {
-        "versions": {
-            "gnninterpreter": __version__,
-            "torch": torch.__version__,
-            "torch_geometric": torch_geometric.__version__,
-            "python": platform.python_version(),
-        },
+        "versions": versions(),
         "seed": seed,
         "restarts": restarts,
         "recipe": recipes[0].name,
-        "recipes": _distinct([recipe.to_json() for recipe in recipes]),
+        "recipes": [one for i, one in enumerate(told) if one not in told[:i]],
         "task": str(classifier.task),
         "device": str(classifier.device),
         "probe": {
@@ -80,7 +72,3 @@ def metadata_of(
             "reason": report.reason,
         },
     }
-
-
-def _distinct(values: list[Any]) -> list[Any]:
-    return [value for i, value in enumerate(values) if value not in values[:i]]

@@ -68,11 +68,8 @@ class Unfinished:
     def said(self) -> str:
         """What is kept, in a sentence; nothing where nothing is."""
         count = sum((self._piece(name) / "run.json").exists() for name in self._names)
-        return (
-            ""
-            if not count
-            else f"{count} of {len(self._names)} are finished and kept in {self.folder}"
-        )
+        said = f"{count} of {len(self._names)} are finished and kept in {self.folder}"
+        return said if count else ""
 
     def _piece(self, name: str) -> Path:
         return self._place / str(self._names.index(name))
@@ -86,11 +83,7 @@ def content_key(
 ) -> str:
     """One word for everything that a run depends on.
 
-    Args:
-        models: By their weights, and by what they say of a few graphs: their code may change too.
-        graphs: The data, by its numbers.
-        tensors: What else is known in tensors.
-        settings: Plain JSON values.
+    Models count by their weights, and by what they say of a few graphs: their code may change too.
     """
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=repr).encode())
 

@@ -33,17 +33,9 @@ POOLS: dict[str, type[nn.Module]] = {
 class _Classifier(nn.Module, ABC):
     """Message-passing layers, pooling, two dense layers.
 
-    Args:
-        in_channels: Width of the node features.
-        num_classes: Number of outputs.
-        width: Width of every hidden layer.
-        layers: Number of message-passing layers.
-        pooling: ``"mean"``, ``"sum"``, ``"max"``, or several joined by ``+``, whose results lie
-            side by side.
-        edge_dim: Width of the edge features, 0 for layers that take none.
-
-    Attributes:
-        config: The constructor's arguments and the architecture's name, as plain JSON values.
+    ``pooling`` is ``"mean"``, ``"sum"``, ``"max"``, or several joined by ``+``, whose results lie
+    side by side. ``config`` keeps the constructor's arguments and the architecture's name, as plain
+    JSON values.
     """
 
     architecture: str

@@ -19,14 +19,13 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs
-from gnninterpreter.models.calling import Convention, infer_convention, native_module
+from gnninterpreter.models.calling import Convention, infer_convention, native_module, written_by
 from gnninterpreter.models.embedding import EmbeddingPoint, Tap, check_embedding, find_embedding
 from gnninterpreter.models.examples import COUNT, choose, prepare, varied
 from gnninterpreter.models.final_operation import OperationRecorder
 from gnninterpreter.models.frozen import frozen
 from gnninterpreter.models.outputs import OutputReader, find_scores
 from gnninterpreter.models.reading import parse_task, read_outputs
-from gnninterpreter.models.side_effects import written_by
 from gnninterpreter.models.task import Scores, Task
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec, read_labels
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from torch import Tensor
 
 from gnninterpreter.objective.base import Iterate, Proposals, Term
@@ -23,20 +22,13 @@ class Likeness(Term):
     its own graphs is not rewarded further.
     """
 
+    name: ClassVar[str] = "embedding similarity"
     smooth: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """Name in histories and reports."""
-        return "embedding similarity"
 
     def soft(self, iterate: Iterate) -> Tensor | None:
         """Return [R, K]."""
-        profile = iterate.aim.profile
-        if profile is None or profile.mean_embedding is None:
-            return None
-        mean = profile.mean_embedding.to(iterate.scores.embedding)
-        return -torch.cosine_similarity(iterate.scores.embedding, mean, dim=-1)
+        alike = iterate.aim.likeness(iterate.scores.embedding)
+        return None if alike is None else -alike
 
     def discrete(self, proposals: Proposals) -> Tensor | None:
         """How far below the lowest tenth, [B].
@@ -57,7 +49,5 @@ class Likeness(Term):
 
     def guide(self, proposals: Proposals) -> Tensor | None:
         """How far from the class mean, [B]: graphs on the way look more and more like it."""
-        profile = proposals.aim.profile
-        if profile is None or profile.mean_embedding is None:
-            return None
-        return 1 - proposals.similarity
+        alike = proposals.aim.likeness(proposals.scores.embedding)
+        return None if alike is None else 1 - alike.nan_to_num(nan=-1.0)

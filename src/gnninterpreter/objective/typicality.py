@@ -25,23 +25,13 @@ class Typical(Term):
 
     bar: float = BAR
 
+    name: ClassVar[str] = "typicality"
     costly: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the bar."""
         if not 0 <= self.bar <= 100:
             raise SpecError(f"bar must be between 0 and 100 (got {self.bar!r})")
-
-    @property
-    def name(self) -> str:
-        """Name in histories and reports."""
-        return "typicality"
 
     def discrete(self, proposals: Proposals) -> Tensor | None:
         """What is missing to the bar, [B]."""
         return proposals.untypical(self.bar)
-
-    def met(self, proposals: Proposals) -> Tensor | None:
-        """Whether the bar is reached, [B]."""
-        missing = self.discrete(proposals)
-        return None if missing is None else missing <= 0

@@ -28,11 +28,8 @@ logger = logging.getLogger(__name__)
 class TrainingState:
     """Weights, moments, random state and best result of a run, saved and restored together.
 
-    Args:
-        model: The model in training.
-        optimizer: Its AdamW.
-        generator: The source of the order of the batches.
-        settings: All that the run depends on, as JSON values; only a file with the same is resumed.
+    ``settings`` are all that the run depends on, as JSON values; only a file with the same is
+    resumed.
     """
 
     def __init__(

@@ -79,7 +79,6 @@ class XGNN(Baseline):
     method: ClassVar[str] = "xgnn"
 
     def __post_init__(self) -> None:
-        """Check every rule once, here."""
         for name in ("episodes", "max_steps", "rollouts", "parallel", "patience"):
             if getattr(self, name) < 1:
                 raise SpecError(f"{name} must be at least 1 (got {getattr(self, name)})")
@@ -111,7 +110,8 @@ class XGNN(Baseline):
         def draw(n: int, seed: int) -> DenseGraphs:
             # Another stream than that of the training, which began from the same seed.
             stream = torch.Generator().manual_seed((seed + 2**32) % 2**63)
-            return rules.graphs(self._build(policy, rules, classifier, index, n, stream))
+            built = generate(policy, rules, classifier, index, n, self.max_steps, stream)
+            return rules.graphs(built)
 
         curve = Curve("reward", list(range(len(rewards))), [[value] for value in rewards])
         return Drawing(draw, len(rewards), (curve,))
@@ -133,6 +133,17 @@ class XGNN(Baseline):
         reward = Reward(
             classifier.spec.num_classes, self.reward, self.rollout_weight, self.rule_weight
         )
+
+        @torch.no_grad()
+        def worth(after: State, legal: Tensor) -> Tensor:
+            """Reward of the actions that led to a state; all graphs are scored in one call."""
+            many = after.each(lambda part: part.repeat_interleave(self.rollouts, dim=0))
+            final, broken = roll_out(policy, rules, many, self.max_steps, generator)
+            both = after.each(lambda *parts: torch.cat(parts), final)
+            found = classifier.probability(rules.graphs(both), target).cpu()
+            now, later = found[: legal.numel()], found[legal.numel() :].view(-1, self.rollouts)
+            return reward(now, later, legal, broken.view(-1, self.rollouts))
+
         history: list[float] = []
         best, found, since = -1.0, copy.deepcopy(policy.state_dict()), 0
         for _ in range(max(1, round(self.episodes / self.parallel))):
@@ -144,9 +155,7 @@ class XGNN(Baseline):
                     break
                 start, end, log_probability = policy(state, generator)
                 after, legal = rules.apply(state, start, end)
-                value = self._value(
-                    policy, rules, classifier, target, reward, after, legal, generator
-                )
+                value = worth(after, legal)
                 loss = -(value * log_probability)[open_].mean()
                 optimizer.zero_grad()
                 loss.backward()
@@ -154,45 +163,12 @@ class XGNN(Baseline):
                 state = after.where(kept(state, legal, value), state)
                 history.append(float(value[open_].mean()))
                 if len(history) % CHECK_EVERY == 0:
-                    built = self._build(policy, rules, classifier, target, TRIALS, generator)
+                    built = generate(
+                        policy, rules, classifier, target, TRIALS, self.max_steps, generator
+                    )
                     mean = float(classifier.probability(rules.graphs(built), target).mean())
                     since += 1
                     if mean > best:
                         best, found, since = mean, copy.deepcopy(policy.state_dict()), 0
         policy.load_state_dict(found)
         return history
-
-    def _build(
-        self,
-        policy: Policy,
-        rules: Rules,
-        classifier: GraphClassifier,
-        target: int,
-        count: int,
-        generator: torch.Generator,
-    ) -> State:
-        return generate(policy, rules, classifier, target, count, self.max_steps, generator)
-
-    @torch.no_grad()
-    def _value(
-        self,
-        policy: Policy,
-        rules: Rules,
-        classifier: GraphClassifier,
-        target: int,
-        reward: Reward,
-        after: State,
-        legal: Tensor,
-        generator: torch.Generator,
-    ) -> Tensor:
-        """Reward of the actions that led to a state; all graphs are scored in one call."""
-        many = after.repeat(self.rollouts)
-        final, broken = roll_out(policy, rules, many, self.max_steps, generator)
-        both = State(
-            torch.cat([after.weight, final.weight]),
-            torch.cat([after.types, final.types]),
-            torch.cat([after.count, final.count]),
-        )
-        found = classifier.probability(rules.graphs(both), target).cpu()
-        now, later = found[: legal.numel()], found[legal.numel() :].view(-1, self.rollouts)
-        return reward(now, later, legal, broken.view(-1, self.rollouts))

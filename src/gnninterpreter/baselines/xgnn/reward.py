@@ -34,7 +34,6 @@ class Reward:
     rule_weight: float = 2.0
 
     def __post_init__(self) -> None:
-        """Check the form."""
         if self.form not in FORMS:
             raise SpecError(f"reward must be one of {', '.join(FORMS)} (got {self.form!r})")
 
@@ -43,11 +42,8 @@ class Reward:
     ) -> Tensor:
         """Return the reward of each action, [B].
 
-        Args:
-            probability: Class probability after it, [B].
-            rollouts: Class probability at the end of each rollout from there, [B, R].
-            legal: Whether it broke no rule, [B].
-            broken: Which rollouts ended by breaking one, [B, R].
+        From the class probability after it, [B], and at the end of each rollout from there, [B, R];
+        whether it broke no rule, [B]; and which rollouts ended by breaking one, [B, R].
         """
         chance = 1.0 / self.num_classes
         now, later = probability - chance, rollouts - chance

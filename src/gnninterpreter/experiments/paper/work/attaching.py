@@ -18,8 +18,7 @@ from gnninterpreter.datasets._storage import cache_folder
 from gnninterpreter.datasets.motif import COLORS, MOTIFS
 from gnninterpreter.datasets.mutag import ATOMS
 from gnninterpreter.datasets.published import MissingFileError
-from gnninterpreter.datasets.rome import BaseGraph, find_archive, read_archive
-from gnninterpreter.datasets.rome_like import synthetic_graph
+from gnninterpreter.datasets.rome import BaseGraph, find_archive, read_archive, synthetic_graph
 from gnninterpreter.evidence import class_counts, gabriel_edges, join
 from gnninterpreter.experiments.paper.bundled import bundle, classifier
 from gnninterpreter.fingerprints import data_fingerprint, model_fingerprint

@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter import api, datasets
 from gnninterpreter.baselines import XGNN, Random
-from gnninterpreter.datasets.molecules import nitro_groups
+from gnninterpreter.datasets.mutag import nitro_groups
 from gnninterpreter.errors import SpecError
 from gnninterpreter.experiments.paper.bundled import bundle, classifier
 from gnninterpreter.experiments.paper.records import record
