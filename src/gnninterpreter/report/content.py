@@ -30,7 +30,6 @@ from gnninterpreter.report.sections import (
 from gnninterpreter.report.softness import THRESHOLDS, has_settled
 from gnninterpreter.report.svg import render
 from gnninterpreter.report.words import sentence, typical_percentile
-from gnninterpreter.spec import GraphSpec
 
 DRAWING = (520, 350)
 MOST_VARIATIONS = 6
@@ -73,7 +72,8 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> d
         "bars": _bars(explanation),
         "search": search_view(explanation),
         "payload": _payload(explanation, drawing, molecule),
-        "legend": _legend(explanation.spec),
+        # All categories: the galleries may show some that the drawing does not.
+        "legend": by_topic(legend(explanation.spec)),
         "samples": samples,
         "sampled": _sampled(explanation, groups, len(samples)),
         "varies": _varies(explanation) if found else "",
@@ -118,9 +118,8 @@ def _payload(
     }
 
 
-def _legend(spec: GraphSpec) -> list[tuple[str, list[LegendEntry]]]:
-    """All categories by topic: the galleries may show some that the drawing does not."""
-    entries = legend(spec)
+def by_topic(entries: list[LegendEntry]) -> list[tuple[str, list[LegendEntry]]]:
+    """The lines of a legend, as its template takes them."""
     return [(topic, list(group)) for topic, group in groupby(entries, lambda entry: entry.topic)]
 
 

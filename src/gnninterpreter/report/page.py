@@ -81,7 +81,7 @@ def render_page(
             **_lead(explanations),
             audit=None if audit is None else audit_view(audit),
             style=Markup(asset("page.css") + (asset("audit.css") if audit else "")),
-            script=Markup(asset("page.js")),
+            script=Markup(page_script()),
         )
     )
 
@@ -124,6 +124,11 @@ def template_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def page_script() -> str:
+    """What makes the page answer."""
+    return asset("files.js") + asset("page.js")
 
 
 def asset(name: str) -> str:

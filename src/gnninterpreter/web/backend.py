@@ -30,7 +30,7 @@ from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.page import render_page
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.derived import completed
-from gnninterpreter.web.appearance import describe_block, describe_legend
+from gnninterpreter.web.appearance import describe_block, legend_html
 from gnninterpreter.web.company import Company
 from gnninterpreter.web.exports import export_graph
 from gnninterpreter.web.saved import SavedRuns
@@ -146,7 +146,7 @@ class Backend:
             "directed": self.spec.directed,
             "nodes": [describe_block(block, self._seen) for block in self.spec.nodes],
             "edges": [describe_block(block) for block in self.spec.edges],
-            "legend": describe_legend(self.spec),
+            "legend": legend_html(self.spec),
             "box": list(BOX),
             "most_nodes": MOST_NODES,
             "similarity": self.statistics is not None
