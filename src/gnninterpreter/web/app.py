@@ -35,17 +35,8 @@ with needs("fastapi", "web", "the live page"):
     )
 
 SHARED = "files.js"  # with the report
-SCRIPTS = (
-    SHARED,
-    "talk.js",
-    "board.js",
-    "charts.js",
-    "editor.js",
-    "company.js",
-    "search.js",
-    "live.js",
-)
-ASSETS = {"live.css": "text/css"} | dict.fromkeys(SCRIPTS, "text/javascript")
+SCRIPTS = ("talk.js", "board.js", "charts.js", "editor.js", "company.js", "search.js", "live.js")
+ASSETS = {"live.css": "text/css"} | dict.fromkeys((SHARED, *SCRIPTS), "text/javascript")
 POLL = 0.1
 
 
