@@ -18,7 +18,6 @@ from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.paper.work.attaching import motif_sets
 from gnninterpreter.experiments.store import Computation
-from gnninterpreter.interchange import graph_from_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -138,8 +137,7 @@ def _nitro(context: StudyContext, works: Sequence[Computation]) -> tuple[list[Ta
             counts.append(Row(key, count, Value(one["counts"][mutagen]), note, rest))
         if kind == "uniform":
             cells = [
-                Cell(graph_from_json(graph, spec), spec, f"{k} NO2")
-                for k, graph in enumerate(value["examples"])
+                Cell.stored(graph, spec, f"{k} NO2") for k, graph in enumerate(value["examples"])
             ]
     text = "Atoms: how those of the random graphs and groups are drawn; the paper does not say. "
     text += " ".join(texts)
