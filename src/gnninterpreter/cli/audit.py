@@ -137,7 +137,7 @@ def audit(
         if retrain and not result.counterexamples():
             told = "nothing to train on: the model got no graph wrong whose true class is known"
             typer.echo(told, err=True)
-        elif retrain:
+        elif retrain and isinstance(found, Bundle):
             trained, result = _again(found, dataset, result, epochs, quiet, settings)
         if out is not None and unfinished is not None:
             asked = (trained or found, dataset)

@@ -19,7 +19,6 @@ from gnninterpreter.report.appearance import LegendEntry, legend
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.extras import ClassExtras
 from gnninterpreter.report.gallery import DRAWS, SampleGroup, distinct_samples
-from gnninterpreter.report.legend import legend_group
 from gnninterpreter.report.sections import (
     mode_tiles,
     neighbour_tiles,
@@ -28,7 +27,7 @@ from gnninterpreter.report.sections import (
     soft_view,
 )
 from gnninterpreter.report.softness import THRESHOLDS, has_settled
-from gnninterpreter.report.svg import render
+from gnninterpreter.report.svg import legend_group, render
 from gnninterpreter.report.words import sentence, typical_percentile
 
 DRAWING = (520, 350)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gnninterpreter.files import write_atomically
 from gnninterpreter.report.audit_section import audit_view
 from gnninterpreter.report.content import class_view, repeat_command
-from gnninterpreter.report.extras import ClassExtras, compute_extras
-from gnninterpreter.report.live import live_classifier
+from gnninterpreter.report.extras import ClassExtras, compute_extras, live_classifier
 
 if TYPE_CHECKING:
     from jinja2 import Environment

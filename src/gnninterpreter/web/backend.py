@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from gnninterpreter.audit.rule import Oracle, oracle_of
+from gnninterpreter.audit.context import Oracle, oracle_of
 from gnninterpreter.chem.reading import reading_of
 from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError, TargetError
 from gnninterpreter.explanation import Explanation, ExplanationSet

@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
 from gnninterpreter.errors import needs
-from gnninterpreter.experiments.robustness.rows import WANTED, Run
+from gnninterpreter.experiments.robustness.compute import WANTED, Run
 
 if TYPE_CHECKING:
     import pandas as pd
