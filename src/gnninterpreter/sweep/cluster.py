@@ -53,15 +53,7 @@ def make_workers(
 
 
 class RayWorkers:
-    """Workers of a Ray cluster.
-
-    Args:
-        address: A cluster that runs already; a local one is begun when omitted.
-        jobs: Jobs at a time of a local one.
-        threads: Threads of each job.
-        gpus: GPUs of each job.
-        runtime_env: What Ray prepares on the machines of a cluster.
-    """
+    """Workers of a Ray cluster; what they are given is that of `make_workers`."""
 
     def __init__(
         self,
