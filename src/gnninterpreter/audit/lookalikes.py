@@ -37,7 +37,7 @@ MOST_NODES = 60
 
 
 def lookalikes(
-    motif: Sequence[Edge] | ColoredGraph | Data,
+    motif: Sequence[Edge] | Data,
     folds: int = 2,
     *,
     kind: str = "cover",
@@ -48,9 +48,8 @@ def lookalikes(
 ) -> list[Any]:
     """Make the connected look-alikes of a motif, one of each colored isomorphism class.
 
-    The motif is a list of edges, whose node i has color i, a colored graph, or a PyG graph, which
-    is colored by its features; the look-alikes are colored graphs, those with fewest nodes first,
-    or PyG graphs.
+    The motif is a list of edges, whose node i has color i, or a PyG graph, which is colored by its
+    features; the look-alikes are colored graphs, those with fewest nodes first, or PyG graphs.
 
     A ``"cover"`` has ``folds`` copies of each node. A ``"switch"`` has the motif's own size, and up
     to ``depth`` no node sees a change; 1 keeps the colored degrees. Without a limit all are made,
@@ -68,8 +67,6 @@ def lookalikes(
             raise SpecError(f"{name} must be at least 1 (got {value})")
     if isinstance(motif, Data):
         graph = ColoredGraph.from_data(motif, directed)
-    elif isinstance(motif, ColoredGraph):
-        graph = motif
     else:
         size = 1 + max((max(edge) for edge in motif), default=-1)
         graph = ColoredGraph.make(range(size), motif, directed=directed)

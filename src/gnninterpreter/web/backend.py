@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
 import torch
 from torch import nn
 from torch_geometric.data import Data
@@ -171,12 +170,7 @@ class Backend:
                 yield self._entry(name, one.said or f"{one.probability:.3f}", one.graph)
 
     def _entry(self, name: str, score: str, graph: Data) -> dict[str, Any]:
-        return {
-            "name": name,
-            "score": score,
-            "graph": graph_to_json(graph, self.spec),
-            "positions": self._places(to_networkx(graph, self.spec)),
-        }
+        return {"name": name, "score": score, **self.placed(graph)}
 
     def read(self, values: Any) -> Data:
         """Read a graph from outside.
@@ -277,8 +271,10 @@ class Backend:
     def placed(self, graph: Data) -> dict[str, Any]:
         """A graph laid out in the page's box, with every feature but its label written out."""
         graph = Data(**{key: graph[key] for key in graph.keys() if key != "y"})  # noqa: SIM118
-        written = graph_to_json(graph, self.spec)
-        return {"graph": written, "positions": self._places(to_networkx(graph, self.spec))}
+        drawn = to_networkx(graph, self.spec)
+        places = Drawing.of(drawn, self.spec, BOX).positions
+        positions = [[round(c, 1) for c in places[node]] for node in drawn.nodes]
+        return {"graph": graph_to_json(graph, self.spec), "positions": positions}
 
     def export(self, values: Any, form: str) -> tuple[str, str]:
         """A graph, with places for its nodes or without, as the text of a file and its media type.
@@ -301,10 +297,6 @@ class Backend:
                 extras = compute_extras(self.result, self.classifier, self.dataset)
                 self._report = render_page(self.result, extras)
             return self._report
-
-    def _places(self, graph: nx.Graph) -> list[list[float]]:
-        drawing = Drawing.of(graph, self.spec, BOX)
-        return [[round(c, 1) for c in drawing.positions[node]] for node in graph.nodes]
 
 
 def askable(spec: GraphSpec, known: Sequence[Target]) -> dict[str, Target | int]:
