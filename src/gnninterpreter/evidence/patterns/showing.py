@@ -138,11 +138,11 @@ def _places(
 ) -> dict[int, tuple[int, tuple[int, ...]]]:
     """Of each graph that holds a core, the number of the first one and where it lies."""
     places: dict[int, tuple[int, tuple[int, ...]]] = {}
-    for number, core in enumerate(cores):
+    for place, core in enumerate(cores):
         among = sum(1 << i for i in own if i not in places)
         for graph in real.index.match(core.typed, among).where:
             # It was found within the limit just now, so it is found again.
-            places[graph] = (number, find(core.typed, real.typed[graph], real.limit) or ())
+            places[graph] = (place, find(core.typed, real.typed[graph], real.limit) or ())
     return places
 
 
