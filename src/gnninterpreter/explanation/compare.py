@@ -185,7 +185,7 @@ def _class(
     cores = one.core, other.core
     same_core = None
     if cores[0] is not None and cores[1] is not None:
-        same_core = same_graph(cores[0].graph, cores[1].graph, one.spec)
+        same_core = cores[0].typed.same(cores[1].typed)
     return ClassComparison(
         name,
         (one, other),
