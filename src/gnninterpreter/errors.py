@@ -7,8 +7,8 @@ is a result with a reason (see `gnninterpreter.search.Reason`).
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 __all__ = [
     "CheckpointError",
@@ -75,13 +75,10 @@ class MissingExtraError(GNNInterpreterError, ImportError):
         )
 
 
-def optional(module: str, feature: str, package: str, extra: str) -> Any:
-    """Import a module of an optional package.
-
-    Raises:
-        MissingExtraError: If it is not installed.
-    """
+@contextmanager
+def needs(package: str, extra: str, feature: str) -> Iterator[None]:
+    """Say of imports in the block that fail which extra brings them."""
     try:
-        return import_module(module)
+        yield
     except ImportError as error:
         raise MissingExtraError(feature, package, extra) from error

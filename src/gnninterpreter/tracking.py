@@ -10,6 +10,7 @@ Example:
 
 from __future__ import annotations
 
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -17,13 +18,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from gnninterpreter.errors import MissingExtraError, optional
+from gnninterpreter.errors import MissingExtraError, needs
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
     from gnninterpreter.search import Snapshot
 
 __all__ = ["MLflowTracker", "TensorBoardTracker", "Tracker", "WandbTracker"]
+
+# What MLflow does not take in a name.
+REFUSED = re.compile(r"[^\w\-. /]")
 
 
 class Tracker(ABC):
@@ -34,6 +38,7 @@ class Tracker(ABC):
     """
 
     def __init__(self, every: int = 10) -> None:
+        """Nothing is opened before the run begins."""
         self.every = max(1, int(every))
         self._step, self._class, self._broken = 0, "", False
 
@@ -92,9 +97,6 @@ class Tracker(ABC):
         """The run is over, well or not."""
         self._safely(self.close)
 
-    def _tool(self, module: str, package: str) -> Any:
-        return optional(module, type(self).__name__, package, "tracking")
-
     def _named(self, values: Mapping[str, float]) -> dict[str, float]:
         return {f"{self._class}/{name}": value for name, value in values.items()}
 
@@ -121,14 +123,16 @@ class TensorBoardTracker(Tracker):
     """
 
     def __init__(self, folder: str | Path = "runs", every: int = 10) -> None:
+        """Remember the folder."""
         super().__init__(every)
         self.folder = Path(folder)
         self._writer: Any = None
 
     def open(self, model: str, inferred: list[str]) -> None:
         """Open the event file."""
-        tensorboard = self._tool("torch.utils.tensorboard", "tensorboard")
-        self._writer = tensorboard.SummaryWriter(str(self.folder))
+        with needs("tensorboard", "tracking", "TensorBoardTracker"):
+            from torch.utils.tensorboard import SummaryWriter
+        self._writer = SummaryWriter(str(self.folder))
         self.text("model", "\n\n".join([model, *inferred]))
 
     def numbers(self, values: Mapping[str, float], step: int) -> None:
@@ -158,6 +162,7 @@ class MLflowTracker(Tracker):
     def __init__(
         self, tracking_uri: str | None = None, experiment: str | None = None, every: int = 10
     ) -> None:
+        """Remember where to."""
         super().__init__(every)
         self.tracking_uri, self.experiment = tracking_uri, experiment
         self._client: Any = None
@@ -165,8 +170,9 @@ class MLflowTracker(Tracker):
 
     def open(self, model: str, inferred: list[str]) -> None:
         """Start a run."""
-        mlflow = self._tool("mlflow.tracking", "mlflow-skinny")
-        self._client = mlflow.MlflowClient(tracking_uri=self.tracking_uri)
+        with needs("mlflow-skinny", "tracking", "MLflowTracker"):
+            from mlflow.tracking import MlflowClient
+        self._client = MlflowClient(tracking_uri=self.tracking_uri)
         name = self.experiment or "Default"
         found = self._client.get_experiment_by_name(name)
         number = found.experiment_id if found else self._client.create_experiment(name)
@@ -176,11 +182,11 @@ class MLflowTracker(Tracker):
     def numbers(self, values: Mapping[str, float], step: int) -> None:
         """Log metrics; MLflow's names know no commas."""
         for name, value in values.items():
-            self._client.log_metric(self._run, _plain(name), value, step=step)
+            self._client.log_metric(self._run, REFUSED.sub("_", name), value, step=step)
 
     def text(self, name: str, value: str) -> None:
         """Set a tag."""
-        self._client.set_tag(self._run, _plain(name), value)
+        self._client.set_tag(self._run, REFUSED.sub("_", name), value)
 
     def close(self) -> None:
         """End the run."""
@@ -205,14 +211,17 @@ class WandbTracker(Tracker):
         folder: str | Path | None = None,
         every: int = 10,
     ) -> None:
+        """Remember where to."""
         super().__init__(every)
         self.project, self.mode, self.folder = project, mode, folder
         self._run: Any = None
 
     def open(self, model: str, inferred: list[str]) -> None:
         """Start a run."""
+        with needs("wandb", "tracking", "WandbTracker"):
+            import wandb
         where = None if self.folder is None else str(self.folder)
-        self._run = self._tool("wandb", "wandb").init(
+        self._run = wandb.init(
             project=self.project, name=model, mode=self.mode, dir=where, notes="\n".join(inferred)
         )
 
@@ -228,8 +237,3 @@ class WandbTracker(Tracker):
         """End the run."""
         if self._run is not None:
             self._run.finish()
-
-
-def _plain(name: str) -> str:
-    """A name that MLflow takes: letters, digits, spaces and a few signs."""
-    return "".join(sign if sign.isalnum() or sign in "_-. /" else "_" for sign in name)

@@ -14,14 +14,13 @@ from torch_geometric.utils import degree
 
 from gnninterpreter.audit.changes import small_change_findings
 from gnninterpreter.audit.comparison import LARGEST_P
-from gnninterpreter.audit.context import Context, in_turn
+from gnninterpreter.audit.context import Context, in_turn, oracle_of
 from gnninterpreter.audit.default_class import default_class, random_questions
 from gnninterpreter.audit.disagreement import disagreements
 from gnninterpreter.audit.findings import Kind, Severity
 from gnninterpreter.audit.flips import count_flips, families, lookalike_findings
 from gnninterpreter.audit.hosts import host_graphs
 from gnninterpreter.audit.patterns import Pattern
-from gnninterpreter.audit.rule import oracle_of
 from gnninterpreter.datasets import NAMES, dataset_class
 from gnninterpreter.datasets.mutag import MUTAG
 from gnninterpreter.errors import DataError

@@ -14,7 +14,7 @@ from gnninterpreter.api import explain
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.audit.changes import small_change_findings
 from gnninterpreter.audit.colored import ColoredGraph
-from gnninterpreter.audit.context import Context
+from gnninterpreter.audit.context import Context, Oracle, rule_agreement
 from gnninterpreter.audit.default_class import default_class
 from gnninterpreter.audit.disagreement import disagreements
 from gnninterpreter.audit.findings import Audit, Finding, Kind
@@ -22,7 +22,6 @@ from gnninterpreter.audit.flips import lookalike_findings
 from gnninterpreter.audit.hosts import host_graphs
 from gnninterpreter.audit.missed import contrasts, missed_findings
 from gnninterpreter.audit.patterns import Pattern, true_patterns
-from gnninterpreter.audit.rule import Oracle, rule_agreement
 from gnninterpreter.evidence import rule_of
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models import Bundle
@@ -147,7 +146,7 @@ def _context(
     pool, source = host_graphs(classifier, dataset, name, POOL * hosts, seed)
     rule = rule_of(model, dataset)
     thumb = oracle is None and rule is not None and rule.of_thumb
-    oracle = oracle or (rule and rule.oracle)
+    oracle = oracle or (None if rule is None else rule.oracle)
     # What defines a class shows a mistake only where a rule says so.
     known = () if oracle is None else true_patterns(dataset, name)
     chosen = known if patterns is None else tuple(patterns)
@@ -182,5 +181,5 @@ def _sources(explanation: Explanation, context: Context) -> Iterator[tuple[Data,
             yield pattern.first, f"the true {explanation.name}"
     if explanation.num_edges:
         own = ColoredGraph.from_data(explanation.best, directed)
-        if not any(own.isomorphic(other) for other in known):
+        if not any(own.same(other) for other in known):
             yield explanation.best, f"the explanation of {explanation.name}"

@@ -63,7 +63,7 @@ def families(source: Data, context: Context) -> dict[str, list[Data]]:
     found["switches with the same colored degrees"] = [
         graph
         for graph in made("switch")
-        if not any(ColoredGraph.from_data(graph, directed).isomorphic(one) for one in deep)
+        if not any(ColoredGraph.from_data(graph, directed).same(one) for one in deep)
     ]
     return {
         name: [completed(graph, spec) for graph in graphs]

@@ -133,29 +133,20 @@ def audit(
             "recipe": "auto" if iterations is None else Recipe.auto(iterations=iterations),
             "progress": False if quiet else LiveProgress(transient=True),
         }
-        result = run_audit(found, dataset, **settings)
-        again = retrain and isinstance(found, Bundle) and bool(result.counterexamples())
-        if again and isinstance(found, Bundle):
-            found, result = _again(found, dataset, result, epochs, quiet, settings)
-        elif retrain:
-            typer.echo(
-                "nothing to train on: the model got no graph wrong whose true class is known",
-                err=True,
-            )
+        result, trained = run_audit(found, dataset, **settings), None
+        if retrain and not result.counterexamples():
+            told = "nothing to train on: the model got no graph wrong whose true class is known"
+            typer.echo(told, err=True)
+        elif retrain and isinstance(found, Bundle):
+            trained, result = _again(found, dataset, result, epochs, quiet, settings)
         if out is not None and unfinished is not None:
+            asked = (trained or found, dataset)
             with whole_folder(out, unfinished, last=(AUDIT, INDEX)) as made:
-                write_output(
-                    result.explanations,
-                    made,
-                    overwrite,
-                    found,
-                    dataset,
-                    forward=settings["forward"],
-                    audit=result,
-                )
+                written = result.explanations, made, overwrite, *asked
+                write_output(*written, forward=settings["forward"], audit=result)
                 write_atomically(made / AUDIT, json.dumps(result.to_json()).encode())
-                if again and isinstance(found, Bundle):
-                    found.save(made)
+                if trained is not None:
+                    trained.save(made)
     if as_json:
         echo_json(result.to_json(with_graphs=False))
     else:

@@ -188,7 +188,7 @@ def with_graphs(result: ExplanationSet) -> dict[str, Any]:
                 "graph": graph_to_json(mode.graph, result.spec),
                 "probability": mode.probability,
                 "restarts": list(mode.restarts),
-                "kind": getattr(mode, "kind", None),
+                "kind": mode.kind,
             }
             for mode in explanation.modes()
         ]

@@ -12,7 +12,7 @@ from torch import nn
 from torch_geometric.data import Data
 
 from gnninterpreter.arguments import device_of, path_of, whole_number
-from gnninterpreter.errors import SpecError, TargetError, optional
+from gnninterpreter.errors import SpecError, TargetError, needs
 from gnninterpreter.evidence.patterns import (
     Fidelity,
     GraphExplanation,
@@ -198,7 +198,8 @@ class ExplanationSet(Mapping[str, Explanation]):
         Raises:
             MissingExtraError: If pandas is not installed.
         """
-        pandas = optional("pandas", "to_pandas", "pandas", "report")
+        with needs("pandas", "report", "to_pandas"):
+            import pandas
         rows = [{"class": one.name, **one.figures()} for one in self.values()]
         return pandas.DataFrame(rows).set_index("class")
 

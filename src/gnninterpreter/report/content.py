@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+import networkx as nx
 from markupsafe import Markup
 
-from gnninterpreter.chem import read_molecule
+from gnninterpreter.chem import Molecule, read_molecule
 from gnninterpreter.explanation import Explanation, ExplanationSet
+from gnninterpreter.explanation.export import explanation_json
 from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.objective import Target, ValueTarget
 from gnninterpreter.report.answers import answers_view
 from gnninterpreter.report.appearance import LegendEntry, legend
-from gnninterpreter.report.downloads import payload
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.extras import ClassExtras
 from gnninterpreter.report.gallery import DRAWS, SampleGroup, distinct_samples
@@ -26,9 +27,8 @@ from gnninterpreter.report.sections import (
     soft_view,
 )
 from gnninterpreter.report.softness import THRESHOLDS, has_settled
-from gnninterpreter.report.svg import render
+from gnninterpreter.report.svg import legend_group, render
 from gnninterpreter.report.words import sentence, typical_percentile
-from gnninterpreter.spec import GraphSpec
 
 DRAWING = (520, 350)
 MOST_VARIATIONS = 6
@@ -70,8 +70,9 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> d
         "learned": _learned(explanation),
         "bars": _bars(explanation),
         "search": search_view(explanation),
-        "payload": payload(explanation, drawing, molecule),
-        "legend": _legend(explanation.spec),
+        "payload": _payload(explanation, drawing, molecule),
+        # All categories: the galleries may show some that the drawing does not.
+        "legend": by_topic(legend(explanation.spec)),
         "samples": samples,
         "sampled": _sampled(explanation, groups, len(samples)),
         "varies": _varies(explanation) if found else "",
@@ -100,9 +101,24 @@ def repeat_command(result: ExplanationSet) -> str:
     return f"gi.explain({model}, {given})" if given else f"gi.explain({model})"
 
 
-def _legend(spec: GraphSpec) -> list[tuple[str, list[LegendEntry]]]:
-    """All categories by topic: the galleries may show some that the drawing does not."""
-    entries = legend(spec)
+def _payload(
+    explanation: Explanation, drawing: Drawing, molecule: Molecule | None = None
+) -> dict[str, Any]:
+    """Texts of the files that the page's buttons write; drawings are taken from the page itself."""
+    smiles = {"smi": f"{molecule.smiles} {explanation.name}"} if molecule and molecule.valid else {}
+    # The page has a legend of its own; a drawing that leaves it takes this one along.
+    group, room = legend_group(drawing.legend(), *drawing.size)
+    return {
+        **smiles,
+        "legend": {"group": group, "height": room},
+        "name": explanation.name,
+        "graphml": "\n".join(nx.generate_graphml(explanation.graph)),
+        "json": explanation_json(explanation),
+    }
+
+
+def by_topic(entries: list[LegendEntry]) -> list[tuple[str, list[LegendEntry]]]:
+    """The lines of a legend, as its template takes them."""
     return [(topic, list(group)) for topic, group in groupby(entries, lambda entry: entry.topic)]
 
 

@@ -74,8 +74,7 @@ def mode_tiles(explanation: Explanation) -> list[Tile]:
         )
         drawing = small_svg(graph, explanation.spec, TILE, title)
         caption = f"{count} of {len(explanation.restarts)} restarts"
-        kind = getattr(mode, "kind", None)
-        named = f"{kind}, " if kind else ""
+        named = f"{mode.kind}, " if mode.kind else ""
         symbol = "p" if explanation.target.probable else "score"
         tiles.append(Tile(Markup(drawing), caption, f"{named}{symbol} = {mode.probability:.3f}"))
     return tiles

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.errors import CheckpointError, MissingExtraError, OutputError
+from gnninterpreter.errors import CheckpointError, OutputError, needs
 from gnninterpreter.files import read_file, write_atomically
 
 if TYPE_CHECKING:
@@ -155,8 +155,6 @@ def _schema(names: Sequence[str] = tuple(COLUMNS)) -> pa.Schema:
 
 
 def _arrow() -> Any:
-    try:
+    with needs("pyarrow", "sweep", "a sweep"):
         import pyarrow
-    except ImportError as error:
-        raise MissingExtraError("a sweep", "pyarrow", "sweep") from error
     return pyarrow

@@ -9,6 +9,7 @@ import re
 import secrets
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -41,15 +42,6 @@ def json_answer(values: Any, status: int = 200) -> Response:
     """JSON in ASCII alone: what came from outside may hold halves of characters."""
     text = json.dumps(values, allow_nan=False)
     return Response(text, status, headers=HEADERS, media_type="application/json")
-
-
-class Refused(Exception):  # noqa: N818 - an answer, not an error of the program
-    """A request that is answered with a status and a sentence."""
-
-    def __init__(self, status: int, message: str) -> None:
-        """Say what is wrong with it."""
-        super().__init__(message)
-        self.status = status
 
 
 class Guard:
@@ -117,20 +109,20 @@ async def read_json(request: Request) -> Any:
     """Read the body of a request as JSON.
 
     Raises:
-        Refused: If it is something else, too large or malformed.
+        HTTPException: If it is something else, too large or malformed.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Refused(415, "send JSON, with the content type application/json")
+        raise HTTPException(415, "send JSON, with the content type application/json")
     body = bytearray()
     async for part in request.stream():
         body += part
         if len(body) > MOST_BYTES:
-            raise Refused(413, f"at most {MOST_BYTES // 1000} kB are taken")
+            raise HTTPException(413, f"at most {MOST_BYTES // 1000} kB are taken")
     try:
         return json.loads(body, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise Refused(400, f"this is no JSON: {error}") from error
+        raise HTTPException(400, f"this is no JSON: {error}") from error
 
 
 def is_loopback(host: str) -> bool:

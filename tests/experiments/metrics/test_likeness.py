@@ -31,9 +31,9 @@ def test_degree_likeness():
 def test_sizes():
     assert granularity(5, 20.0) == 0.75
     assert granularity(30, 20.0) == 0.0
-    assert density(4, 3) == 0.5
+    assert density(molecule("I I I I", [(0, 1), (0, 2), (0, 3)])) == 0.5
     # All six ordered pairs of three nodes: complete, not twice as dense as that.
-    assert density(3, 6, directed=True) == 1.0
+    assert density(molecule("C C C", [(0, 1), (0, 2), (1, 2)])) == 1.0
 
 
 def test_likeness_of_a_real_molecule_beats_that_of_a_star_of_iodine(mutag):

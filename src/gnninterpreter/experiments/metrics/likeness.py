@@ -51,10 +51,10 @@ def granularity(nodes: int, mean_nodes: float) -> float:
     return 1.0 - min(1.0, nodes / mean_nodes) if mean_nodes > 0 else 0.0
 
 
-def density(nodes: int, edges: float, directed: bool = False) -> float:
-    """Share of pairs of nodes that are joined, ``2 m / (n (n - 1))``; half that if directed."""
-    both = 1.0 if directed else 2.0
-    return both * edges / (nodes * (nodes - 1)) if nodes > 1 else 0.0
+def density(graph: Data) -> float:
+    """Share of ordered pairs of nodes that are joined; an undirected edge joins both."""
+    nodes = int(graph.num_nodes or 0)
+    return graph.num_edges / (nodes * (nodes - 1)) if nodes > 1 else 0.0
 
 
 def likeness(

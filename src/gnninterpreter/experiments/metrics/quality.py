@@ -46,9 +46,6 @@ def summarize(
     """Put several runs together: the mean, the standard deviation and the time of each.
 
     One that found nothing counts with what its samples got.
-
-    Raises:
-        DataError: If there are none.
     """
     if not means:
         raise DataError("there are no runs to summarize")

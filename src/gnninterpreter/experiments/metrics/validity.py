@@ -9,6 +9,7 @@ import networkx as nx
 from torch_geometric.data import Data
 from torch_geometric.utils import to_networkx
 
+from gnninterpreter.graphs import codes
 from gnninterpreter.spec import Categorical, GraphSpec
 
 
@@ -29,8 +30,7 @@ def obeys_valencies(graph: Data, spec: GraphSpec, valencies: Mapping[str, int]) 
     block = spec.nodes[0]
     if not isinstance(block, Categorical):
         return True
-    columns = graph.x[:, : block.width]
-    kinds = columns[:, 0].long() if block.encoding == "index" else columns.argmax(1)
+    kinds = codes(graph.x, spec.nodes)[0]
     degree = graph.edge_index[0].bincount(minlength=graph.x.size(0)).tolist()
     limits = [valencies.get(block.names[kind]) for kind in kinds.tolist()]
     return all(limit is None or d <= limit for d, limit in zip(degree, limits, strict=True))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.errors import MissingExtraError
+from gnninterpreter.errors import needs
 from gnninterpreter.files import atomic_path
 
 if TYPE_CHECKING:
@@ -109,10 +109,8 @@ class Table:
 
 
 def _frame(records: Sequence[Mapping[str, Extra]]) -> pd.DataFrame:
-    try:
+    with needs("pandas", "experiments", "making tables"):
         import pandas as pd
-    except ImportError as error:
-        raise MissingExtraError("making tables", "pandas", "experiments") from error
     # As objects, whole numbers stay whole beside cells that are empty.
     return pd.DataFrame(list(records), dtype=object)
 

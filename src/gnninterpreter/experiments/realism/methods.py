@@ -50,10 +50,10 @@ def answer(found: Subject, config: RealismConfig, samples: int) -> Answer:
     if config.method == "real":
         return _real(found, config, samples)
     explanation = _explained(found, config)
-    core: Any = getattr(explanation, "core", None)
+    core = explanation.core
     return Answer(
         best=explanation.best.cpu(),
-        core=getattr(core, "graph", core),
+        core=None if core is None else core.graph,
         modes=[mode.graph.cpu() for mode in explanation.modes()],
         samples=[graph.cpu() for graph in explanation.sample(samples, SEED + config.seed)],
         probability=explanation.probability.mean,

@@ -19,7 +19,6 @@ from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.paper.work.explaining import recipe_of
 from gnninterpreter.experiments.store import Computation
-from gnninterpreter.interchange import graph_from_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,7 +93,7 @@ def _embedding_term(context: StudyContext) -> tuple[Table, Figure]:
                     logits.setdefault(name, []).append(one["logit"])
                 groups.setdefault(name, []).append(one["nitro"])
                 caption = f"logit {one['logit']:.1f}, {one['nitro']} NO2"
-                cells.append(Cell(graph_from_json(one["graph"], spec), spec, caption))
+                cells.append(Cell.stored(one["graph"], spec, caption))
             drawn.append((f"{name}, {recipe}", cells))
     table = Table.of(
         "embedding-term",

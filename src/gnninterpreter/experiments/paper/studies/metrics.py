@@ -54,9 +54,9 @@ def study(context: StudyContext) -> Outcome:
             measured = [one["metrics"] for one in found if "metrics" in one]
             spec = context.bundle(dataset).spec
             graphs = [graph_from_json(one["best"], spec) for one in found if one["edges"]]
-            spread = None
+            spread = {}
             if len(graphs) > 1:
-                spread = diversity(context.classifier(dataset), graphs)
+                spread = vars(diversity(context.classifier(dataset), graphs))
             rows.append(
                 Row(
                     (dataset, target, method),
@@ -64,9 +64,9 @@ def study(context: StudyContext) -> Outcome:
                     extra={
                         **{name: _mean(measured, field) for name, field in COLUMNS.items()},
                         "seeds": len(found),
-                        "seed cosine": spread and spread.cosine,
-                        "distinct over seeds": spread and spread.distinct,
-                        "WL distance of seeds": spread and spread.distance,
+                        "seed cosine": spread.get("cosine"),
+                        "distinct over seeds": spread.get("distinct"),
+                        "WL distance of seeds": spread.get("distance"),
                     },
                 )
             )

@@ -66,8 +66,9 @@ def study(context: StudyContext) -> Outcome:
             dataset, target, context.get(gabriel(settings, dataset, data_nodes(dataset))), index
         )
         own, theirs = (summarize_records([context.get(w)]) for w in _random(settings, *key))
-        sizes = {class_nodes(dataset, target): (None, own, "")}
-        sizes |= {data_nodes(dataset): (RANDOM[key], theirs, reason)}  # in its place if the same
+        sizes: dict[int, tuple[Value | None, SeedSummary, str]] = {}
+        sizes[class_nodes(dataset, target)] = (None, own, "")
+        sizes[data_nodes(dataset)] = (RANDOM[key], theirs, reason)  # in its place if the same
         rows += [_row(key, f"random, {nodes} nodes", *found) for nodes, found in sizes.items()]
     table = Table.of(
         "quantitative",

@@ -20,7 +20,6 @@ from gnninterpreter.experiments.paper.settings import GAMES, Settings
 from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.store import Computation
-from gnninterpreter.interchange import graph_from_json
 
 SIZES = (5, 7, 10)
 WIDTH = 300
@@ -60,11 +59,7 @@ def study(context: StudyContext) -> Outcome:
         ]
         spec = context.bundle(dataset).spec
         cells = [
-            Cell(
-                graph_from_json(one["best"], spec),
-                spec,
-                f"{name}, p = {one['mode_probability']:.3f}",
-            )
+            Cell.stored(one["best"], spec, f"{name}, p = {one['mode_probability']:.3f}")
             for name, one in (("XGNN", best), ("ours", ours))
         ]
         drawn.append((dataset, (target, cells)))
