@@ -73,10 +73,6 @@ class RomeDataset(ExplainableDataset):
         source = {"archive": SHA256[:16]} if self.base == "rome" else {}
         return {"base": self.base, "num_graphs": self.num_graphs, **source}
 
-    def expected_graphs(self) -> int:
-        """Return the number of graphs."""
-        return self.num_graphs
-
     def generate(self) -> Iterator[Data]:
         """Yield the decorated graphs; each has its own random stream."""
         self.metadata["base"] = self.base
