@@ -42,6 +42,8 @@ class RomeDataset(ExplainableDataset):
         **options: ``seed``, ``progress`` and ``force_reload``.
     """
 
+    num_graphs: int
+
     def __init__(
         self,
         root: str | Path | None = None,
