@@ -91,8 +91,7 @@ class Comparison:
         Raises:
             OutputError: If the place cannot be written.
         """
-        written: Path = view("comparison")(self, path_of("path", path))
-        return written
+        return Path(view("comparison")(self, path_of("path", path)))
 
 
 def compare(
