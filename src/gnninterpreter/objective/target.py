@@ -46,7 +46,6 @@ class Target(ABC):
     """Whether the score is a probability, which models are certain of or not."""
 
     def __post_init__(self) -> None:
-        """Check the column and the name."""
         object.__setattr__(self, "index", whole_number("index", self.index, 0))
         if not isinstance(self.name, str):
             raise TargetError(f"name must be the target's name (got {self.name!r:.60})")
