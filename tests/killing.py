@@ -174,7 +174,7 @@ def main(name: str, points: int, kills: int) -> dict[str, object]:
         reference = content(folder / "whole")
         renames = int((folder / "whole.renames").read_text())
         assert content(folder / "warm") == reference, "undisturbed runs differ"
-        chosen = sorted({round(i * (renames - 1) / max(points - 1, 1)) for i in range(points)})
+        chosen = sorted({int((i + 0.5) * renames / points) for i in range(points)})
         for point in chosen:
             out = begin(f"point{point}")
             assert ended(run(name, out, die_at=point)) == 137
@@ -195,6 +195,10 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     for module in LOADED:
         importlib.import_module(module)
+    from gnninterpreter.search import Recipe
+    from tests.tiny import quick_auto
+
+    Recipe.auto = staticmethod(quick_auto)
     os.chdir(HERE / "cli")
     sys.path.insert(0, str(HERE / "cli"))
     wanted = json.loads(sys.argv[1])

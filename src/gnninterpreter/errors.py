@@ -69,7 +69,6 @@ class MissingExtraError(GNNInterpreterError, ImportError):
     """An optional dependency that a feature needs and that is not installed."""
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
-        """Name the feature, the package it needs and the extra that brings it."""
         super().__init__(
             f"{feature} needs the package '{package}', which is not installed; "
             f"install it with: pip install 'gnninterpreter[{extra}]'"

@@ -184,7 +184,7 @@ def distinct(graphs: Iterable[Data], spec: GraphSpec) -> list[list[int]]:
 def _split(rows: Tensor, blocks: Sequence[Block]) -> tuple[list[Hashable], list[Row]]:
     """The categories of each row, and its numbers."""
     named = [i for i, block in enumerate(blocks) if isinstance(block, Categorical)]
-    free = [i for i, block in enumerate(blocks) if i not in named and not block.constant]
+    free = [i for i, b in enumerate(blocks) if not (isinstance(b, Categorical) or b.constant)]
     cells = rows_of(rows, blocks)
     labels: list[Hashable] = [tuple(row[i] for i in named) for row in cells]
     return labels, [tuple(number for i in free for number in row[i]) for row in cells]

@@ -47,7 +47,6 @@ class ModelLevelExplainer(ExplainerAlgorithm):  # type: ignore[misc]
     def __init__(
         self, dataset: Any = None, result: ExplanationSet | None = None, **options: Any
     ) -> None:
-        """Explain nothing yet."""
         super().__init__()
         if (dataset is None) == (result is None) and "spec" not in options:
             raise SpecError("pass either the training data or a result of gnninterpreter.explain")

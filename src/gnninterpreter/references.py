@@ -54,6 +54,7 @@ def load_subject(
     Raises:
         DataError: If the model is not a bundle and no graphs are named.
     """
+    from gnninterpreter.chem import read_smiles
     from gnninterpreter.models import Bundle
 
     if molecules is not None:
@@ -64,30 +65,18 @@ def load_subject(
     dataset = load_data(data)  # before the model, which may take long to train
     found = load_model(model)
     if molecules is not None:
-        return found, _load_molecules(found, *molecules, say)
+        path, labels, preset = molecules
+        own = found.spec if isinstance(found, Bundle) else "pyg"
+        table = read_smiles(path, labels if len(labels) > 1 else labels[0], preset or own)
+        for line in table.lines:
+            say(line)
+        return found, table.graphs
     if data is None and not isinstance(found, Bundle):
         raise DataError(
             f"MODEL {model!r} comes without the graphs it was trained on; name them with "
             f"--data {FORM}"
         )
     return found, dataset
-
-
-def _load_molecules(
-    model: nn.Module | Bundle,
-    path: Path,
-    labels: list[str],
-    preset: str | None,
-    say: Callable[[str], object],
-) -> Any:
-    from gnninterpreter.chem import read_smiles
-    from gnninterpreter.models import Bundle
-
-    own = model.spec if isinstance(model, Bundle) else "pyg"
-    table = read_smiles(path, labels if len(labels) > 1 else labels[0], preset or own)
-    for line in table.lines:
-        say(line)
-    return table.graphs
 
 
 def load_model(reference: str) -> nn.Module | Bundle:
@@ -147,7 +136,7 @@ def load_checkpoint(reference: str, path: str | Path) -> nn.Module | Bundle:
     if not callable(function):
         raise ModelError(
             f"MODEL {reference!r} must be a function that takes the path of a checkpoint and "
-            f"returns the model (got {_kind(function)})"
+            f"returns the model (got {type(function).__name__})"
         )
     made = _called(partial(function, str(path)), reference, "MODEL", ModelError, f"with {path}")
     return _checked(made, reference)
@@ -161,7 +150,7 @@ def _checked(found: Any, reference: str) -> nn.Module | Bundle:
     if not isinstance(found, (nn.Module, Bundle)):
         raise ModelError(
             f"MODEL {reference!r} must be a torch.nn.Module, or a function that returns one (got "
-            f"{_kind(found)}); load the weights into the class they were trained with"
+            f"{type(found).__name__}); load the weights into the class they were trained with"
         )
     return found
 
@@ -226,7 +215,7 @@ def load_data(reference: str | None) -> Any:
     except TypeError:
         first = found
     if first is not None and not isinstance(first, Data):
-        what = _kind(found) + ("" if first is found else f" of {_kind(first)}")
+        what = type(found).__name__ + ("" if first is found else f" of {type(first).__name__}")
         raise DataError(
             f"--data {reference!r} must be a data set or a list of torch_geometric.data.Data, or a "
             f"function that returns one (got {what})"
@@ -245,7 +234,8 @@ def load_forward(reference: str | None) -> Callable[..., Any] | None:
     found = _attribute(reference, "--forward", ModelError)
     if not callable(found):
         raise ModelError(
-            f"--forward {reference!r} must be a function forward(model, data) (got {_kind(found)})"
+            f"--forward {reference!r} must be a function forward(model, data) "
+            f"(got {type(found).__name__})"
         )
     checked: Callable[..., Any] = found
     return checked
@@ -291,10 +281,6 @@ def _called(
         raise kind(
             f"{argument} {reference!r} failed when it was called {how} ({_said(error)})"
         ) from error
-
-
-def _kind(found: Any) -> str:
-    return type(found).__name__
 
 
 def _said(error: Exception) -> str:

@@ -52,7 +52,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
     version: ClassVar[int] = 1
     spec: ClassVar[GraphSpec]
     rule_of_thumb: ClassVar[bool] = False
-    _tensors: dict[str, Tensor] | None = None
+    _tensors: dict[str, Tensor]
 
     def __init__(
         self,
@@ -63,17 +63,12 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         progress: bool = False,
         force_reload: bool = False,
     ) -> None:
-        """Load the graphs from the cache, generating them first where they are not there."""
         self.seed = seed
         self.progress = progress
         self.metadata: dict[str, Any] = {}
         super().__init__(str(root_folder(root)), transform, log=False, force_reload=force_reload)
-        if self._tensors is None:
-            self._tensors = self._read_cache()
-        if self._tensors is None:  # only if the file vanished in between
-            raise DataError(f"the cache file {self.processed_paths[0]} disappeared; load it again")
         self._adopt(self._tensors)
-        self._tensors = None
+        del self._tensors
 
     @abstractmethod
     def generate(self) -> Iterator[Data]:
@@ -189,10 +184,12 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
     def _process(self) -> None:
         # PyG's own version trusts any file of the right name, prints, and pickles its settings
         # beside the data.
-        self._tensors = None if self.force_reload else self._read_cache()
-        if self._tensors is None:
+        known = None if self.force_reload else self._read_cache()
+        if known is None:
             self._check_writable()
             self.process()
+        else:
+            self._tensors = known
 
     def _check_writable(self) -> None:
         probe = Path(self.processed_dir) / f".{self.processed_file_names}.probe"
@@ -246,8 +243,7 @@ class DrawnDataset(ExplainableDataset):
     """A data set whose graphs are drawn one by one, each from a random stream of its own.
 
     Args:
-        root: As for `ExplainableDataset`.
-        transform: Likewise.
+        *args: ``root`` and ``transform``, as for `ExplainableDataset`.
         num_graphs: How many graphs to draw; ``default_graphs`` of the data set when omitted.
         **options: ``seed``, ``progress`` and ``force_reload``.
     """
@@ -255,21 +251,13 @@ class DrawnDataset(ExplainableDataset):
     default_graphs: ClassVar[int]
     fewest_graphs: ClassVar[int] = 1
 
-    def __init__(
-        self,
-        root: str | Path | None = None,
-        transform: Callable[[Data], Data] | None = None,
-        *,
-        num_graphs: int | None = None,
-        **options: Any,
-    ) -> None:
-        """Load the graphs, generating them first where they are not cached."""
+    def __init__(self, *args: Any, num_graphs: int | None = None, **options: Any) -> None:
         self.num_graphs = self.default_graphs if num_graphs is None else num_graphs
         if self.num_graphs < self.fewest_graphs:
             raise DataError(
                 f"num_graphs must be at least {self.fewest_graphs} (got {self.num_graphs})"
             )
-        super().__init__(root, transform, **options)
+        super().__init__(*args, **options)
 
     @abstractmethod
     def draw(self, index: int, rng: np.random.Generator) -> Data:

@@ -69,8 +69,7 @@ class Cyclicity(RomeDataset):
 def _leave_one_cycle(base: BaseGraph, rng: np.random.Generator) -> tuple[list[Edge], list[Edge]]:
     """Remove a random edge of a random fundamental cycle until one is left.
 
-    Returns:
-        The edges that remain, and those of them that form the cycle, none in a forest.
+    Also says which of the edges that remain form the cycle, none in a forest.
     """
     tree = _spanning_forest(base, int(rng.integers(base.num_nodes)))
     chords = [(i, j) for i, j in base.edges if j not in tree[i]]

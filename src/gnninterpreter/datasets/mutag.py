@@ -8,7 +8,7 @@ copy, and downloaded otherwise.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,8 @@ class MUTAG(ExplainableDataset):
     """Molecules of class nonmutagen or mutagen, without hydrogens.
 
     Args:
-        root: Folder for the cache, also looked in for the files ``MUTAG_A.txt`` and so on.
-        transform: Applied to each graph when it is read.
+        *args: ``root``, also looked in for the files ``MUTAG_A.txt`` and so on, and ``transform``,
+            as for `ExplainableDataset`.
         bonds: Whether to keep the bond types as edge features.
         **options: ``progress`` and ``force_reload``; ``seed`` changes nothing.
     """
@@ -46,21 +46,13 @@ class MUTAG(ExplainableDataset):
     spec = GraphSpec(nodes=(_ATOM_BLOCK,), class_names=("nonmutagen", "mutagen"))
     rule_of_thumb = True
 
-    def __init__(
-        self,
-        root: str | Path | None = None,
-        transform: Callable[[Data], Data] | None = None,
-        *,
-        bonds: bool = False,
-        **options: Any,
-    ) -> None:
-        """Load the molecules."""
+    def __init__(self, *args: Any, bonds: bool = False, **options: Any) -> None:
         self.bonds = bonds
         if bonds:
             self.spec = GraphSpec(  # type: ignore[misc]
                 nodes=(_ATOM_BLOCK,), edges=(_BOND_BLOCK,), class_names=MUTAG.spec.class_names
             )
-        super().__init__(root, transform, **options)
+        super().__init__(*args, **options)
 
     def parameters(self) -> Mapping[str, Any]:
         """Return whether the bonds are kept."""

@@ -31,12 +31,7 @@ DENSITY_STDS = (0.185, 0.139, 0.114, 0.114, 0.104, 0.100, 0.084, 0.082, 0.077)
 
 @dataclass(frozen=True)
 class BaseGraph:
-    """An undirected graph without features.
-
-    Attributes:
-        num_nodes: Number of nodes, which are counted from 0.
-        edges: Each edge once, the smaller end first, in increasing order.
-    """
+    """An undirected graph without features: each edge once, the smaller end first, in order."""
 
     num_nodes: int
     edges: tuple[tuple[int, int], ...]

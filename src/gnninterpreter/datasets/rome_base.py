@@ -51,7 +51,6 @@ class RomeDataset(ExplainableDataset):
         num_graphs: int | None = None,
         **options: Any,
     ) -> None:
-        """Load the graphs, generating them first where they are not cached."""
         if base not in BASES:
             raise DataError(f"base must be one of {', '.join(BASES)} (got {base!r})")
         if num_graphs is not None and not 1 <= num_graphs <= NUM_GRAPHS:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import platform
 from collections.abc import Sequence
 from typing import Any
 
-from gnninterpreter.explanation.explainer import versions
+import torch
+import torch_geometric
+
+from gnninterpreter._version import __version__
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.relax import ProbeReport, RelaxedModel
 from gnninterpreter.search import Recipe
@@ -47,6 +51,16 @@ def _block(block: Any) -> str:
     if kind == "categorical":
         return f"{block.name} ({block.size} categories)"
     return "constant" if block.constant else f"{block.dim} numbers"
+
+
+def versions() -> dict[str, str]:
+    """What a run was made with, for its metadata."""
+    return {
+        "gnninterpreter": __version__,
+        "torch": torch.__version__,
+        "torch_geometric": torch_geometric.__version__,
+        "python": platform.python_version(),
+    }
 
 
 def metadata_of(

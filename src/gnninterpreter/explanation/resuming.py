@@ -32,17 +32,12 @@ ASKED, NODES = 8, 6
 
 
 class Unfinished:
-    """The finished classes of a run under way, in its folder.
+    """The finished classes of a run under way, out of ``names``, kept under a `content_key`.
 
-    Args:
-        folder: The run folder; nothing is made there before a class is finished.
-        key: What the run depends on, as `content_key` tells it.
-        run: The run without explanations.
-        names: Everything that it is to explain.
+    Nothing is made in the folder before a class is finished.
     """
 
     def __init__(self, folder: Path, key: str, run: ExplanationSet, names: Sequence[str]) -> None:
-        """Look at nothing yet."""
         self.folder, self._names = folder, list(names)
         self._place = folder / f"{UNFINISHED}{key[:16]}"
         self._run = replace(run, metadata={**run.metadata, "targets": self._names})

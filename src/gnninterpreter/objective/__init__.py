@@ -3,13 +3,12 @@
 from gnninterpreter.objective.base import Aim, Iterate, Proposals, Term
 from gnninterpreter.objective.boundary import BoundaryTarget
 from gnninterpreter.objective.certainty import Certainty, RawScore
-from gnninterpreter.objective.likeness import Likeness
+from gnninterpreter.objective.likeness import Likeness, Typical
 from gnninterpreter.objective.memory import Memory, graph_keys
 from gnninterpreter.objective.objective import Objective, Weighted
 from gnninterpreter.objective.regularisers import Budget, Connectivity, Entropy, LatentNorm
 from gnninterpreter.objective.schedules import Constant, Ramp, Schedule, WarmUp
 from gnninterpreter.objective.target import ClassTarget, LabelTarget, Target, target_from_json
-from gnninterpreter.objective.typicality import Typical
 from gnninterpreter.objective.valence import Valence
 from gnninterpreter.objective.value import ValueTarget
 from gnninterpreter.objective.wholeness import Size, Wholeness, violation

@@ -1,4 +1,4 @@
-"""Likeness to the class: cosine similarity to its mean embedding (paper, equation 1)."""
+"""How far a graph could be one of its class: by its embedding, or by structure and features."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from gnninterpreter.errors import SpecError
 from gnninterpreter.objective.base import Iterate, Proposals, Term
+from gnninterpreter.typicality import BAR
 
 # What being less like the class than is asked for counts for at all: as much as all edges together,
 # so that no edge is saved at its expense.
@@ -16,7 +18,7 @@ UNLIKE = 0.1
 
 @dataclass(frozen=True)
 class Likeness(Term):
-    r"""The loss :math:`-\cos(\psi, \bar\psi_c)`; nothing where the class is not known.
+    r"""The loss :math:`-\cos(\psi, \bar\psi_c)` of equation 1; nothing where none is known.
 
     Differs from the paper on discrete graphs: being more like the class than the lowest tenth of
     its own graphs is not rewarded further.
@@ -51,3 +53,28 @@ class Likeness(Term):
         """How far from the class mean, [B]: graphs on the way look more and more like it."""
         alike = proposals.aim.likeness(proposals.scores.embedding)
         return None if alike is None else 1 - alike.nan_to_num(nan=-1.0)
+
+
+@dataclass(frozen=True)
+class Typical(Term):
+    """How far a graph is from being as typical of its class as some of the real graphs are.
+
+    Not in the paper, which looks for what a model is certain of and finds its blind spots. Nothing
+    where no real graphs are known.
+
+    Args:
+        bar: Percentile among real graphs from which on more is no gain.
+    """
+
+    bar: float = BAR
+
+    name: ClassVar[str] = "typicality"
+    costly: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.bar <= 100:
+            raise SpecError(f"bar must be between 0 and 100 (got {self.bar!r})")
+
+    def discrete(self, proposals: Proposals) -> Tensor | None:
+        """What is missing to the bar, [B]."""
+        return proposals.untypical(self.bar)

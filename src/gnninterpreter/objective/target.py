@@ -115,7 +115,7 @@ class Target(ABC):
     def truth(self, label: Tensor | None, names: Sequence[str]) -> str:
         """What the label of a real graph says, in words; nothing where it says nothing."""
         value = math.nan if label is None or torch.as_tensor(label).numel() != 1 else float(label)
-        return names[int(value)] if value in range(len(names)) else ""
+        return f"labelled {names[int(value)]}" if value in range(len(names)) else ""
 
     def profile(self, statistics: ClassStatistics | None) -> Profile | None:
         """What real graphs of the target look like; None where nothing is known of them."""
