@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
 
 import networkx as nx
@@ -11,6 +12,7 @@ import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.chem.drawing import formula_svg, places
+from gnninterpreter.errors import needs
 from gnninterpreter.evidence.patterns.core import Core, with_names
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import to_networkx
@@ -169,11 +171,16 @@ def draw(explanation: Explanation, ax: Any = None) -> Any:
     return draw_on(drawing, ax, f"{explanation.name}   p = {mean.mean:.3f} ± {mean.std:.3f}")
 
 
-def picture(explanation: Explanation, kind: str = "png", dots_per_inch: int = 200) -> bytes:
+def picture(explanation: Explanation, kind: str = "png") -> bytes:
     """The same drawing as a file of matplotlib's, made without any display."""
-    from gnninterpreter.report._matplotlib import figure_file
+    from gnninterpreter.report._matplotlib import FIGURE
 
-    return figure_file(lambda ax: draw(explanation, ax), kind, dots_per_inch)
+    with needs("matplotlib", "report", f"writing {kind.upper()}"):
+        from matplotlib.figure import Figure
+    figure, buffer = Figure(figsize=FIGURE), BytesIO()
+    draw(explanation, figure.add_subplot())
+    figure.savefig(buffer, format=kind, dpi=200, bbox_inches="tight")
+    return buffer.getvalue()
 
 
 def _radius(positions: Positions, box: int) -> float:
