@@ -19,6 +19,7 @@ from gnninterpreter.batches import compact
 from gnninterpreter.distribution import GraphDistribution, Streams, from_graphs
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.objective import Proposals
+from gnninterpreter.recording import recording
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.repeating import Repeated
 from gnninterpreter.spec import Block, Categorical
@@ -51,7 +52,7 @@ def opened(
     """
     begun = _begun(graphs, free)
     learning = _Learning(problem, begun, free, streams)
-    Repeated(learning.step, begun.edge_logits.device)(steps)
+    Repeated(learning.step, begun.edge_logits.device, steps)(steps)
     return begun.with_latents([latent.detach() for latent in learning.latents])
 
 
@@ -99,7 +100,7 @@ class _Learning:
         """What each sample lacks, and whether it lacks anything, [R * K]."""
         problem = self.problem
         assert problem.relaxed is not None
-        if problem.memory is None:
+        if problem.memory is None or recording():
             found = problem.lacking(Proposals(drawn, problem.relaxed(drawn), problem.aim))
             bad = found.detach() > 0
             return torch.where(bad, found, 0.0), bad

@@ -13,10 +13,13 @@ from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical, graph_keys
+from gnninterpreter.recording import recording
 from gnninterpreter.relax import RelaxedModel
 
 # Graphs that are scored in one call, which bounds memory: on a CPU and on a GPU.
 CHUNK, WIDE_CHUNK = 4096, 65536
+# How many times as many are looked up at once: samples are mostly the same few graphs.
+REPEATS = 4
 # Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
 SAMPLE_BAR = 25.0
 # How far samples must be from certain to what a prototype is sought with: a little, for rounding.
@@ -130,15 +133,13 @@ class Problem:
             new: Whether most of them will not have been seen before, as on a walk: looking them up
                 takes longer than products of matrices do.
         """
-        # To know how few would wait for a GPU.
-        wide = new and self.classifier.device.type != "cpu"
-        small = graphs if wide else compact(graphs)
-        if self.memory is None or (new and not self.asks_native):
+        small = graphs if recording() else compact(graphs)
+        if self.memory is None or recording() or (new and not self.asks_native):
             return Proposals(small, self.scores(small), self.aim)
         keys = graph_keys(small, ordered=self.relaxed is None)
 
         def asked(places: Tensor) -> tuple[Tensor, ...]:
-            found = self.scores(small[places])
+            found = Scores.cat([self.scores(small[some]) for some in places.split(self.chunk)])
             return found.logits, found.embedding
 
         logits, embedding = self.memory.recall("scores", keys, asked)
@@ -186,12 +187,16 @@ class Problem:
             graphs: The graphs.
             new: As for `propose`.
         """
-        if len(graphs) > self.chunk:
-            parts = range(0, len(graphs), self.chunk)
-            return torch.cat([self.good(graphs[at : at + self.chunk], new) for at in parts])
+        # What is remembered is asked about once, so that more of them are looked at together.
+        most = self.chunk if self.memory is None or recording() else REPEATS * self.chunk
+        if len(graphs) > most:
+            parts = range(0, len(graphs), most)
+            return torch.cat([self.good(graphs[at : at + most], new) for at in parts])
         found = self.propose(graphs, new)
         sure = self.certain + SAMPLE_MARGIN * (self.aim.enough - self.certain)
         good = found.log_score.exp() >= sure
+        if recording():
+            return good & self.presentable(found)
         rows = good.nonzero().squeeze(1)
         if not rows.numel():
             return good
@@ -201,6 +206,9 @@ class Problem:
     def presentable(self, found: Proposals) -> Tensor:
         """Whether graphs may be shown as samples: feasible, and typical enough, [B]."""
         fine = self.objective.feasible(found)
+        if recording():
+            typical = found.typical(SAMPLE_BAR)
+            return fine if typical is None else fine & typical
         rows = fine.nonzero().squeeze(1)
         if not rows.numel():
             return fine

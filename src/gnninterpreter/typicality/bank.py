@@ -19,6 +19,7 @@ from torch import Tensor
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.recording import recording
 from gnninterpreter.typicality.descriptors import Described, describe
 
 # Percentile among real graphs from which on a graph is typical.
@@ -114,6 +115,8 @@ class TypicalityBank(ByValue):
 
         Nodes, which take longest, are looked at where the graph as a whole passes.
         """
+        if recording():
+            return self.penalty(graphs, bar) <= 0
         found = describe(graphs)
         passed = self.penalty(self._as_wholes(graphs, found), bar) <= 0
         rows = passed.nonzero().squeeze(1)
@@ -172,7 +175,7 @@ class TypicalityBank(ByValue):
 
     def _nodes(self, found: Described) -> Tensor:
         rows = self.node_frame(found.nodes)
-        if rows.is_cuda and torch.cuda.is_current_stream_capturing():  # which must not wait
+        if recording():
             near, _ = nearest(rows.flatten(0, 1), self.nodes.to(rows), 1)
             apart = near.view(found.presence.shape)
         else:

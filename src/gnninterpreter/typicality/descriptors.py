@@ -201,7 +201,7 @@ def _reach(weight: Tensor, presence: Tensor, count: Tensor) -> Tensor:
 def _tables(graphs: DenseGraphs, degree: Tensor) -> dict[str, Tensor]:
     """Count edges by kind and kinds of their ends, and nodes by kind and degree."""
     columns = categorical_columns(graphs.spec.nodes)
-    kinds = graphs.nodes[..., columns]
+    kinds = graphs.nodes[..., slice(columns[0], columns[-1] + 1) if columns else slice(0)]
     tables = {}
     if columns:
         bins = torch.arange(1, TABLE_DEGREES + 1, device=degree.device, dtype=degree.dtype)
@@ -213,7 +213,7 @@ def _tables(graphs: DenseGraphs, degree: Tensor) -> dict[str, Tensor]:
         return tables
     ends = kinds if columns else torch.ones_like(graphs.nodes[..., :1])
     if both and graphs.edges is not None:
-        edges = graphs.edges[..., both] * graphs.weight.unsqueeze(3)
+        edges = graphs.edges[..., both[0] : both[-1] + 1] * graphs.weight.unsqueeze(3)
         sources = torch.einsum("bijd,bjf->bidf", edges, ends)
         found = torch.einsum("bidf,bie->bdfe", sources, ends)
     else:
