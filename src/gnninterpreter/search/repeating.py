@@ -6,6 +6,7 @@ A step of a search is hundreds of small operations, and a GPU waits for each to 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from threading import local
 from typing import Any, Protocol, Self
@@ -63,15 +64,13 @@ class Repeated:
         # Not by `torch.cuda.graph`, which gives all free memory back and waits before it begins.
         def record() -> None:
             graph.capture_begin(pool=_side(self._device).pool, capture_error_mode="thread_local")
-            try:
-                self._step()
-            finally:
-                graph.capture_end()
+            self._step()
+            graph.capture_end()
 
         try:
             self._on_the_side(record)
         except RuntimeError:
-            torch.cuda.synchronize(self._device)
+            _abandoned(graph, self._device)
             return self._step
         replay: Callable[[], object] = graph.replay
         return replay
@@ -107,6 +106,16 @@ def _side(device: torch.device) -> _Side:
         sides[device] = _Side(device)
         _ = sides[device].keeper
     return sides[device]
+
+
+def _abandoned(graph: torch.cuda.CUDAGraph, device: torch.device) -> None:
+    """End a recording that has failed, and record elsewhere from now on."""
+    side: _Side = _SIDES.sides.pop(device)
+    with suppress(RuntimeError), torch.cuda.stream(side.stream):
+        graph.capture_end()
+    with suppress(RuntimeError):  # which does not end what it has begun if it fails
+        torch._C._cuda_endAllocateToPool(torch.cuda.current_device(), side.pool)
+    torch.cuda.synchronize(device)
 
 
 class Work(Protocol):
