@@ -162,9 +162,7 @@ def _best_change(
     return best, torch.where(better, lowest, ranked[:, 0])
 
 
-def _together(
-    graphs: DenseGraphs, moves: Tensor, space: MoveSpace, joint: Tensor
-) -> DenseGraphs:
+def _together(graphs: DenseGraphs, moves: Tensor, space: MoveSpace, joint: Tensor) -> DenseGraphs:
     """Each graph with the first 2, 4 and 8 of its moves made, beside each other."""
     together = repeat(graphs, len(JOINT))
     count = joint.repeat(len(graphs))

@@ -21,7 +21,7 @@ from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.objective import Proposals
 from gnninterpreter.recording import recording
 from gnninterpreter.search.problem import Problem
-from gnninterpreter.search.repeating import Repeated
+from gnninterpreter.search.repeating import Repeated, numbers
 from gnninterpreter.spec import Block, Categorical
 
 SAMPLES = 16
@@ -52,7 +52,8 @@ def opened(
     """
     begun = _begun(graphs, free)
     learning = _Learning(problem, begun, free, streams)
-    Repeated(learning.step, begun.edge_logits.device, steps)(steps)
+    size = SAMPLES * numbers(graphs)
+    Repeated(learning.step, begun.edge_logits.device, steps, size)(steps)
     return begun.with_latents([latent.detach() for latent in learning.latents])
 
 

@@ -21,14 +21,14 @@ from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.edits import DRAWS, GROW, SHRINK, FeaturePool, propose
 from gnninterpreter.search.problem import SAMPLE_BAR, Problem
-from gnninterpreter.search.repeating import Repeated, finished, put
+from gnninterpreter.search.repeating import Repeated, finished, numbers, put
 from gnninterpreter.search.state import State
 from gnninterpreter.typicality import BAR, Typicality, distinct_rows
 
 # Costs that differ by less are the same.
 SAME = 1e-6
 # After how many steps a GPU is asked which restarts go on.
-LOOK_EVERY = 10
+LOOK_EVERY = 5
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Shrink:
     steps: int = 60
     tries: int = 24
     patience: int = 12
-    rounds: int = 3
+    rounds: int = 5
     name: str = "shrink"
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class Shrink:
         if known is None:
             return state
         pool = FeaturePool.of(known.exemplars.graphs)
-        graphs = state.graphs
+        graphs, seen = state.graphs, state.evaluation
         met = torch.zeros(len(graphs), dtype=torch.bool, device=graphs.weight.device)
         tried = met.clone()
         for number in range(self.rounds):
@@ -70,16 +70,18 @@ class Shrink:
             some = streams.fork(number).select(rows)
             begin = _placed(known.exemplars.begin_small(some.fork(0), _bar(problem)), graphs)
             found = self._shrunk(problem, begin, pool, some.fork(1))
-            # A later beginning replaces an earlier one only where it is better.
-            old, new = problem.evaluate(graphs[rows]), problem.evaluate(found)
-            better = (new.cost < old.cost) | ~tried[rows]
-            graphs = replaced(graphs, rows[better], found[better])
-            met[rows] = torch.where(better, new.met, met[rows])
-            tried[rows] = True
+            # A later beginning replaces an earlier one, which left something to be desired, where
+            # it leaves nothing or costs less.
+            new = problem.evaluate(found)
+            better = new.met | (new.cost < seen.cost[rows]) | ~tried[rows]
+            places = rows[better]
+            graphs = replaced(graphs, places, found[better])
+            seen = seen.merged(places, new.select(better))
+            met[places], tried[rows] = new.met[better], True
         return state.with_(
             distribution=centred(state.distribution, graphs),
             graphs=graphs,
-            evaluation=problem.evaluate(graphs),
+            evaluation=seen,
         )
 
     def _shrunk(
@@ -200,7 +202,8 @@ class Spread:
         # Prototypes that were found are good places to begin at, too.
         walkers = replaced(walkers, first * self.walkers, state.graphs[first])
         work = _Spreading(problem, walkers, pool, streams, self.edits)
-        again = Repeated(work.step, first.device, self.steps)
+        size = self.edits * numbers(walkers)
+        again = Repeated(work.step, first.device, self.steps, size)
         drawn = state.distribution.select(first).discrete(self.draws, streams.fork(self.steps + 1))
         kept = [state.graphs, drawn]
         fine = [problem.good(graphs) for graphs in kept]

@@ -20,6 +20,9 @@ from gnninterpreter.recording import fixed_shapes
 
 # Graphs of a step from which on it pays to record it anew for fewer restarts.
 MANY = 4096
+# Numbers in the edges of all graphs of a step from which on an operation takes longer than to ask
+# for it: it is then better to leave out what need not be computed, which cannot be recorded.
+MOST_RECORDED = 2**25
 
 
 class Repeated:
@@ -30,13 +33,17 @@ class Repeated:
             be recorded and is made as it is.
         device: Where its tensors are.
         total: How often it will be made at the most; the last time is not worth a recording.
+        size: Numbers in the edges of all graphs that a step makes.
     """
 
-    def __init__(self, step: Callable[[], None], device: torch.device, total: int) -> None:
+    def __init__(
+        self, step: Callable[[], None], device: torch.device, total: int, size: int = 0
+    ) -> None:
         """Record nothing yet."""
         self._step, self._device, self._left = step, device, total
         self._warm = False
-        self._again: Callable[[], object] | None = None if device.type == "cuda" else step
+        records = device.type == "cuda" and size <= MOST_RECORDED
+        self._again: Callable[[], object] | None = None if records else step
 
     def __call__(self, times: int) -> None:
         """Make the step so many times."""
@@ -160,7 +167,7 @@ def finished(
     found = widened(work.best, n)
     device = found.weight.device
     rows = torch.arange(len(found), device=device)
-    again = Repeated(work.step, device, steps)
+    again = Repeated(work.step, device, steps, work.each * numbers(work.best))
     for step in range(0, steps, every):
         keep = work.going()
         left = int(keep.sum())
@@ -170,10 +177,15 @@ def finished(
         many = device.type == "cpu" or work.each * keep.numel() >= MANY
         if many and left <= keep.numel() * (1.0 if device.type == "cpu" else 0.5) - 0.5:
             rows, work = rows[keep], work.select(keep)
-            again = Repeated(work.step, device, steps - step)
+            again = Repeated(work.step, device, steps - step, work.each * numbers(work.best))
         again(min(every, steps - step))
         found = replaced(found, rows, widened(work.best, n))
     return found
+
+
+def numbers(graphs: DenseGraphs) -> int:
+    """How many numbers the edges of graphs are."""
+    return graphs.weight.numel() + (0 if graphs.edges is None else graphs.edges.numel())
 
 
 def put(graphs: DenseGraphs, by: DenseGraphs) -> None:
