@@ -139,7 +139,8 @@ class Problem:
         keys = graph_keys(small, ordered=self.relaxed is None)
 
         def asked(places: Tensor) -> tuple[Tensor, ...]:
-            found = Scores.cat([self.scores(small[some]) for some in places.split(self.chunk)])
+            parts = torch.split(places, self.chunk)
+            found = Scores.cat([self.scores(small[part]) for part in parts])
             return found.logits, found.embedding
 
         logits, embedding = self.memory.recall("scores", keys, asked)
@@ -192,7 +193,11 @@ class Problem:
         if len(graphs) > most:
             parts = range(0, len(graphs), most)
             return torch.cat([self.good(graphs[at : at + most], new) for at in parts])
-        found = self.propose(graphs, new)
+        return self.passes(self.propose(graphs, new))
+
+    @torch.no_grad()
+    def passes(self, found: Proposals) -> Tensor:
+        """The same of graphs that were asked about."""
         sure = self.certain + SAMPLE_MARGIN * (self.aim.enough - self.certain)
         good = found.log_score.exp() >= sure
         if recording():

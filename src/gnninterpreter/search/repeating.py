@@ -22,7 +22,7 @@ from gnninterpreter.recording import fixed_shapes
 MANY = 4096
 # Numbers in the edges of all graphs of a step from which on an operation takes longer than to ask
 # for it: it is then better to leave out what need not be computed, which cannot be recorded.
-MOST_RECORDED = 2**25
+MOST_RECORDED = 2**27
 
 
 class Repeated:
@@ -55,7 +55,11 @@ class Repeated:
                 self._again()
                 continue
             # Once as it is, in which libraries and tables are set up, where it will be recorded.
-            self._on_the_side(self._step)
+            try:
+                self._on_the_side(self._step)
+            except torch.cuda.OutOfMemoryError:
+                self._again = self._step
+                self._step()
             self._warm = True
 
     def _on_the_side(self, work: Callable[[], None]) -> None:

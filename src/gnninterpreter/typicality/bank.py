@@ -115,8 +115,6 @@ class TypicalityBank(ByValue):
 
         Nodes, which take longest, are looked at where the graph as a whole passes.
         """
-        if recording():
-            return self.penalty(graphs, bar) <= 0
         found = describe(graphs)
         passed = self.penalty(self._as_wholes(graphs, found), bar) <= 0
         rows = passed.nonzero().squeeze(1)
@@ -175,12 +173,12 @@ class TypicalityBank(ByValue):
 
     def _nodes(self, found: Described) -> Tensor:
         rows = self.node_frame(found.nodes)
+        here = found.presence > 0
         if recording():
             near, _ = nearest(rows.flatten(0, 1), self.nodes.to(rows), 1)
-            apart = near.view(found.presence.shape)
+            apart = torch.where(here, near.view(here.shape), 0.0)
         else:
             # Absent nodes are not looked up: they are many, and a soft graph has none.
-            here = found.presence > 0
             near, _ = nearest(rows[here], self.nodes.to(rows), 1)
             apart = rows.new_zeros(found.presence.shape).masked_scatter(here, near)
         return combined(apart / self.node_unit.to(rows), found.presence)
