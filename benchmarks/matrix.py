@@ -85,8 +85,9 @@ def run(name: str, python: Path, tests: list[str], jobs: int) -> list[str]:
     )
     versions = subprocess.run([str(python), "-c", ask], capture_output=True, text=True, check=True)
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "GNNINTERPRETER_NO_BROWSER": "1"}
+    environment["PYTHONPATH"] = str(ROOT / "src")  # for the commands that tests start
     start = time.monotonic()
-    command = [str(python), "-m", "pytest", "-n", str(jobs), *tests]
+    command = [str(python), "-m", "pytest", "-n", str(jobs), "--timeout=3600", *tests]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     counts = re.findall(r"\d+ (?:passed|failed|skipped|errors?)", done.stdout[-2_000:])
     (ROOT / ".matrix" / f"{name}.log").write_text(done.stdout + done.stderr, encoding="utf-8")
@@ -126,13 +127,10 @@ def write(rows: dict[str, list[str]]) -> None:
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     table, after = rest.split(END)
-    kept = {
-        line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[1:-1]]
-        for line in table.splitlines()[2:]
-    }
+    old = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+    every = {row[0]: row for row in old if row[0].partition(", core")[0] not in rows} | rows
     head = ["run", "Python", *SHOWN, "tests", "time"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    every = {**kept, **rows}
     lines += ["| " + " | ".join(every[name]) + " |" for name in sorted(every)]
     PAGE.write_text(before + BEGIN + "\n".join(lines) + "\n" + END + after, encoding="utf-8")
 

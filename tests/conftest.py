@@ -5,6 +5,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -22,8 +23,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, so that no process ends long after the others."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    """Files with slow tests come first, so that no process ends long after the others.
+
+    Those with a browser come last: while one is open, the thread counts as one with an event loop.
+    """
+    browsing = {item.path for item in items if "browser" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: (item.path in browsing, item.get_closest_marker("slow") is None))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One for all pages of a process; each page has cookies and storage of its own."""
+    from tests.browsing import launched, sync_api
+
+    with sync_api.sync_playwright() as playwright:
+        running = launched(playwright)
+        yield running
+        running.close()
 
 
 @pytest.fixture

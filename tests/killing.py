@@ -35,6 +35,7 @@ LOADED = (
     "gnninterpreter.experiments.paper.work.classifying",
     "gnninterpreter.experiments.robustness",
     "gnninterpreter.report",
+    "gnninterpreter.sweep",
     "gnninterpreter.training.recipes",
     "pandas",
 )
@@ -58,6 +59,15 @@ def _bench(out: Path) -> list[str]:
     return ["bench", "robustness", "--models=mutag", "--seeds=2", f"--out={out / 'runs.json'}"]
 
 
+def _sweep(out: Path) -> list[str]:
+    from gnninterpreter import sweep
+    from tests.sweep.conftest import write_file
+
+    sweep.make_workers = lambda *given: 1
+    file = write_file(out.parent, 3)
+    return ["sweep", f"{file}", "--out", f"{out}", "--quiet"]
+
+
 COMMANDS: dict[str, Callable[[Path], list[str]]] = {
     "explain": lambda out: ["explain", *OWN, "--out", f"{out}"],
     "overwrite": lambda out: ["explain", *OWN, "--out", f"{out}", "--overwrite"],
@@ -65,6 +75,7 @@ COMMANDS: dict[str, Callable[[Path], list[str]]] = {
     "train": _train,
     "bench": _bench,
     "paper": lambda out: ["paper", "classifiers", "--quick", "--quiet", "--out", f"{out}"],
+    "sweep": _sweep,
 }
 
 
@@ -115,10 +126,21 @@ def content(out: Path) -> dict[str, bytes]:
     beside = [path for path in out.parent.glob(f".{out.name}.*") if path.is_dir()]
     files = [path for place in (out, *beside) for path in sorted(place.rglob("*"))]
     return {
-        str(path.relative_to(out.parent)).replace(out.name, "OUT"): path.read_bytes()
+        str(path.relative_to(out.parent)).replace(out.name, "OUT"): said_by(path)
         for path in files
         if path.is_file() and path.suffix != ".tmp"
     }
+
+
+def said_by(path: Path) -> bytes:
+    """What a file holds, but for where and when a part of a sweep was made."""
+    if path.suffix != ".parquet":
+        return path.read_bytes()
+    import pyarrow.parquet as pq
+
+    from tests.sweep.test_cluster import FREE
+
+    return repr(pq.read_table(path).drop_columns(list(FREE)).to_pylist()).encode()
 
 
 def differences(folder: Path, name: str, out: Path, reference: dict[str, bytes]) -> list[str]:
@@ -152,7 +174,7 @@ def main(name: str, points: int, kills: int) -> dict[str, object]:
         reference = content(folder / "whole")
         renames = int((folder / "whole.renames").read_text())
         assert content(folder / "warm") == reference, "undisturbed runs differ"
-        chosen = sorted({round(i * (renames - 1) / max(points - 1, 1)) for i in range(points)})
+        chosen = sorted({int((i + 0.5) * renames / points) for i in range(points)})
         for point in chosen:
             out = begin(f"point{point}")
             assert ended(run(name, out, die_at=point)) == 137
@@ -173,6 +195,10 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     for module in LOADED:
         importlib.import_module(module)
+    from gnninterpreter.search import Recipe
+    from tests.tiny import quick_auto
+
+    Recipe.auto = staticmethod(quick_auto)
     os.chdir(HERE / "cli")
     sys.path.insert(0, str(HERE / "cli"))
     wanted = json.loads(sys.argv[1])

@@ -14,13 +14,15 @@ from tests.fuzzing import FUZZ
 
 ROOT = Path(__file__).parent.parent
 # Renames and moments: all of the former and twenty of the latter with ``make fuzz``.
-CHEAP = {"explain": (2, 0), "audit": (2, 0), "bench": (1, 1)}
-DEAR = dict.fromkeys(("explain", "overwrite", "audit", "train", "bench", "paper"), (1000, 20))
+CHEAP = {"explain": (1, 0), "audit": (2, 0), "bench": (1, 0)}
+DEAR = dict.fromkeys(
+    ("explain", "overwrite", "audit", "train", "bench", "paper", "sweep"), (1000, 20)
+)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 @pytest.mark.slow
-@pytest.mark.timeout(3600 if FUZZ else 300)
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("commands", [{name: DEAR[name]} for name in DEAR] if FUZZ else [CHEAP])
 def test_a_killed_command_ends_the_same(commands: dict[str, tuple[int, int]]) -> None:
     environment = {

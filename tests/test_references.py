@@ -25,13 +25,18 @@ def in_the_lab(monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
 
 
-@pytest.mark.parametrize("reference", ["lab:model", "lab:Degrees", "tests.cli.lab:model"])
-def test_object_class_or_function(reference):
+@pytest.mark.parametrize("reference", ["lab:model", "lab:half", "tests.cli.lab:model"])
+def test_object_or_function(reference):
     assert isinstance(load_model(reference), nn.Module)
 
 
 def test_an_object_is_not_called():
     assert load_model("tests.cli.lab:model") is lab.model
+
+
+def test_a_class_is_refused_since_it_has_no_trained_weights():
+    with pytest.raises(ModelError, match=r"'lab:Degrees' is a class, .* untrained; .* returns it"):
+        load_model("lab:Degrees")
 
 
 @pytest.mark.parametrize("name", ["shape", "is-acyclic", " Shape "])

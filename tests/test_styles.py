@@ -315,7 +315,7 @@ def explained(name: str) -> gi.ExplanationSet:
     left_out = ("anneal", "gradient", "local search", "iterated search", "calibrate", "shortcuts")
     recipe = gi.Recipe.auto().without(*left_out)
     recipe = recipe.with_phase("shrink", steps=8, rounds=1).with_phase("spread", steps=5)
-    return gi.explain(model, graphs, restarts=2, recipe=recipe, progress=False)
+    return gi.explain(model, graphs, restarts=1, recipe=recipe, progress=False)
 
 
 MOLECULE = ["element", "charge"]

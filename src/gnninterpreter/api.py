@@ -34,6 +34,7 @@ from gnninterpreter.explanation.resuming import Unfinished, content_key
 from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models import Bundle
 from gnninterpreter.models import load as load_model
+from gnninterpreter.models.calling import native_module
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import DECILES, ClassStatistics
 from gnninterpreter.models.task import Task
@@ -141,11 +142,7 @@ def explain(
         name = dataset_name = model.dataset_name
         spec, class_statistics = spec or model.spec, class_statistics or model.statistics
         model = model.model
-    if not isinstance(model, nn.Module):
-        raise ModelError(
-            f"model must be a torch.nn.Module (got {type(model).__name__}); load the weights into "
-            "the class they were trained with first"
-        )
+    native_module(model)  # before anything is read
     graphs = None if dataset is None else graph_list(dataset)
     # What cores and shares are about; a bundled model needs it for nothing else.
     seen = _at_hand(bundle) if graphs is None and bundle is not None else graphs
@@ -186,13 +183,11 @@ def explain(
         with (relaxed or RelaxedModel(classifier)).session():
             memory = plan(classifier, relaxed, class_statistics, wanted, restarts, limit)
         real = RealAnswers(classifier, seen, class_statistics, seed)
-        lines = [
-            *classifier.describe(),
-            *describe(classifier, report, relaxed),
-            *skipped,
-        ]
-        lines += real.lines
-        if targets is None and (unseen := _unseen(classifier.spec, asked)):
+        told = describe(classifier, report, relaxed)
+        lines = [*classifier.describe(), *told, *skipped, *real.lines]
+        explained = {target.index for target in asked}
+        unseen = [n for i, n in enumerate(classifier.spec.class_names) if i not in explained]
+        if targets is None and unseen:
             lines.append(f"left out, since no graph of the data has it: {', '.join(unseen)}")
         recipes = [chosen for _, chosen in wanted]
         metadata = metadata_of(recipes, seed, restarts, report, classifier)
@@ -353,11 +348,6 @@ def _with_recipes(
         raise TargetError(f"the recipe {recipe!r} has settings for none of the classes")
     names = ", ".join(skipped)
     return found, [f"left out, since the paper gives no weights for it: {names}"] if names else []
-
-
-def _unseen(spec: GraphSpec, asked: Sequence[Target]) -> list[str]:
-    explained = {target.index for target in asked}
-    return [name for index, name in enumerate(spec.class_names) if index not in explained]
 
 
 def _recipe(recipe: str | Recipe, dataset_name: str | None, target: str) -> Recipe:

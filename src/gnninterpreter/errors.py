@@ -7,6 +7,9 @@ is a result with a reason (see `gnninterpreter.search.Reason`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 __all__ = [
     "CheckpointError",
     "DataError",
@@ -66,8 +69,16 @@ class MissingExtraError(GNNInterpreterError, ImportError):
     """An optional dependency that a feature needs and that is not installed."""
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
-        """Name the feature, the package it needs and the extra that brings it."""
         super().__init__(
             f"{feature} needs the package '{package}', which is not installed; "
             f"install it with: pip install 'gnninterpreter[{extra}]'"
         )
+
+
+@contextmanager
+def needs(package: str, extra: str, feature: str) -> Iterator[None]:
+    """Say of imports in the block that fail which extra brings them."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(feature, package, extra) from error

@@ -26,14 +26,7 @@ MOST_DEPTH = 64
 
 @contextlib.contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path in the same folder that becomes ``path`` when the block succeeds.
-
-    Args:
-        path: The final place; its folder is created.
-
-    Yields:
-        The path to write to. It is removed when the block raises.
-    """
+    """Give a temporary path beside ``path`` that becomes it, or is removed if the block raises."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     os.close(handle)

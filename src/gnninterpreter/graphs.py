@@ -21,7 +21,7 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.equality import ByValue
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec
-from gnninterpreter.spec.derived import columns, fill
+from gnninterpreter.spec.derived import columns, fill, table
 
 __all__ = [
     "DenseGraphs",
@@ -251,6 +251,11 @@ def codes(values: Tensor, blocks: Sequence[Block]) -> list[Tensor]:
     return found
 
 
+def rows_of(values: Tensor, blocks: Sequence[Block]) -> list[tuple[Any, ...]]:
+    """For each row one entry a block: the category, or a list of numbers."""
+    return list(zip(*(part.tolist() for part in codes(values, blocks)), strict=True))
+
+
 def decode(values: Tensor, blocks: Sequence[Block], dtype: torch.dtype) -> Tensor:
     """The inverse of `encode`: one row for each node or edge, categories one-hot, what is free."""
     parts = []
@@ -408,20 +413,16 @@ def attribute_names(blocks: Sequence[Block]) -> list[tuple[str, ...]]:
 
 def _described(values: Tensor, blocks: Sequence[Block]) -> list[dict[str, Any]]:
     """The features of each node or edge by their names."""
-    rows: list[dict[str, Any]] = [{} for _ in range(len(values))]
-    parts = zip(blocks, attribute_names(blocks), codes(values, blocks), strict=True)
-    for block, names, part in parts:
-        for row, value in zip(rows, part.tolist(), strict=True):
+    named = list(zip(blocks, attribute_names(blocks), strict=True))
+    rows: list[dict[str, Any]] = []
+    for cells in rows_of(values, blocks):
+        rows.append({})
+        for (block, names), value in zip(named, cells, strict=True):
             if isinstance(block, Categorical):
-                row[names[0]] = block.names[value]
+                rows[-1][names[0]] = block.names[value]
             elif names:
-                row.update(zip(names, map(float, value), strict=True))
+                rows[-1].update(zip(names, map(float, value), strict=True))
     return rows
-
-
-def table(values: Tensor) -> Tensor:
-    """Features with one row for each node or edge, whether they were flat or not."""
-    return values.flatten(1) if values.dim() > 1 else values.unsqueeze(1)
 
 
 def node_rows(data: Data) -> Tensor:

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.graphs import coded, codes, node_rows
+from gnninterpreter.graphs import coded, node_rows, rows_of
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec
 from gnninterpreter.spec.derived import completed
 
@@ -91,20 +91,19 @@ def graph_from_json(
         if spec.has_edge_types:
             data.edge_type = attributes.squeeze(-1)
     if values.get("y") is not None:
-        data.y = torch.tensor([_label(values["y"], spec)])
+        data.y = torch.tensor([_whole(values["y"], spec.num_classes, "the class is")])
     return completed(data, spec)
 
 
 def _rows(features: Tensor, blocks: Sequence[Block]) -> list[list[Any]]:
     """One entry for each block and row."""
-    rows: list[list[Any]] = [[] for _ in range(len(features))]
-    for block, part in zip(blocks, codes(features, blocks), strict=True):
-        for row, value in zip(rows, part.tolist(), strict=True):
-            if isinstance(block, Categorical):
-                row.append(value)
-            else:
-                row.append(None if block.constant else [round(number, 5) for number in value])
-    return rows
+
+    def written(block: Block, value: Any) -> Any:
+        if isinstance(block, Categorical):
+            return value
+        return None if block.constant else [round(number, 5) for number in value]
+
+    return [list(map(written, blocks, row)) for row in rows_of(features, blocks)]
 
 
 def _edges(
@@ -175,10 +174,6 @@ def _features(rows: list[list[float]], blocks: Sequence[Block]) -> Tensor:
 def _shaped(values: Tensor, layout: str | None, dtype: torch.dtype) -> Tensor:
     values = values.to(dtype) if values.is_floating_point() else values
     return values.squeeze(-1) if layout == "flat" else values
-
-
-def _label(value: Any, spec: GraphSpec) -> int:
-    return _whole(value, spec.num_classes, "the class is")
 
 
 def _whole(value: Any, count: int, what: str) -> int:

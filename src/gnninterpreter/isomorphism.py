@@ -18,7 +18,7 @@ import numpy as np
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import codes, node_rows
+from gnninterpreter.graphs import node_rows, rows_of
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
 __all__ = ["GraphNumbers", "LabelledGraph", "digest", "distinct", "graph_key", "same_graph"]
@@ -183,14 +183,11 @@ def distinct(graphs: Iterable[Data], spec: GraphSpec) -> list[list[int]]:
 
 def _split(rows: Tensor, blocks: Sequence[Block]) -> tuple[list[Hashable], list[Row]]:
     """The categories of each row, and its numbers."""
-    labels: list[Row] = [()] * len(rows)
-    numbers: list[Row] = [()] * len(rows)
-    for block, part in zip(blocks, codes(rows, blocks), strict=True):
-        if isinstance(block, Categorical):
-            labels = [(*row, code) for row, code in zip(labels, part.tolist(), strict=True)]
-        elif not block.constant:
-            numbers = [(*row, *more) for row, more in zip(numbers, part.tolist(), strict=True)]
-    return list(labels), numbers
+    named = [i for i, block in enumerate(blocks) if isinstance(block, Categorical)]
+    free = [i for i, b in enumerate(blocks) if not (isinstance(b, Categorical) or b.constant)]
+    cells = rows_of(rows, blocks)
+    labels: list[Hashable] = [tuple(row[i] for i in named) for row in cells]
+    return labels, [tuple(number for i in free for number in row[i]) for row in cells]
 
 
 def _match(one: dict[str, Any], other: dict[str, Any]) -> bool:

@@ -178,7 +178,6 @@ class Processes:
     """
 
     def __init__(self, count: int = 1, threads: int = 1) -> None:
-        """Check the numbers; processes begin with the first job."""
         if count < 1:
             raise SpecError(f"jobs must be at least 1 (got {count})")
         self.slots = count

@@ -35,7 +35,6 @@ class Several:
     """Tells any number of how a run goes: a display, and trackers beside it; or nobody."""
 
     def __init__(self, members: Sequence[Progress] = ()) -> None:
-        """Remember them."""
         self.members = members
 
     def begin(self, model: str, inferred: list[str], classes: list[str]) -> None:

@@ -20,6 +20,7 @@ from torch_geometric.data import Data
 from torch_geometric.explain import ExplainerAlgorithm
 from torch_geometric.explain import Explanation as PyGExplanation
 from torch_geometric.explain.config import MaskType, ModelTaskLevel
+from torch_geometric.utils import subgraph
 
 from gnninterpreter.api import explain
 from gnninterpreter.errors import SpecError
@@ -46,7 +47,6 @@ class ModelLevelExplainer(ExplainerAlgorithm):  # type: ignore[misc]
     def __init__(
         self, dataset: Any = None, result: ExplanationSet | None = None, **options: Any
     ) -> None:
-        """Explain nothing yet."""
         super().__init__()
         if (dataset is None) == (result is None) and "spec" not in options:
             raise SpecError("pass either the training data or a result of gnninterpreter.explain")
@@ -110,10 +110,10 @@ def _cut(
     x: Tensor, edge_index: Tensor, nodes: Tensor, more: dict[str, Any], sizes: dict[str, int]
 ) -> Data:
     """One graph out of a batch, with what belongs to its nodes and edges."""
-    place = torch.full((sizes["x"],), -1, dtype=torch.long, device=x.device)
-    place[nodes] = torch.arange(len(nodes), device=x.device)
-    inside = (place[edge_index] >= 0).all(dim=0)
-    graph = Data(x=x[nodes], edge_index=place[edge_index[:, inside]], num_nodes=len(nodes))
+    edges, _, inside = subgraph(
+        nodes, edge_index, relabel_nodes=True, num_nodes=sizes["x"], return_edge_mask=True
+    )
+    graph = Data(x=x[nodes], edge_index=edges, num_nodes=len(nodes))
     for name, value in more.items():
         if not torch.is_tensor(value) or not value.dim():
             continue

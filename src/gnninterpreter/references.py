@@ -54,6 +54,7 @@ def load_subject(
     Raises:
         DataError: If the model is not a bundle and no graphs are named.
     """
+    from gnninterpreter.chem import read_smiles
     from gnninterpreter.models import Bundle
 
     if molecules is not None:
@@ -64,7 +65,12 @@ def load_subject(
     dataset = load_data(data)  # before the model, which may take long to train
     found = load_model(model)
     if molecules is not None:
-        return found, _load_molecules(found, *molecules, say)
+        path, labels, preset = molecules
+        own = found.spec if isinstance(found, Bundle) else "pyg"
+        table = read_smiles(path, labels if len(labels) > 1 else labels[0], preset or own)
+        for line in table.lines:
+            say(line)
+        return found, table.graphs
     if data is None and not isinstance(found, Bundle):
         raise DataError(
             f"MODEL {model!r} comes without the graphs it was trained on; name them with "
@@ -73,32 +79,15 @@ def load_subject(
     return found, dataset
 
 
-def _load_molecules(
-    model: nn.Module | Bundle,
-    path: Path,
-    labels: list[str],
-    preset: str | None,
-    say: Callable[[str], object],
-) -> Any:
-    from gnninterpreter.chem import read_smiles
-    from gnninterpreter.models import Bundle
-
-    own = model.spec if isinstance(model, Bundle) else "pyg"
-    table = read_smiles(path, labels if len(labels) > 1 else labels[0], preset or own)
-    for line in table.lines:
-        say(line)
-    return table.graphs
-
-
 def load_model(reference: str) -> nn.Module | Bundle:
     """Load the model that a reference names.
 
     Args:
         reference: A bundled name, a file that `Bundle.save` wrote, or ``package.module:name`` of a
-            model or of a callable without arguments that returns one.
+            trained model or of a function without arguments that returns one.
 
     Raises:
-        ModelError: If there is nothing of that kind there.
+        ModelError: If there is nothing of that kind there; a class is not, it has no weights yet.
         CheckpointError: If it is a file that holds no model of this package.
     """
     from torch import nn
@@ -120,6 +109,11 @@ def load_model(reference: str) -> nn.Module | Bundle:
             f"for one of your own give {FORM}"
         )
     found = _attribute(reference, "MODEL", ModelError)
+    if isinstance(found, type) and issubclass(found, nn.Module):
+        raise ModelError(
+            f"MODEL {reference!r} is a class, and what it builds is untrained; name a function "
+            "without arguments that builds the model, loads its weights and returns it"
+        )
     if not isinstance(found, (nn.Module, Bundle)) and callable(found):
         found = _called(found, reference, "MODEL", ModelError)
     return _checked(found, reference)
@@ -142,7 +136,7 @@ def load_checkpoint(reference: str, path: str | Path) -> nn.Module | Bundle:
     if not callable(function):
         raise ModelError(
             f"MODEL {reference!r} must be a function that takes the path of a checkpoint and "
-            f"returns the model (got {_kind(function)})"
+            f"returns the model (got {type(function).__name__})"
         )
     made = _called(partial(function, str(path)), reference, "MODEL", ModelError, f"with {path}")
     return _checked(made, reference)
@@ -156,7 +150,7 @@ def _checked(found: Any, reference: str) -> nn.Module | Bundle:
     if not isinstance(found, (nn.Module, Bundle)):
         raise ModelError(
             f"MODEL {reference!r} must be a torch.nn.Module, or a function that returns one (got "
-            f"{_kind(found)}); load the weights into the class they were trained with"
+            f"{type(found).__name__}); load the weights into the class they were trained with"
         )
     return found
 
@@ -221,7 +215,7 @@ def load_data(reference: str | None) -> Any:
     except TypeError:
         first = found
     if first is not None and not isinstance(first, Data):
-        what = _kind(found) + ("" if first is found else f" of {_kind(first)}")
+        what = type(found).__name__ + ("" if first is found else f" of {type(first).__name__}")
         raise DataError(
             f"--data {reference!r} must be a data set or a list of torch_geometric.data.Data, or a "
             f"function that returns one (got {what})"
@@ -240,7 +234,8 @@ def load_forward(reference: str | None) -> Callable[..., Any] | None:
     found = _attribute(reference, "--forward", ModelError)
     if not callable(found):
         raise ModelError(
-            f"--forward {reference!r} must be a function forward(model, data) (got {_kind(found)})"
+            f"--forward {reference!r} must be a function forward(model, data) "
+            f"(got {type(found).__name__})"
         )
     checked: Callable[..., Any] = found
     return checked
@@ -286,10 +281,6 @@ def _called(
         raise kind(
             f"{argument} {reference!r} failed when it was called {how} ({_said(error)})"
         ) from error
-
-
-def _kind(found: Any) -> str:
-    return type(found).__name__
 
 
 def _said(error: Exception) -> str:

@@ -10,6 +10,7 @@ Example:
 
 from __future__ import annotations
 
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -17,13 +18,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from gnninterpreter.errors import MissingExtraError
+from gnninterpreter.errors import MissingExtraError, needs
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
     from gnninterpreter.search import Snapshot
 
 __all__ = ["MLflowTracker", "TensorBoardTracker", "Tracker", "WandbTracker"]
+
+# What MLflow does not take in a name.
+REFUSED = re.compile(r"[^\w\-. /]")
 
 
 class Tracker(ABC):
@@ -126,10 +130,8 @@ class TensorBoardTracker(Tracker):
 
     def open(self, model: str, inferred: list[str]) -> None:
         """Open the event file."""
-        try:
+        with needs("tensorboard", "tracking", "TensorBoardTracker"):
             from torch.utils.tensorboard import SummaryWriter
-        except ImportError as error:
-            raise MissingExtraError("TensorBoardTracker", "tensorboard", "tracking") from error
         self._writer = SummaryWriter(str(self.folder))
         self.text("model", "\n\n".join([model, *inferred]))
 
@@ -168,10 +170,8 @@ class MLflowTracker(Tracker):
 
     def open(self, model: str, inferred: list[str]) -> None:
         """Start a run."""
-        try:
+        with needs("mlflow-skinny", "tracking", "MLflowTracker"):
             from mlflow.tracking import MlflowClient
-        except ImportError as error:
-            raise MissingExtraError("MLflowTracker", "mlflow-skinny", "tracking") from error
         self._client = MlflowClient(tracking_uri=self.tracking_uri)
         name = self.experiment or "Default"
         found = self._client.get_experiment_by_name(name)
@@ -182,11 +182,11 @@ class MLflowTracker(Tracker):
     def numbers(self, values: Mapping[str, float], step: int) -> None:
         """Log metrics; MLflow's names know no commas."""
         for name, value in values.items():
-            self._client.log_metric(self._run, _plain(name), value, step=step)
+            self._client.log_metric(self._run, REFUSED.sub("_", name), value, step=step)
 
     def text(self, name: str, value: str) -> None:
         """Set a tag."""
-        self._client.set_tag(self._run, _plain(name), value)
+        self._client.set_tag(self._run, REFUSED.sub("_", name), value)
 
     def close(self) -> None:
         """End the run."""
@@ -218,10 +218,8 @@ class WandbTracker(Tracker):
 
     def open(self, model: str, inferred: list[str]) -> None:
         """Start a run."""
-        try:
+        with needs("wandb", "tracking", "WandbTracker"):
             import wandb
-        except ImportError as error:
-            raise MissingExtraError("WandbTracker", "wandb", "tracking") from error
         where = None if self.folder is None else str(self.folder)
         self._run = wandb.init(
             project=self.project, name=model, mode=self.mode, dir=where, notes="\n".join(inferred)
@@ -239,8 +237,3 @@ class WandbTracker(Tracker):
         """End the run."""
         if self._run is not None:
             self._run.finish()
-
-
-def _plain(name: str) -> str:
-    """A name that MLflow takes: letters, digits, spaces and a few signs."""
-    return "".join(sign if sign.isalnum() or sign in "_-. /" else "_" for sign in name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from gnninterpreter.audit.findings import Audit, Evidence, Finding, Kind, Severity
 from gnninterpreter.report import write_report
 from tests.audit.conftest import SPEC, plain
-from tests.browsing import CHROMIUM, launched, sync_api
+from tests.browsing import MARKS
 from tests.report.conftest import make_result
 
 
@@ -54,20 +55,18 @@ def test_no_findings_are_said_to_be_none(tmp_path: Path) -> None:
     assert "no proof" in page
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium was found")
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_in_a_browser(report: Path) -> None:
+@MARKS[0]
+@MARKS[1]
+def test_in_a_browser(browser: Any, report: Path) -> None:
     complaints: list[str] = []
-    with sync_api.sync_playwright() as playwright:
-        browser = launched(playwright)
-        page = browser.new_page(viewport={"width": 390, "height": 800})
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("request", lambda r: r.url.startswith("file:") or complaints.append(r.url))
-        page.goto(report.as_uri())
-        page.click(".audit-line a")
-        assert page.locator("#audit .finding svg").count() == 1
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        page.emulate_media(media="print")
-        assert page.locator("#audit table").is_visible()
-        browser.close()
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("request", lambda r: r.url.startswith("file:") or complaints.append(r.url))
+    page.goto(report.as_uri())
+    page.click(".audit-line a")
+    assert page.locator("#audit .finding svg").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.emulate_media(media="print")
+    assert page.locator("#audit table").is_visible()
+    page.close()
     assert complaints == []

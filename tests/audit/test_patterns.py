@@ -67,7 +67,7 @@ def test_as_many_edges_are_spoiled_as_said() -> None:
 
 
 def test_nitro_groups_hang_on_carbons() -> None:
-    from gnninterpreter.datasets.molecules import nitro_groups
+    from gnninterpreter.datasets.mutag import nitro_groups
 
     (pattern,) = true_patterns(name="mutag")
     ring = plain(nx.cycle_graph(6))

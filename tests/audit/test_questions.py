@@ -14,17 +14,17 @@ from torch_geometric.utils import degree
 
 from gnninterpreter.audit.changes import small_change_findings
 from gnninterpreter.audit.comparison import LARGEST_P
-from gnninterpreter.audit.context import Context, in_turn
+from gnninterpreter.audit.context import Context, in_turn, oracle_of
 from gnninterpreter.audit.default_class import default_class, random_questions
 from gnninterpreter.audit.disagreement import disagreements
 from gnninterpreter.audit.findings import Kind, Severity
 from gnninterpreter.audit.flips import count_flips, families, lookalike_findings
 from gnninterpreter.audit.hosts import host_graphs
 from gnninterpreter.audit.patterns import Pattern
-from gnninterpreter.audit.rule import is_rule_of_thumb, oracle_of
 from gnninterpreter.datasets import NAMES, dataset_class
 from gnninterpreter.datasets.mutag import MUTAG
 from gnninterpreter.errors import DataError
+from gnninterpreter.evidence import rule_of
 from gnninterpreter.models import load
 from gnninterpreter.models.classifier import GraphClassifier
 from tests.audit.conftest import SPEC, has_triangle, plain
@@ -127,12 +127,13 @@ def test_a_rule_of_thumb_proves_less(context: Context) -> None:
 
 
 def test_the_molecules_have_only_a_rule_of_thumb() -> None:
-    assert is_rule_of_thumb(None, MUTAG)
-    assert not any(
-        is_rule_of_thumb(None, dataset_class(n)) for n in NAMES if not n.startswith("muta")
-    )
-    assert is_rule_of_thumb(load("mutag"))
-    assert not is_rule_of_thumb(load("motif"))
+    named = {n: rule_of(None, dataset_class(n)) for n in NAMES if not n.startswith("muta")}
+    assert not any(rule is not None and rule.of_thumb for rule in named.values())
+    for source in ((None, MUTAG), (load("mutag"),)):
+        rule = rule_of(*source)
+        assert rule is not None
+        assert rule.of_thumb
+    assert not rule_of(load("motif")).of_thumb  # type: ignore[union-attr]
     assert oracle_of(load("motif")) is dataset_class("motif").oracle
     assert oracle_of(load("motif"), [1, 2]) is dataset_class("motif").oracle
     assert oracle_of(nn.Linear(1, 1), [1, 2]) is None

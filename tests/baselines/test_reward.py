@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gnninterpreter.baselines.xgnn.reward import Reward
+from gnninterpreter.baselines.xgnn.explainer import Reward
 from gnninterpreter.errors import SpecError
 
 PROBABILITY = torch.tensor([0.9, 0.2])

@@ -11,6 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from gnninterpreter.cli.app import app
+from gnninterpreter.search import Recipe
+from tests.tiny import quick_auto
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -27,7 +29,10 @@ def cli(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
     monkeypatch.setattr(sys, "path", list(sys.path))
 
     def run(*arguments: object) -> Answer:
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        with monkeypatch.context() as patch:
+            if "--iterations" in arguments:  # quick is what is meant
+                patch.setattr(Recipe, "auto", staticmethod(quick_auto))
+            result = CliRunner().invoke(app, [str(argument) for argument in arguments])
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return result.exit_code, result.stdout, result.stderr

@@ -124,6 +124,8 @@ def dense_graphs() -> list[Data]:
 
 
 model = Degrees()
+talkative, odd, oxygens = Talkative(), Odd(), Oxygens()
+not_a_number, one_row_for_all, never_dense = NotANumber(), OneRowForAll(), NeverDense()
 some_graphs = graphs()
 no_graphs: list[Data] = []
 numbers = [1, 2, 3]

@@ -27,9 +27,9 @@ CASES = {
         ("lab:model", "--data", "lab:wide_graphs"),
         ["3 node", "feature columns"],
     ),
-    "NaN": (("lab:NotANumber", *DATA), ["NaN"]),
-    "wrong shape": (("lab:OneRowForAll", *DATA), ["[1, 2]", "for 6 graphs"]),
-    "strange signature": (("lab:Odd", *DATA), ["Odd.forward", "forward="]),
+    "NaN": (("lab:not_a_number", *DATA), ["NaN"]),
+    "wrong shape": (("lab:one_row_for_all", *DATA), ["[1, 2]", "for 6 graphs"]),
+    "strange signature": (("lab:odd", *DATA), ["Odd.forward", "forward="]),
     "spec against data": (
         ("shape", "--data", "lab:wide_graphs"),
         ["describes 1 columns of 'x'", "has 3"],

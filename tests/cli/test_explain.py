@@ -41,7 +41,7 @@ def test_several_targets_in_their_order(cli):
 
 def test_json_is_the_only_thing_on_standard_output(cli):
     code, out, err = cli(
-        "explain", "lab:Talkative", "--data", "lab:graphs", *QUICK, "--json", "-t", "1"
+        "explain", "lab:talkative", "--data", "lab:graphs", *QUICK, "--json", "-t", "1"
     )
     assert code == 0
     document = json.loads(out)
@@ -78,7 +78,7 @@ def test_options_reach_the_search(cli):
 
 def test_own_forward(cli):
     code, _, err = cli(
-        "explain", "lab:Odd", "--data", "lab:graphs", "--forward", "lab:odd_forward", *QUICK,
+        "explain", "lab:odd", "--data", "lab:graphs", "--forward", "lab:odd_forward", *QUICK,
         "-t", "1",
     )  # fmt: skip
     assert code == 0
@@ -86,7 +86,9 @@ def test_own_forward(cli):
 
 
 def test_not_converging_is_a_result(cli):
-    code, out, _ = cli("explain", "lab:NeverDense", "--data", "lab:graphs", *QUICK, "-t", "1", "-q")
+    code, out, _ = cli(
+        "explain", "lab:never_dense", "--data", "lab:graphs", *QUICK, "-t", "1", "-q"
+    )
     assert code == 0
     assert "not reached" in out
     assert "class 1: The model gives samples only" in out
@@ -150,7 +152,7 @@ def test_molecules_from_a_table_of_smiles(cli, tmp_path):
         "COC,yes",
     ]
     table.write_text("\n".join(["smiles,oxygen", *rows]) + "\n")
-    run = ("explain", "lab:Oxygens", "--smiles", table)
+    run = ("explain", "lab:oxygens", "--smiles", table)
     code, out, err = cli(*run, "--label", "oxygen", *QUICK, "-t", "yes", "--json")
     assert code == 0
     assert "row 4: 'C1CC' is not written as SMILES are" in err

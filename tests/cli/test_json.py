@@ -49,7 +49,7 @@ def test_every_command_that_ends_has_it() -> None:
 def test_a_model_that_prints_is_told_apart(cli: Callable[..., Answer], tmp_path: Path) -> None:
     settings = {"restarts": 1, "targets": 1, "progress": False, "callbacks": (lambda _: True,)}
     gi.explain(Talkative(), graphs(), **settings).save(tmp_path)
-    asked = (tmp_path, "--model", "lab:Talkative", "--data", "lab:graphs", "--json")
+    asked = (tmp_path, "--model", "lab:talkative", "--data", "lab:graphs", "--json")
     assert one_document(cli("report", *asked))["report"] == str(tmp_path / "report.html")
 
 

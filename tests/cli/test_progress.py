@@ -183,7 +183,7 @@ def test_one_bar_never_falls_and_says_what_is_left(explanation, monkeypatch):
     progress = LiveProgress(console(terminal=True))
     progress.begin("mine", [], ["kept", "class 1", "class 2", "class 3"])
     # One class of four was there already, which took no time.
-    progress._rows["kept"].done = True
+    progress._rows["kept"].share = 1.0
     progress.begin_class("class 1")
     assert "left" not in rendered(progress)
     shares = []

@@ -13,7 +13,7 @@ from gnninterpreter import datasets
 from gnninterpreter.datasets import rome
 from gnninterpreter.datasets.color_consistency import ColorConsistency
 from gnninterpreter.datasets.published import DATA_VARIABLE, MissingFileError
-from gnninterpreter.datasets.rome_like import synthetic_graph
+from gnninterpreter.datasets.rome import synthetic_graph
 from gnninterpreter.errors import DataError
 
 from .conftest import graphml, write_archive

@@ -21,8 +21,11 @@ from gnninterpreter.evidence.patterns import Core, Effect
 from gnninterpreter.explanation import Explanation, Probability
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import Profile
+from gnninterpreter.typicality import Typicality
+from gnninterpreter.typicality.pieces import to_dense
 from tests.explanation.made import explanation
 from tests.tiny import PLAIN, MeanDegree, graph, stack
+from tests.typicality.some import KINDS, ring
 
 TRIANGLE = [(0, 1), (1, 2), (0, 2)]
 SQUARE = [(0, 1), (1, 2), (2, 3), (0, 3)]
@@ -210,6 +213,17 @@ def with_percentiles(*percentiles: float | None) -> Explanation:
 def test_typical(percentile: float | None, passed: bool | None) -> None:
     found = check("typical", with_percentiles(percentile, 50.0, 50.0, 50.0))
     assert (found.passed, found.value) == (passed, percentile)
+
+
+def test_an_answer_that_rests_on_a_kind_of_a_handful_says_so() -> None:
+    odd = ring(6, kinds=[2, 1, 0, 1, 0, 1])
+    real = [ring(n, kinds=[0, 1] * (n // 2)) for n in (4, 6, 8)] * 32 + [odd] * 4
+    known = Typicality.of(real, KINDS, 8, lambda some: torch.ones(len(some)).bool())
+    one = explanation(to_dense([odd], KINDS), target=1)
+    one = replace(one, restarts=[replace(one.restarts[0], percentile=0.0)])
+    found = check("typical", one, profile=Profile(100, 6.0, 6.0, typicality=known))
+    assert found.passed is False
+    assert found.sentence == f"untypical: only 4 of 100 real graphs {one.target.members} hold 2"
 
 
 def test_several_typical_graphs_are_no_disagreement() -> None:

@@ -179,6 +179,14 @@ def test_where_more_nodes_may_help_it_says_so(
     assert any(note.startswith(hint) for note in one.notes) == said
 
 
+def test_few_different_samples_are_said_to_be_so(classifier: GraphClassifier) -> None:
+    graphs = stack([graph(6, COMPLETE)])
+    for count, said in ((1, "only one graph is certain"), (49, "only 49 different"), (50, "")):
+        population = stack([graph(6, COMPLETE)] * count)
+        notes = explained(classifier, result(classifier, graphs, population=population)).notes
+        assert [note.startswith(said) for note in notes] == [True] * bool(said)
+
+
 def test_a_graph_in_pieces_warns(classifier: GraphClassifier) -> None:
     one = explained(classifier, result(classifier, graph(6, PAIRS)))
     sentence = "the graph is in pieces, too small or over the size limit"

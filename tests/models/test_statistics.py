@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,7 @@ from torch_geometric.nn import global_add_pool
 from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import QUANTILES, ClassStatistics, Profile, _most_nodes
-from gnninterpreter.spec import Continuous, GraphSpec
+from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
 
 class Sums(nn.Module):
@@ -165,6 +167,15 @@ def test_a_model_that_is_rarely_sure_is_asked_for_no_more_than_it_gives() -> Non
     assert profile.enough == pytest.approx(0.91)
     # Not even its best graphs get 0.99 more than now and then: certain is still not above 0.99.
     assert profile_of([0.2, 0.8, 0.995, 0.999, 1.0]).certain == 0.99
+
+
+def test_a_handful_of_odd_graphs_does_not_raise_what_is_asked_for() -> None:
+    spec = GraphSpec((Categorical(2),), class_names=("first", "second"))
+    plain = path([[1.0, 0.0]] * 2, 0)
+    graphs = [plain] * 97 + [path([[1.0, 0.0]] * 5 + [[0.0, 1.0]], 0)] * 3
+    # Three of a hundred hold the second kind: all others have a margin of 2.
+    found = ClassStatistics.from_dataset(Sums(), graphs, spec).score_quantiles[0]
+    assert found.tolist() == pytest.approx([1 / (1 + math.exp(-2))] * QUANTILES)
 
 
 def test_scores_that_are_not_known_ask_for_the_usual() -> None:

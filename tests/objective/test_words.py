@@ -59,7 +59,7 @@ def test_a_boundary_tells_both_probabilities() -> None:
 @pytest.mark.parametrize(
     ("target", "label", "words"),
     [
-        (ClassTarget(0, "a"), torch.tensor([1]), "b"),
+        (ClassTarget(0, "a"), torch.tensor([1]), "labelled b"),
         (ClassTarget(0, "a"), None, ""),
         (ClassTarget(0, "a"), torch.tensor([math.nan]), ""),
         (LabelTarget(1, "b"), torch.tensor([[0.0, 1.0]]), "labelled b"),

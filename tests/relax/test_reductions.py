@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import pytest
@@ -129,6 +130,16 @@ def test_power_has_no_slope_where_that_would_overflow(tiny: float) -> None:
     assert torch.equal(value.detach(), base.detach().pow(-0.5))
     (slope,) = torch.autograd.grad(value.nan_to_num(posinf=0.0).sum(), [base])
     assert slope.tolist() == [0.0, -0.5]
+
+
+def test_roots_have_no_slope_at_zero_by_numbers_or_by_tensors() -> None:
+    base, learned = torch.tensor([0.0, 4.0], requires_grad=True), torch.tensor([0.5])
+    for exponent in (0.5, learned.requires_grad_()):
+        value = power(base, exponent)
+        assert value.tolist() == [0.0, 2.0]
+        assert torch.autograd.grad(value.sum(), [base])[0].tolist() == [0.0, 0.25]
+    (slope,) = torch.autograd.grad(power(base, learned).sum(), [learned])
+    assert slope.item() == pytest.approx(2 * math.log(4))
 
 
 INDEX = torch.tensor([0, 0, 0, 2, 2])

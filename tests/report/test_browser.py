@@ -13,7 +13,7 @@ import pytest
 
 from gnninterpreter.report import ClassExtras, Neighbour, Stop, write_report
 from gnninterpreter.spec import Categorical, GraphSpec
-from tests.browsing import MARKS, launched, sync_api
+from tests.browsing import MARKS, sync_api
 from tests.report.conftest import make_result
 
 pytestmark = MARKS
@@ -31,14 +31,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     stops = (Stop(0.05, 5, 6, "0.310"), Stop(0.5, 5, 5, "0.990"), Stop(0.7, 4, 4, "0.420"))
     extras = {name: ClassExtras(stops=stops, neighbours=(near,)) for name in spec.class_names}
     return write_report(make_result(spec), tmp_path_factory.mktemp("report") / "audit.html", extras)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        running = launched(playwright)
-        yield running
-        running.close()
 
 
 @pytest.fixture

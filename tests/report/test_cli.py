@@ -33,7 +33,7 @@ def test_report_of_a_run_again(cli: Callable[..., Answer], folder: Path) -> None
 def test_another_model_is_refused(cli: Callable[..., Answer], folder: Path) -> None:
     run = folder / "other"
     cli("explain", *OWN, *QUICK, "--quiet", "--out", run)
-    code, _, err = cli("report", run, "--model", "lab:NeverDense", "--data", "lab:graphs")
+    code, _, err = cli("report", run, "--model", "lab:never_dense", "--data", "lab:graphs")
     assert code == 2
     assert "not the model that the run explains" in err
 
@@ -49,7 +49,7 @@ def test_a_model_that_changes_its_mind_costs_no_run(
 ) -> None:
     run = folder / "nan"
     code, _, _ = cli(
-        "explain", "lab:NotANumber", "--data", "lab:graphs", *QUICK, "--quiet", "--out", run
+        "explain", "lab:not_a_number", "--data", "lab:graphs", *QUICK, "--quiet", "--out", run
     )
     assert code in (0, 2)
     assert code == 2 or (run / "run.json").is_file()

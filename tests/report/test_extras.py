@@ -56,7 +56,7 @@ def test_nearest_graphs_come_from_the_data(
     near = extras["chain"].neighbours
     assert len(near) == 2
     assert near[0].similarity >= near[1].similarity
-    assert {n.label for n in near} <= set(plain_spec.class_names)
+    assert {n.label for n in near} <= {f"labelled {name}" for name in plain_spec.class_names}
     assert near[0].graph.number_of_edges() == near[0].graph.number_of_nodes()
 
 

@@ -11,7 +11,7 @@ from gnninterpreter.distribution import Streams
 from gnninterpreter.errors import SpecError
 from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.search import Monitor, Problem, Shrink, Snapshot, Spread, State
-from gnninterpreter.search.real import SAMPLE_BAR
+from gnninterpreter.search.problem import REAL_BAR, SAMPLE_BAR
 from gnninterpreter.typicality import BAR
 from tests.search.known import CYCLE, STAR, begun, known_problem, typicality
 from tests.tiny import unwatched
@@ -65,6 +65,19 @@ def test_a_population_has_different_certain_and_typical_graphs() -> None:
     sizes = population.num_nodes.tolist()
     # Cycles are told apart by their size alone.
     assert len(set(sizes)) == len(sizes)
+
+
+def test_real_graphs_fill_up_a_population_that_walkers_left_small() -> None:
+    problem = known_problem()
+    before = run(Shrink(), problem, begun(problem, 1))
+    state = run(Spread(walkers=1, steps=1, draws=1), problem, before)
+    assert state.population is not None
+    # One walker knows a few sizes of cycles; the others are those of real ones that may be shown.
+    real = typicality().exemplars.graphs
+    fine = real[problem.good(real, bar=REAL_BAR)]
+    assert len(fine) > 3
+    assert set(fine.num_nodes.tolist()) <= set(state.population.num_nodes.tolist())
+    assert problem.good(state.population, bar=REAL_BAR).all()
 
 
 def test_samples_differ_until_the_population_is_used_up() -> None:

@@ -20,8 +20,11 @@ from tests.fuzzing import FUZZ
 
 from .conftest import write_file
 
+# Old versions of Ray leave their logs open.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 ROOT = Path(__file__).parents[2]
-PATIENCE = 240.0
+# Nothing is measured: this only ends what would hang for ever.
+PATIENCE = 1800.0
 SEEDS = 10
 # What differs from run to run.
 FREE = ("seconds", "cpu_seconds", "host", "process", "finished", "tries")
@@ -73,7 +76,7 @@ def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(2400)
 def test_a_sweep_on_a_cluster_comes_to_the_same(cluster: Any, tmp_path: Path) -> None:
     file = write_file(tmp_path, 1, checkpoints=2)
     alone, out = tmp_path / "alone", tmp_path / "out"
@@ -88,7 +91,7 @@ def test_a_sweep_on_a_cluster_comes_to_the_same(cluster: Any, tmp_path: Path) ->
 
 # Ray takes minutes to see that a node is gone.
 @pytest.mark.skipif(not FUZZ, reason="takes minutes; make fuzz runs it")
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(6000)
 def test_a_killed_worker_node_and_driver_change_nothing(cluster: Any, tmp_path: Path) -> None:
     file = write_file(tmp_path, SEEDS, checkpoints=3)
     alone, out = tmp_path / "alone", tmp_path / "out"

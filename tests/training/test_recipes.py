@@ -11,8 +11,6 @@ import torch
 
 from gnninterpreter import datasets
 from gnninterpreter.datasets.is_acyclic import IsAcyclic
-from gnninterpreter.datasets.published import MissingFileError
-from gnninterpreter.datasets.rome import find_archive
 from gnninterpreter.datasets.splits import stratified_split
 from gnninterpreter.errors import CheckpointError, DataError, GNNInterpreterError, ModelError
 from gnninterpreter.models import bundled_names, load
@@ -21,8 +19,10 @@ from gnninterpreter.training import recipes
 from gnninterpreter.training.batching import GraphStore
 from gnninterpreter.training.statistics import refresh_statistics, training_statistics
 from gnninterpreter.training.trainer import TrainingConfig, evaluate
+from tests.datasets.conftest import base, rome_archive, rome_graphs
 from tests.models.toy import toy_config
 
+__all__ = ["base", "rome_archive", "rome_graphs"]
 # The paper's test accuracies; for MUTAG its accuracy on all 188 graphs.
 TARGETS = {
     "mutag": ("all", 0.9468),
@@ -146,10 +146,8 @@ def test_accuracy_holds_on_graphs_of_another_origin(name, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["cyclicity", "motif", "color_consistency"])
-def test_test_accuracy_on_the_rome_graphs(name, tmp_path):
-    try:
-        find_archive(tmp_path, download=False)
-    except MissingFileError:
+def test_test_accuracy_on_the_rome_graphs(name, base, tmp_path):
+    if base != "rome":
         pytest.skip("the Rome archive is not at hand")
     bundle = load(name)
     dataset = datasets.load(name, tmp_path, base="rome")

@@ -53,3 +53,14 @@ def test_restarts_begin_at_graphs_of_their_own_whatever_their_number():
     assert len(set(few.num_nodes[:4].tolist())) == 4
     # Eight of ten reach 20.
     assert chosen.begin(Streams(0, 20), 8, bar=20.0).num_nodes.min() == 5
+
+
+def test_what_is_unlike_the_class_is_no_beginning_while_there_is_something_else():
+    graphs = to_dense([ring(size) for size in (12, 11, 10, 9, 3, 4, 5, 6, 7, 8)], PLAIN)
+    chosen = Exemplars(graphs, torch.tensor([90.0, 80, 70, 20, 0, 0, 0, 0, 0, 0]))
+    # Fewer than eight reach 40, so that 9 is taken as well; the small ones are like nothing real.
+    assert set(chosen.begin(Streams(0, 20), 4, bar=40.0).num_nodes.tolist()) == {9, 10, 11, 12}
+    # The smaller of two, not of all: else every restart would begin at the same.
+    assert len(set(chosen.begin_small(Streams(0, 20), 40.0).num_nodes.tolist())) > 1
+    nothing = Exemplars(graphs, torch.zeros(10))
+    assert len(set(nothing.begin(Streams(0, 20), 8, bar=40.0).num_nodes.tolist())) == 8

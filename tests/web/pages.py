@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.browsing import MARKS, launched, sync_api
+from tests.browsing import MARKS, sync_api
 
 __all__ = [
     "MARKS",
     "add_nodes",
     "answer",
-    "browser",
     "clear",
     "count",
     "join",
@@ -22,14 +21,6 @@ __all__ = [
     "place_of",
     "sync_api",
 ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        running = launched(playwright)
-        yield running
-        running.close()
 
 
 def opened(browser: Any, address: str, width: int = 1200) -> tuple[Any, list[str]]:

@@ -11,7 +11,6 @@ from tests.web.pages import (
     MARKS,
     add_nodes,
     answer,
-    browser,
     clear,
     count,
     join,
@@ -21,7 +20,7 @@ from tests.web.pages import (
     sync_api,
 )
 
-__all__ = ["browser", "page"]
+__all__ = ["page"]
 pytestmark = MARKS
 
 

@@ -13,7 +13,6 @@ from tests.web.pages import (
     MARKS,
     add_nodes,
     answer,
-    browser,
     clear,
     count,
     join,
@@ -22,7 +21,7 @@ from tests.web.pages import (
     sync_api,
 )
 
-__all__ = ["browser", "page"]
+__all__ = ["page"]
 pytestmark = MARKS
 
 

@@ -21,9 +21,7 @@ from gnninterpreter.search import Recipe
 from gnninterpreter.spec import Categorical, GraphSpec
 from gnninterpreter.web import Backend, create_app
 from tests.web.conftest import serving
-from tests.web.pages import MARKS, browser, opened, sync_api
-
-__all__ = ["browser"]
+from tests.web.pages import MARKS, opened, sync_api
 
 ATOMS = ("C", "N", "O", "N+", "O-", "Cl")
 SPEC = GraphSpec(

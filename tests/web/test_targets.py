@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gnninterpreter.objective import BoundaryTarget, ClassTarget, ValueTarget
-from gnninterpreter.web.targets import askable
+from gnninterpreter.web.backend import askable
 from tests.web.conftest import SPEC
 
 CLASSES = {"sparse": 0, "<b>dense</b>": 1}

@@ -10,9 +10,9 @@ import pytest
 
 from gnninterpreter.web import Backend, create_app, searches
 from tests.web.conftest import make_backend, serving
-from tests.web.pages import MARKS, browser, count, opened, page, sync_api
+from tests.web.pages import MARKS, count, opened, page, sync_api
 
-__all__ = ["browser", "page"]
+__all__ = ["page"]
 pytestmark = MARKS
 
 

@@ -1,11 +1,11 @@
 """The audit: ways in which a model is certain and wrong, ranked, with the graphs that prove it."""
 
 from gnninterpreter.audit.audit import audit
+from gnninterpreter.audit.context import oracle_of
 from gnninterpreter.audit.findings import Audit, Evidence, Finding, Kind, Severity
 from gnninterpreter.audit.loading import load_graphs
 from gnninterpreter.audit.patterns import Pattern, true_patterns
 from gnninterpreter.audit.retraining import retrain
-from gnninterpreter.audit.rule import oracle_of
 
 __all__ = [
     "Audit",

@@ -14,7 +14,7 @@ from gnninterpreter.api import explain
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.audit.changes import small_change_findings
 from gnninterpreter.audit.colored import ColoredGraph
-from gnninterpreter.audit.context import Context
+from gnninterpreter.audit.context import Context, Oracle, rule_agreement
 from gnninterpreter.audit.default_class import default_class
 from gnninterpreter.audit.disagreement import disagreements
 from gnninterpreter.audit.findings import Audit, Finding, Kind
@@ -22,7 +22,7 @@ from gnninterpreter.audit.flips import lookalike_findings
 from gnninterpreter.audit.hosts import host_graphs
 from gnninterpreter.audit.missed import contrasts, missed_findings
 from gnninterpreter.audit.patterns import Pattern, true_patterns
-from gnninterpreter.audit.rule import Oracle, is_rule_of_thumb, oracle_of, rule_agreement
+from gnninterpreter.evidence import rule_of
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
@@ -125,8 +125,8 @@ def audit(
         if pattern.class_name in passed
         for graph in contrasts(pattern, context)
     ]
-    ranked = _ranked(found)
-    return Audit(explanations, ranked, numbers, tuple(checked), contrasts=tuple(contrasted))
+    found.sort(key=lambda f: (f.severity.rank, -f.weight, f.target, f.title))
+    return Audit(explanations, tuple(found), numbers, tuple(checked), contrasts=tuple(contrasted))
 
 
 def _context(
@@ -144,8 +144,9 @@ def _context(
     examples = None if dataset is None else list(dataset)
     classifier = GraphClassifier(module, explanations.spec, forward=forward, examples=examples)
     pool, source = host_graphs(classifier, dataset, name, POOL * hosts, seed)
-    thumb = oracle is None and is_rule_of_thumb(model, dataset)
-    oracle = oracle or oracle_of(model, dataset)
+    rule = rule_of(model, dataset)
+    thumb = oracle is None and rule is not None and rule.of_thumb
+    oracle = oracle or (None if rule is None else rule.oracle)
     # What defines a class shows a mistake only where a rule says so.
     known = () if oracle is None else true_patterns(dataset, name)
     chosen = known if patterns is None else tuple(patterns)
@@ -164,16 +165,10 @@ def _asked(explanation: Explanation, context: Context) -> tuple[Explanation, Con
     if isinstance(target, (ClassTarget, BoundaryTarget)):
         return explanation, context if isinstance(target, ClassTarget) else None
     view = as_question(context.classifier, target, (f"not {target.name}", target.name))
-    hosts = [_unlabelled(graph) for graph in context.hosts]
     # Labels and rules are about the outputs as they were.
+    hosts = [graph.clone().update({"y": None}) for graph in context.hosts]
     about = replace(context, classifier=view, hosts=hosts, oracle=None, patterns=(), pool=())
     return replace(explanation, spec=view.spec, target=ClassTarget(YES, target.name)), about
-
-
-def _unlabelled(graph: Data) -> Data:
-    bare = graph.clone()
-    bare.y = None
-    return bare
 
 
 def _sources(explanation: Explanation, context: Context) -> Iterator[tuple[Data, str]]:
@@ -186,9 +181,5 @@ def _sources(explanation: Explanation, context: Context) -> Iterator[tuple[Data,
             yield pattern.first, f"the true {explanation.name}"
     if explanation.num_edges:
         own = ColoredGraph.from_data(explanation.best, directed)
-        if not any(own.isomorphic(other) for other in known):
+        if not any(own.same(other) for other in known):
             yield explanation.best, f"the explanation of {explanation.name}"
-
-
-def _ranked(found: Sequence[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda f: (f.severity.rank, -f.weight, f.target, f.title)))

@@ -28,14 +28,9 @@ Step = tuple[DenseGraphs, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class SmallChange:
-    """A change that the model answers with another class.
+    """Changes, in words, that the model answers with another class.
 
-    Args:
-        graph: The changed graph, one discrete graph.
-        changes: What was changed, in words.
-        label: The class the model now says.
-        probability: With which probability.
-        exact: Whether everything smaller was tried, so that no smaller change does it.
+    ``exact`` where everything smaller was tried, so that no smaller change does it.
     """
 
     graph: DenseGraphs

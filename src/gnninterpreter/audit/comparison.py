@@ -8,11 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from torch_geometric.data import Data
 
-from gnninterpreter.audit.findings import Severity
+from gnninterpreter.audit.findings import MOSTLY, Severity
 
-# By how much more than random graphs do, on average, for each severity.
-LIMITS = {Severity.HIGH: 0.5, Severity.MEDIUM: 0.2, Severity.LOW: 0.05}
-FOOLING = 0.5
 LARGEST_P = 0.02
 # One or two hosts more than random graphs win are no finding, however few hosts there are; one or
 # two look-alikes that pass by themselves are a small one.
@@ -21,14 +18,10 @@ LEAST = 3
 
 @dataclass(frozen=True)
 class Flips:
-    """How often a part, joined by one edge, makes the model say a class that is not there.
+    """How often a part, joined by one edge to ``count`` hosts, makes the model say a class.
 
-    Args:
-        part: What was joined.
-        says: Number of hosts for which the model now says the class, rightly or not.
-        count: Number of hosts.
-        fooled: The joined graphs for which it says so and the rule does not (where there is none:
-            all for which it says so), with their class where that is known.
+    It says so of ``says`` hosts, rightly or not. ``fooled`` are the joined graphs for which the
+    rule does not (where there is none: all of them), with their class where that is known.
     """
 
     part: Data
@@ -62,15 +55,10 @@ def matched_p_value(sets: Sequence[Sequence[int]]) -> float:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the flips of one source come to.
+    """What the flips of look-alikes of one source come to.
 
-    Args:
-        flips: Of each look-alike.
-        controls: Of random graphs of the same size, as many for each look-alike.
-        original: Those of the source itself.
-        what: What the source is, in words.
-        name: The class.
-        alone: Whether they were asked about as they are, rather than joined to others.
+    There are as many random graphs of the same size for each, the controls. ``alone`` where they
+    were asked about as they are, rather than joined to others.
     """
 
     flips: Sequence[Flips]
@@ -88,7 +76,7 @@ class Comparison:
     @property
     def fooling(self) -> int:
         """How many look-alikes pass more often than not."""
-        return sum(one.rate >= FOOLING for one in self.flips)
+        return sum(one.rate >= MOSTLY for one in self.flips)
 
     @property
     def rate(self) -> float:
@@ -115,7 +103,7 @@ class Comparison:
         excess = self.rate - self.chance
         if not self.alone and excess * self.original.count < LEAST - 1e-9:
             return None
-        found = next((level for level, least in LIMITS.items() if excess >= least), None)
+        found = Severity.of_share(excess)
         if found is None or self.p_value > LARGEST_P:
             return None
         return found.at_most(Severity.LOW) if self.alone and len(self.flips) < LEAST else found
@@ -154,16 +142,14 @@ class Comparison:
                 f"{self.original.says / max(self.original.count, 1):.0%}"
             )
         text += f" (p = {self.p_value:.2g})."
-        if self.rate >= FOOLING:
+        if self.rate >= MOSTLY:
             text += " So the model goes by what nodes see around them, not by the pattern."
         else:
             text += " So what nodes see around them is enough, now and then, to mislead it."
+        advice = "There is no rule to say which of them is right: look at the pictures."
         if rule:
-            return (
-                text
-                + " Train with these graphs, which come with the audit, or check for the pattern."
-            )
-        return text + " There is no rule to say which of them is right: look at the pictures."
+            advice = "Train with these graphs, which come with the audit, or check for the pattern."
+        return f"{text} {advice}"
 
 
 def mean_rate(flips: Sequence[Flips]) -> float:

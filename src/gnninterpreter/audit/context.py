@@ -1,10 +1,15 @@
-"""What every question of the audit needs: the model, the rule, the graphs, the seed."""
+"""What every question of the audit needs: the model, the rule, the graphs, the seed.
+
+Some rules define the classes (Motif's looks for the motif), others are rules of thumb: MUTAG's only
+agrees with most of the labels. What contradicts a rule of thumb is never more than a hint.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from itertools import islice, zip_longest
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -12,27 +17,22 @@ from torch_geometric.data import Data
 
 from gnninterpreter.audit.findings import Severity
 from gnninterpreter.audit.patterns import Pattern
-from gnninterpreter.audit.rule import Oracle
 from gnninterpreter.errors import DataError, MissingExtraError
+from gnninterpreter.evidence import rule_of
 from gnninterpreter.evidence.thresholds import EXACT_RULE
 from gnninterpreter.models.classifier import GraphClassifier
 
 T = TypeVar("T")
+Oracle = Callable[[Data], int]
 
 
 @dataclass(frozen=True)
 class Context:
     """A model under audit.
 
-    Args:
-        classifier: The model.
-        hosts: Graphs to join things to, with their labels where they have any.
-        seed: Of every draw.
-        oracle: The rule that gives a graph its class, where there is one.
-        rule_agreement: Share of labeled graphs with which the rule agrees, where known.
-        rule_of_thumb: Whether the data set says that its rule is one of thumb.
-        patterns: What defines the classes, where known.
-        pool: More graphs, to choose from where only those of one class will do.
+    Hosts are graphs to join things to; the pool has more, to choose from where only those of one
+    class will do. The rule agrees with a share of their labels; the data set may say that it is one
+    of thumb.
     """
 
     classifier: GraphClassifier
@@ -120,8 +120,21 @@ class Context:
         return copy
 
 
+def oracle_of(model: Any, dataset: Any = None) -> Oracle | None:
+    """Return what gives a graph its class by rule; None where there is no rule."""
+    rule = rule_of(model, dataset)
+    return None if rule is None else rule.oracle
+
+
+def rule_agreement(rule: Callable[[Data], int | None], graphs: list[Data]) -> float | None:
+    """Share of labeled graphs whose label is what the rule says; None without labeled graphs."""
+    labeled = [graph for graph in graphs if graph.get("y") is not None]
+    if not labeled:
+        return None
+    return sum(rule(graph) == int(graph.y) for graph in labeled) / len(labeled)
+
+
 def in_turn(groups: Sequence[Sequence[T]], most: int) -> tuple[T, ...]:
     """The first of each group, then the second of each, and so on, up to a number."""
-    turns = max((len(group) for group in groups), default=0)
-    found = [group[i] for i in range(turns) for group in groups if i < len(group)]
-    return tuple(found[:most])
+    turns = (one for turn in zip_longest(*groups) for one in turn if one is not None)
+    return tuple(islice(turns, most))

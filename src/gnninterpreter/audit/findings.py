@@ -14,6 +14,7 @@ from gnninterpreter.interchange import graph_to_json
 from gnninterpreter.spec import GraphSpec
 
 KIND, SCHEMA = "gnninterpreter audit", 1
+MOSTLY = 0.5
 
 
 class Severity(str, Enum):
@@ -34,6 +35,12 @@ class Severity(str, Enum):
     def at_most(self, limit: Severity) -> Severity:
         """The same, or the limit where it is graver."""
         return max(self, limit, key=lambda severity: severity.rank)
+
+    @classmethod
+    def of_share(cls, share: float) -> Severity | None:
+        """How grave it is to be wrong that often, or that much more often than by chance."""
+        limits = {cls.HIGH: MOSTLY, cls.MEDIUM: 0.2, cls.LOW: 0.05}
+        return next((level for level, least in limits.items() if share >= least), None)
 
 
 class Kind(str, Enum):

@@ -28,11 +28,7 @@ DEPTH = 3
 def count_flips(part: Data, target: int, hosts: list[Data] | None, context: Context) -> Flips:
     """Join a part to each host, at the same nodes for every part of a size, and ask the model.
 
-    Args:
-        part: What to join.
-        target: The class that the model should not say.
-        hosts: Graphs to join it to; None asks about the part as it is.
-        context: The model under audit.
+    Without hosts (None) the model is asked about the part as it is.
     """
     spec = context.classifier.spec
     joined = [part] if hosts is None else join_each(spec, hosts, part, context.seed)
@@ -67,7 +63,7 @@ def families(source: Data, context: Context) -> dict[str, list[Data]]:
     found["switches with the same colored degrees"] = [
         graph
         for graph in made("switch")
-        if not any(ColoredGraph.from_data(graph, directed).isomorphic(one) for one in deep)
+        if not any(ColoredGraph.from_data(graph, directed).same(one) for one in deep)
     ]
     return {
         name: [completed(graph, spec) for graph in graphs]
@@ -85,11 +81,9 @@ def lookalike_findings(
     """Join look-alikes of a graph to graphs of other classes and count the flips.
 
     Where classes are about graphs as a whole, the look-alikes are asked about as they are. Each is
-    compared with random graphs of its own size.
-
-    Returns:
-        At most one finding, what was asked in a short sentence, and the mean flip rate of each
-        family, of random graphs (``"random graphs"``) and of the source (``"itself"``).
+    compared with random graphs of its own size. Gives at most one finding, what was asked in a
+    short sentence, and the mean flip rate of each family, of ``"random graphs"`` and of the source
+    ``"itself"``.
     """
     name = context.names[target]
     made = families(source, context)

@@ -37,7 +37,7 @@ MOST_NODES = 60
 
 
 def lookalikes(
-    motif: Sequence[Edge] | ColoredGraph | Data,
+    motif: Sequence[Edge] | Data,
     folds: int = 2,
     *,
     kind: str = "cover",
@@ -48,25 +48,12 @@ def lookalikes(
 ) -> list[Any]:
     """Make the connected look-alikes of a motif, one of each colored isomorphism class.
 
-    Args:
-        motif: Edges of the motif, whose node i has color i; or a colored graph; or a PyG graph,
-            which is colored by its features.
-        folds: How many copies k of each node a cover has.
+    The motif is a list of edges, whose node i has color i, or a PyG graph, which is colored by its
+    features; the look-alikes are colored graphs, those with fewest nodes first, or PyG graphs.
 
-    Keyword Args:
-        kind: ``"cover"``, or ``"switch"`` for graphs of the motif's own size.
-        depth: Of switches: the depth L up to which no node sees a change. 1 keeps the colored
-            degrees.
-        limit: Most look-alikes; all when omitted, which takes long for a motif with many cycles.
-        seed: Of the draw where there is a limit.
-        directed: Whether the edges of a PyG graph or of a list have a direction.
-
-    Returns:
-        Colored graphs, those with fewest nodes first; PyG graphs with the features of the motif's
-        nodes and edges for a PyG graph. Complete-4 has 1, 7 and 41 covers of 1, 2 and 3 folds.
-
-    Raises:
-        SpecError: If an argument is out of range.
+    A ``"cover"`` has ``folds`` copies of each node. A ``"switch"`` has the motif's own size, and up
+    to ``depth`` no node sees a change; 1 keeps the colored degrees. Without a limit all are made,
+    which takes long for a motif with many cycles; the seed is that of a draw up to it.
 
     Example:
         >>> complete = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
@@ -80,11 +67,9 @@ def lookalikes(
             raise SpecError(f"{name} must be at least 1 (got {value})")
     if isinstance(motif, Data):
         graph = ColoredGraph.from_data(motif, directed)
-    elif isinstance(motif, ColoredGraph):
-        graph = motif
     else:
         size = 1 + max((max(edge) for edge in motif), default=-1)
-        graph = ColoredGraph.of(range(size), motif, directed=directed)
+        graph = ColoredGraph.make(range(size), motif, directed=directed)
     if kind == "switch":
         found = switches(graph, depth, limit, seed)
     else:
@@ -96,11 +81,11 @@ def covers(
     graph: ColoredGraph, folds: int = 2, limit: int | None = None, seed: int = 0
 ) -> list[ColoredGraph]:
     """Make the connected k-fold covers of a colored graph; see `lookalikes`."""
-    if not graph.edges or (limit is not None and folds * graph.num_nodes > MOST_NODES):
+    if not graph.edges or (limit is not None and folds * len(graph.nodes) > MOST_NODES):
         return []
     lifted = lifts(graph, folds, limit, seed)
     found = list(islice(distinct_graphs(one for one in lifted if one.connected()), limit))
-    return sorted(found, key=lambda one: (one.num_nodes, one.edges))
+    return sorted(found, key=lambda one: (len(one.nodes), tuple(one.edges)))
 
 
 def switches(
@@ -108,31 +93,31 @@ def switches(
 ) -> list[ColoredGraph]:
     """Make the other connected graphs that one switch leads to; see `lookalikes`."""
     alike = wl_colors(graph, depth - 1)
-    pairs = list(combinations(range(len(graph.edges)), 2))
+    there, kinds = list(graph.edges), list(graph.edges.values())
+    pairs = list(combinations(range(len(there)), 2))
     if limit is not None:
         np.random.default_rng(seed).shuffle(pairs)
 
     def made() -> Iterator[ColoredGraph]:
         yield graph
-        there = set(graph.edges)
         for first, second in pairs:
-            a, b = graph.edges[first]
-            ends = [graph.edges[second]]
+            a, b = there[first]
+            ends = [there[second]]
             if not graph.directed:
                 ends.append((ends[0][1], ends[0][0]))
             for c, d in ends:
-                if len({a, b, c, d}) < 4 or graph.kinds[first] != graph.kinds[second]:
+                if len({a, b, c, d}) < 4 or kinds[first] != kinds[second]:
                     continue
                 if alike[a] != alike[c] or alike[b] != alike[d]:
                     continue
                 new = [(a, d), (c, b)]
-                if any(e in there or (not graph.directed and e[::-1] in there) for e in new):
+                if any(
+                    e in graph.edges or (not graph.directed and e[::-1] in graph.edges) for e in new
+                ):
                     continue
-                edges = list(graph.edges)
+                edges = list(there)
                 edges[first], edges[second] = new
-                one = ColoredGraph.of(
-                    graph.colors, edges, graph.edge_colors or None, graph.directed
-                )
+                one = ColoredGraph.make(graph.nodes, edges, kinds, graph.directed)
                 if one.connected():
                     yield one
 
@@ -143,14 +128,14 @@ def lifts(
     graph: ColoredGraph, folds: int, limit: int | None = None, seed: int = 0
 ) -> Iterator[ColoredGraph]:
     """Yield the k-fold covers, in one piece or not; copy i of node j has number j * folds + i."""
-    base = nx.empty_graph(graph.num_nodes)
+    base = nx.empty_graph(len(graph.nodes))
     for number, edge in reversed(list(enumerate(graph.edges))):
         base.add_edge(*edge, number=number)  # of two edges there and back the first stays
     tree = {base.edges[edge]["number"] for edge in nx.minimum_spanning_edges(base, data=False)}
     others = [number for number in range(len(graph.edges)) if number not in tree]
     ways = list(permutations(range(folds)))
-    colors = [color for color in graph.colors for _ in range(folds)]
-    kinds = [kind for kind in graph.edge_colors for _ in range(folds)] or None
+    colors = [color for color in graph.nodes for _ in range(folds)]
+    kinds = [kind for kind in graph.edges.values() for _ in range(folds)]
     for assignment in _assignments(len(others), len(ways), limit, seed):
         matching = {number: ways[way] for number, way in zip(others, assignment, strict=True)}
         edges = [
@@ -158,7 +143,7 @@ def lifts(
             for number, (u, v) in enumerate(graph.edges)
             for i in range(folds)
         ]
-        yield ColoredGraph.of(colors, edges, kinds, graph.directed)
+        yield ColoredGraph.make(colors, edges, kinds, graph.directed)
 
 
 def _assignments(free: int, ways: int, limit: int | None, seed: int) -> Iterable[tuple[int, ...]]:
@@ -175,5 +160,5 @@ def distinct_graphs(graphs: Iterable[ColoredGraph]) -> Iterator[ColoredGraph]:
     numbers = GraphNumbers()
     for graph in graphs:
         known = numbers.count
-        if numbers.add(graph.labelled) == known:
+        if numbers.add(graph) == known:
             yield graph

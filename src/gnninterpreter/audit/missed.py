@@ -13,12 +13,11 @@ import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.context import Context, in_turn
-from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
+from gnninterpreter.audit.findings import MOSTLY, Evidence, Finding, Kind, Severity
 from gnninterpreter.audit.patterns import Pattern
 from gnninterpreter.evidence.joining import join_each
 
 KEPT = 200
-LIMITS = {Severity.HIGH: 0.5, Severity.MEDIUM: 0.2, Severity.LOW: 0.05}
 
 
 @dataclass(frozen=True)
@@ -41,22 +40,14 @@ def missed_findings(pattern: Pattern, context: Context) -> tuple[list[Finding], 
     hosts = [] if pattern.whole else _hosts(pattern, context)
     if context.oracle is None or not (hosts or pattern.whole):
         return [], f"{pattern.what}: no graph to put them into that the model gets right"
-    asked = [
-        _ask(
-            name,
-            graph,
-            [graph] if pattern.whole else _pasted(graph, pattern, hosts, context),
-            context,
-        )
-        for name, graph in pattern.variants.items()
-    ]
+    asked = [_ask(name, graph, pattern, hosts, context) for name, graph in pattern.variants.items()]
     total, wrong = sum(one.total for one in asked), sum(len(one.wrong) for one in asked)
     worst = max(asked, key=lambda one: one.rate)
     rate = wrong / total if pattern.whole else worst.rate
     short = f"{pattern.what}: wrong about {wrong} of {total} graphs"
     if not pattern.whole:
         short += f" with one put in, most often with {worst.name} ({worst.rate:.0%})"
-    severity = next((level for level, least in LIMITS.items() if rate >= least), None)
+    severity = Severity.of_share(rate)
     if severity is None or not wrong:
         return [], short
     return [_finding(pattern, asked, worst, rate, severity, len(hosts), context)], short
@@ -94,7 +85,7 @@ def _finding(
     label, said = Counter((t, s) for _, t, s, _ in answers).most_common(1)[0][0]
     own = names[label] == pattern.class_name
     total = sum(one.total for one in asked)
-    often = "most" if rate >= LIMITS[Severity.HIGH] else "some"
+    often = "most" if rate >= MOSTLY else "some"
     if pattern.whole:
         what = (
             f"The model was asked about {total} {pattern.what}, over all sizes. It is wrong about "
@@ -110,7 +101,7 @@ def _finding(
             f"mostly says \u201c{names[said]}\u201d."
         )
         if len(asked) > 1:
-            fooling = sum(one.rate >= LIMITS[Severity.HIGH] for one in asked)
+            fooling = sum(one.rate >= MOSTLY for one in asked)
             what += (
                 f" Of {len(asked)} sizes and shapes that were tried, {fooling} mislead it in at "
                 "least half of the graphs."
@@ -121,7 +112,8 @@ def _finding(
             title = f"Wrong about {often} {pattern.what}"
         why = f" So where it does not say \u201c{names[label]}\u201d, it may be that all the same."
     else:
-        title = f"{_capital(pattern.what)} make it say \u201c{names[said]}\u201d wrongly"
+        what_does = pattern.what[:1].upper() + pattern.what[1:]
+        title = f"{what_does} make it say \u201c{names[said]}\u201d wrongly"
         why = f" So it goes by something else than what defines \u201c{names[label]}\u201d."
     advice = " Train with such graphs (they come with the audit), or do not use it on them."
     shown = sorted(worst.wrong, key=lambda one: -one[3])[:2]
@@ -149,7 +141,8 @@ def _finding(
     )
 
 
-def _ask(name: str, graph: Data, graphs: list[Data], context: Context) -> Asked:
+def _ask(name: str, graph: Data, pattern: Pattern, hosts: list[Data], context: Context) -> Asked:
+    graphs = [graph] if pattern.whole else _pasted(graph, pattern, hosts, context)
     said, probabilities = context.predict(graphs)
     wrong = []
     for made, answer, row in zip(graphs, said.tolist(), probabilities, strict=True):
@@ -177,7 +170,3 @@ def _hosts(pattern: Pattern, context: Context) -> list[Data]:
         if context.names[answer] in allowed and answer == context.class_by_rule(host)
     ]
     return found[: len(context.hosts)]
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -9,14 +9,14 @@ edges. Numbers as features stay as they are.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 
 import torch
 from torch import Tensor
 
 from gnninterpreter.batches import present_nodes, widened
 from gnninterpreter.distribution.pairs import pair_ends
-from gnninterpreter.graphs import DenseGraphs, dense_width
+from gnninterpreter.graphs import DenseGraphs, dense_width, split_blocks
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.spec import Block, Categorical
 
@@ -26,14 +26,11 @@ MOST_OPTIONS = 32
 
 @dataclass(frozen=True)
 class SingleChanges:
-    """All graphs that are one change away from a graph.
+    """All graphs that are one change away from a graph; none of them is empty.
 
-    Args:
-        graphs: The changed graphs; none of them is empty.
-        space: What the numbers of the moves mean.
-        before: The graph, on one more node, for each kind of new node and new edge.
-        owner: Which of those each changed graph comes from.
-        move: Which move made it.
+    ``before`` is the graph on one more node, for each kind of new node and new edge; ``owner`` says
+    which of those each changed graph comes from, and ``move`` what was done, in the numbers of
+    ``space``.
     """
 
     graphs: DenseGraphs
@@ -79,17 +76,12 @@ def _options(blocks: tuple[Block, ...], row: Tensor) -> list[Tensor]:
     """A row of features with every combination of categories."""
     choices = [range(b.size) if isinstance(b, Categorical) else range(1) for b in blocks]
     found = []
-    for chosen in product(*choices):
-        made, start = row.clone(), 0
-        for block, category in zip(blocks, chosen, strict=True):
-            width = dense_width([block])
+    for chosen in islice(product(*choices), MOST_OPTIONS):
+        made = row.clone()
+        for block, part, category in zip(blocks, split_blocks(made, blocks), chosen, strict=True):
             if isinstance(block, Categorical):
-                made[start : start + width] = 0.0
-                made[start + category] = 1.0
-            start += width
+                part.zero_()[category] = 1.0
         found.append(made)
-        if len(found) == MOST_OPTIONS:
-            break
     return found
 
 
@@ -138,20 +130,15 @@ def _ends(graph: DenseGraphs, source: int, target: int) -> str:
 
 def _told(blocks: tuple[Block, ...], row: Tensor) -> str:
     """The categories of a row in brackets, nothing where it has none."""
-    told, start = [], 0
-    for block in blocks:
-        width = dense_width([block])
-        if isinstance(block, Categorical):
-            told.append(f"{block.name} {block.names[int(row[start : start + width].argmax())]}")
-        start += width
+    parts = zip(blocks, split_blocks(row, blocks), strict=True)
+    told = [f"{b.name} {b.names[int(p.argmax())]}" for b, p in parts if isinstance(b, Categorical)]
     return f" ({', '.join(told)})" if told else ""
 
 
 def _category(blocks: tuple[Block, ...], column: int) -> str:
+    """What a column of dense features stands for; only categories are changed."""
+    names: list[str] = []
     for block in blocks:
-        width = dense_width([block])
-        if column < width:
-            assert isinstance(block, Categorical), "only categories are changed"
-            return f"{block.name} {block.names[column]}"
-        column -= width
-    raise AssertionError(f"there is no column {column}")
+        own = block.names if isinstance(block, Categorical) else [""] * dense_width([block])
+        names += [f"{block.name} {name}" for name in own]
+    return names[column]

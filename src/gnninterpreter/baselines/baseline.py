@@ -21,7 +21,7 @@ from gnninterpreter.explanation import (
     Restart,
 )
 from gnninterpreter.explanation.assembly import SAMPLES, similarities
-from gnninterpreter.explanation.explainer import versions
+from gnninterpreter.explanation.record import versions
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.isomorphism import GraphNumbers
 from gnninterpreter.models import Bundle

@@ -32,7 +32,6 @@ class Random(Baseline):
     kind: str = "gabriel"
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         if self.num_nodes is not None and self.num_nodes < 2:
             raise SpecError(f"num_nodes must be at least 2 (got {self.num_nodes})")
         if self.kind not in KINDS:

@@ -16,7 +16,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.chem.elements import Atom, most_bonds
 from gnninterpreter.chem.reading import ORDERS, reading_of
-from gnninterpreter.errors import DataError, MissingExtraError
+from gnninterpreter.errors import DataError, needs
 from gnninterpreter.graphs import node_rows, table
 from gnninterpreter.spec import GraphSpec
 
@@ -30,10 +30,8 @@ Bonds = dict[tuple[int, int], str | None]
 
 def rdkit_chem(purpose: str = "reading a graph as a molecule") -> Any:
     """RDKit's module, or the error that says how to install it."""
-    try:
+    with needs("rdkit", "chem", purpose):
         from rdkit import Chem
-    except ImportError as error:
-        raise MissingExtraError(purpose, "rdkit", "chem") from error
     return Chem
 
 

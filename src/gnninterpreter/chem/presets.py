@@ -6,7 +6,7 @@ element, the charge and the kind of a bond are free; everything else follows fro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -142,10 +142,6 @@ _DGL_ELEMENTS = (
 )
 
 
-def _plain(values: Sequence[str] | str) -> tuple[str, ...]:
-    return tuple(values.split()) if isinstance(values, str) else tuple(values)
-
-
 _ALL = (
     Preset(
         "pyg",
@@ -189,7 +185,7 @@ _ALL = (
         "deepchem",
         "DeepChem's MolGraphConvFeaturizer",
         atoms=(
-            Feature("element", _plain("C N O F P S Cl Br I"), other=True),
+            Feature("element", ("C", "N", "O", "F", "P", "S", "Cl", "Br", "I"), other=True),
             Feature("charge"),
             Feature("hybridization", _HYBRIDS[:3]),
             Feature("donor"),
@@ -209,7 +205,7 @@ _ALL = (
         "dgl-lifesci",
         "DGL-LifeSci's canonical featurisers",
         atoms=(
-            Feature("element", _plain(_DGL_ELEMENTS)),
+            Feature("element", tuple(_DGL_ELEMENTS.split())),
             _count("degree", 10),
             _count("implicit valence", 6),
             Feature("charge"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,7 +14,7 @@ from gnninterpreter.chem.presets import PRESETS, UNSEEN, Feature, Preset, preset
 from gnninterpreter.chem.reading import FUNCTION, reading_of
 from gnninterpreter.errors import DataError
 from gnninterpreter.graphs import table
-from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec, graph_list
+from gnninterpreter.spec import Block, Categorical, Derived, GraphSpec, graph_list
 from gnninterpreter.spec.derived import fill
 from gnninterpreter.spec.inference import register_recogniser
 
@@ -76,17 +77,21 @@ def preset_spec(
             )
     values = [[table(graph[key]) for graph in graphs] for key in _KEYS]
     x, attributes = (torch.cat(part) if part else None for part in values)
-    metadata = {}
-    nodes = _blocks(chosen.atoms, chosen, "atoms", x)
-    edges = _blocks(chosen.bonds, chosen, "bonds", attributes)
-    plain = GraphSpec(nodes=nodes, edges=edges, class_names=tuple(class_names))
-    if graphs:
-        metadata["atoms"] = " ".join(_atoms_seen(graphs, plain))
-        metadata["note"] = (
-            f"features recognised as {chosen.title}; all but elements, charges and kinds of bonds "
-            "are computed from the molecule"
-        )
-    return GraphSpec(nodes=nodes, edges=edges, class_names=tuple(class_names), metadata=metadata)
+    plain = GraphSpec(
+        nodes=_blocks(chosen.atoms, chosen, "atoms", x),
+        edges=_blocks(chosen.bonds, chosen, "bonds", attributes),
+        class_names=tuple(class_names),
+    )
+    reading = reading_of(plain)
+    assert reading is not None
+    if not graphs:
+        return plain
+    seen = {str(a) for graph in graphs for a in reading.atoms_of(graph, plain) if a is not None}
+    note = (
+        f"features recognised as {chosen.title}; all but elements, charges and kinds of bonds "
+        "are computed from the molecule"
+    )
+    return replace(plain, metadata={"atoms": " ".join(sorted(seen)), "note": note})
 
 
 def agreement(graphs: Sequence[Data], name: str | Preset) -> float:
@@ -104,8 +109,8 @@ def agreement(graphs: Sequence[Data], name: str | Preset) -> float:
     for graph in some:
         made = fill(graph, spec)
         for key, blocks in zip(_KEYS, (spec.nodes, spec.edges), strict=True):
-            seen = [b for b in blocks for _ in range(b.width)]
-            kept = [k for k, b in enumerate(seen) if not _handed(b)]
+            names = [block.name for block in blocks for _ in range(block.width)]
+            kept = [k for k, name in enumerate(names) if name not in UNSEEN]
             alike = (table(graph[key]) == table(made[key]))[:, kept].all(dim=1)
             same, total = same + int(alike.sum()), total + alike.numel()
     return same / total if total else 0.0
@@ -127,15 +132,12 @@ def _tu_spec(graphs: Any) -> GraphSpec | None:
     if not elements or x is None or table(x).size(1) != len(elements):
         return None
     bonds = TU_BONDS[name]
-    edges: tuple[Block, ...] = ()
-    if attributes is not None:
-        if table(attributes).size(1) != len(bonds):
-            return None
-        edges = (Categorical(len(bonds), bonds, name="bond"),)
+    if attributes is not None and table(attributes).size(1) != len(bonds):
+        return None
     note = f"nodes recognised as the atoms of {graphs.name}: {', '.join(elements[:8])}"
     return GraphSpec(
         nodes=(Categorical(len(elements), elements, name="atom"),),
-        edges=edges,
+        edges=() if attributes is None else (Categorical(len(bonds), bonds, name="bond"),),
         metadata={"note": note + ("..." if len(elements) > 8 else "")},
     )
 
@@ -175,7 +177,7 @@ def _blocks(
                     settings={"preset": chosen.name, "of": of, "start": start},
                 )
             )
-        elif feature.values:
+        else:
             names = [str(v).lower() if feature.name == "bond" else str(v) for v in feature.values]
             names += ["other"] * feature.other
             size = len(names)
@@ -183,10 +185,6 @@ def _blocks(
                 size = min(size, int(part.max()) + 1)
             coding = "index" if chosen.coded else "one-hot"
             found.append(Categorical(size, tuple(names[:size]), name=feature.name, encoding=coding))
-        else:
-            low = -1.0 if part is None else float(part.min())
-            high = 1.0 if part is None else float(part.max())
-            found.append(Continuous(1, low, high, names=(feature.name,), name=feature.name))
         start += width
     return tuple(found)
 
@@ -206,18 +204,6 @@ def _check_fits(part: torch.Tensor, feature: Feature, chosen: Preset) -> None:
             f"preset {chosen.name!r} does not fit: the column of the {feature.name} has {wrong}, "
             f"and {chosen.title} knows {feature.size} values of it"
         )
-
-
-def _atoms_seen(graphs: Sequence[Data], spec: GraphSpec) -> list[str]:
-    """Elements with their charges, as they occur."""
-    reading = reading_of(spec)
-    assert reading is not None
-    atoms = {str(a) for graph in graphs for a in reading.atoms_of(graph, spec) if a is not None}
-    return sorted(atoms)
-
-
-def _handed(block: Any) -> bool:
-    return isinstance(block, Derived) and block.name in UNSEEN
 
 
 register_recogniser(spec_of)

@@ -244,23 +244,26 @@ def _labels(
 def _node(atom: Any, reading: Reading, spec: GraphSpec) -> list[Any]:
     """The entry of an atom in JSON, one value for each block."""
     wanted = Atom(atom.GetSymbol(), atom.GetFormalCharge())
+    said = {
+        column.place: (column, word, value)
+        for column, word, value in (
+            (reading.aromatic, "aromatic", int(atom.GetIsAromatic())),
+            (reading.charge, "charge", wanted.charge),
+        )
+        if column is not None
+    }
     entry: list[Any] = []
     for place, block in enumerate(spec.nodes):
         if place == reading.atom:
             entry.append(_category(wanted, reading))
-        elif reading.charge is not None and reading.charge.place == place:
-            if reading.charge.values is None:
-                entry.append(_numbers(block, {reading.charge.offset: float(wanted.charge)}))
-            elif wanted.charge in reading.charge.values:
-                entry.append(reading.charge.values.index(wanted.charge))
+        elif place in said:
+            column, word, value = said[place]
+            if column.values is None:
+                entry.append(_numbers(block, {column.offset: float(value)}))
+            elif value in column.values:
+                entry.append(column.values.index(value))
             else:
-                raise DataError(f"there is no charge of {wanted.charge} in the spec")
-        elif reading.aromatic is not None and reading.aromatic.place == place:
-            flag = int(atom.GetIsAromatic())
-            if reading.aromatic.values is None:
-                entry.append(_numbers(block, {reading.aromatic.offset: float(flag)}))
-            else:
-                entry.append(reading.aromatic.values.index(flag))
+                raise DataError(f"there is no {word} of {value} in the spec")
         elif isinstance(block, Derived) or getattr(block, "constant", False):
             entry.append(None)
         else:

@@ -44,25 +44,20 @@ class Level(str, Enum):
 
 
 def audit(
-    model: Annotated[
-        str,
-        typer.Argument(metavar="MODEL", help="The model, as for `explain`.", show_default=False),
-    ],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model, as for `explain`.")],
     data: Annotated[str | None, labelled_graphs(". A bundled model needs none.")] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
             help="Folder for the run, its report.html and audit.json with all the graphs.",
-            show_default=False,
         ),
     ] = None,
     overwrite: Overwrite = False,
     fail_on: Annotated[
         Level | None,
         typer.Option(
-            help="End with exit code 1 if there is a finding as grave as this, or graver.",
-            show_default=False,
+            help="End with exit code 1 if there is a finding as grave as this, or graver."
         ),
     ] = None,
     as_json: Json = False,
@@ -75,8 +70,7 @@ def audit(
         ),
     ] = False,
     epochs: Annotated[
-        int | None,
-        typer.Option(help="Epochs of --retrain.", show_default="as it was trained"),
+        int | None, typer.Option(help="Epochs of --retrain.", show_default="as it was trained")
     ] = None,
     hosts: Annotated[
         int, typer.Option(help="How many graphs patterns and look-alikes are joined to.")
@@ -139,29 +133,20 @@ def audit(
             "recipe": "auto" if iterations is None else Recipe.auto(iterations=iterations),
             "progress": False if quiet else LiveProgress(transient=True),
         }
-        result = run_audit(found, dataset, **settings)
-        again = retrain and isinstance(found, Bundle) and bool(result.counterexamples())
-        if again and isinstance(found, Bundle):
-            found, result = _again(found, dataset, result, epochs, quiet, settings)
-        elif retrain:
-            typer.echo(
-                "nothing to train on: the model got no graph wrong whose true class is known",
-                err=True,
-            )
+        result, trained = run_audit(found, dataset, **settings), None
+        if retrain and not result.counterexamples():
+            told = "nothing to train on: the model got no graph wrong whose true class is known"
+            typer.echo(told, err=True)
+        elif retrain and isinstance(found, Bundle):
+            trained, result = _again(found, dataset, result, epochs, quiet, settings)
         if out is not None and unfinished is not None:
+            asked = (trained or found, dataset)
             with whole_folder(out, unfinished, last=(AUDIT, INDEX)) as made:
-                write_output(
-                    result.explanations,
-                    made,
-                    overwrite,
-                    found,
-                    dataset,
-                    forward=settings["forward"],
-                    audit=result,
-                )
+                written = result.explanations, made, overwrite, *asked
+                write_output(*written, forward=settings["forward"], audit=result)
                 write_atomically(made / AUDIT, json.dumps(result.to_json()).encode())
-                if again and isinstance(found, Bundle):
-                    found.save(made)
+                if trained is not None:
+                    trained.save(made)
     if as_json:
         echo_json(result.to_json(with_graphs=False))
     else:
@@ -176,13 +161,9 @@ def audit(
 def whole_folder(folder: Path, work: Path, last: tuple[str, ...]) -> Iterator[Path]:
     """Give a folder in ``work`` whose files go to ``folder`` together when the block succeeds.
 
-    Where ``folder`` is new or empty that is one rename. Otherwise what makes it an audit is taken
-    away first and comes last, so that a run killed in between leaves no mixture of two.
-
-    Args:
-        folder: The final place; other files in it stay.
-        work: A folder beside it; it is gone in the end.
-        last: Names of the files that make it an audit.
+    Where ``folder`` is new or empty that is one rename. Otherwise the files that make it an audit
+    are taken away first and come ``last``, so that a run killed in between leaves no mixture of
+    two.
     """
     made = work / "made"
     shutil.rmtree(made, ignore_errors=True)  # of one that was killed

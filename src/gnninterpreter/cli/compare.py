@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def _side_argument(letter: str) -> object:
-    return typer.Argument(
-        metavar=letter, help="A model as for `explain`, or a run folder.", show_default=False
-    )
+    return typer.Argument(metavar=letter, help="A model as for `explain`, or a run folder.")
 
 
 def compare(
@@ -34,10 +32,7 @@ def compare(
         ),
     ] = False,
     forward: Forward = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="HTML page to write.", show_default=False),
-    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="HTML page to write.")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:

@@ -20,8 +20,7 @@ def stats(
     root: Annotated[Path | None, typer.Option("--root", help="Folder for the data.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the generator.")] = 0,
     oracle: Annotated[
-        int | None,
-        typer.Option("--oracle", help="Graphs to ask the rule about; all when omitted."),
+        int | None, typer.Option("--oracle", help="Graphs to ask the rule about; all when omitted.")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -31,8 +31,7 @@ def explain(
         typer.Argument(
             metavar="MODEL",
             help="A bundled model (see: gnninterpreter models), the file of a saved one, or "
-            "package.module:name of your own: a model, or a function that returns one.",
-            show_default=False,
+            "package.module:name of your own: a trained model, or a function that returns one.",
         ),
     ],
     data: Annotated[
@@ -42,7 +41,6 @@ def explain(
             help="The labelled graphs: package.module:name of a data set, a list, or a function "
             "that returns one; or the name of a data set of this package. A bundled model "
             "needs none.",
-            show_default=False,
         ),
     ] = None,
     smiles: Annotated[
@@ -50,7 +48,6 @@ def explain(
         typer.Option(
             metavar="FILE",
             help="Instead of DATA: a table (CSV) of SMILES, for a model of molecules.",
-            show_default=False,
         ),
     ] = None,
     label: Annotated[
@@ -58,7 +55,6 @@ def explain(
         typer.Option(
             metavar="COLUMN",
             help="Column of FILE with the labels; give it again for a model of several labels.",
-            show_default=False,
         ),
     ] = None,
     preset: Annotated[
@@ -78,7 +74,6 @@ def explain(
             help="A class or label to explain, by name or index; 'a | b' for the boundary between "
             "two classes; max, min or a number for a regression. Give it again for more. All by "
             "default.",
-            show_default=False,
         ),
     ] = None,
     restarts: Restarts = 8,
@@ -102,8 +97,7 @@ def explain(
     ] = None,
     iterations: Iterations = None,
     task: Annotated[
-        str,
-        typer.Option(help="What the model says: multiclass, binary, multilabel or regression."),
+        str, typer.Option(help="What the model says: multiclass, binary, multilabel or regression.")
     ] = "auto",
     class_names: Annotated[
         str | None,
@@ -124,10 +118,7 @@ def explain(
     ] = None,
     forward: Forward = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Folder for the run and its report.html.", show_default=False
-        ),
+        Path | None, typer.Option(metavar="DIR", help="Folder for the run and its report.html.")
     ] = None,
     overwrite: Overwrite = False,
     as_json: Json = False,

@@ -30,15 +30,11 @@ def plainly(command: Callable[P, T]) -> Callable[P, T]:
         try:
             return command(*args, **kwargs)
         except GNNInterpreterError as error:
-            typer.echo(f"error: {_one_line(error)}", err=True)
+            # Messages of torch and the like come with line breaks inside.
+            typer.echo(f"error: {' '.join(str(error).split())}", err=True)
             raise typer.Exit(USER_ERROR) from error
         except KeyboardInterrupt as interrupt:
             typer.echo(": ".join(["interrupted", *map(str, interrupt.args)]), err=True)
             raise typer.Exit(INTERRUPTED) from interrupt
 
     return guarded
-
-
-def _one_line(error: Exception) -> str:
-    """Messages of torch and the like come with line breaks inside."""
-    return " ".join(str(error).split())

@@ -39,7 +39,7 @@ def _described(bundle: Bundle) -> dict[str, Any]:
         "name": bundle.name,
         "dataset": bundle.dataset_name,
         "architecture": type(bundle.model).__name__,
-        "parameters": _parameters(bundle),
+        "parameters": sum(parameter.numel() for parameter in bundle.model.parameters()),
         "classes": list(bundle.spec.class_names),
         "scores": {part: scores.to_json() for part, scores in bundle.scores.items()},
     }
@@ -78,7 +78,3 @@ def _figures(scores: Mapping[str, Any]) -> dict[str, float]:
     if len(scores.get("roc_auc", ())) > 1:
         return {"ROC-AUC": statistics.fmean(areas), **found}
     return {**found, "ROC-AUC": areas[0]} if areas else found
-
-
-def _parameters(bundle: Bundle) -> int:
-    return sum(parameter.numel() for parameter in bundle.model.parameters())

@@ -11,20 +11,18 @@ import typer
 if TYPE_CHECKING:
     from gnninterpreter.explanation import ExplanationSet
 
-Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.", show_default=False)]
+Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]
 Forward = Annotated[
     str | None,
     typer.Option(
         metavar="FUNCTION",
         help="package.module:name of a function forward(model, data), where the signature of the "
         "model does not say how it is called.",
-        show_default=False,
     ),
 ]
 Restarts = Annotated[int, typer.Option(help="Independent searches for each target.")]
 Iterations = Annotated[
-    int | None,
-    typer.Option(help="Most gradient steps of a search.", show_default="the recipe's"),
+    int | None, typer.Option(help="Most gradient steps of a search.", show_default="the recipe's")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run that DIR holds.")]
 Address = Annotated[
@@ -46,7 +44,6 @@ def explained_model(what_for: str = "") -> object:
         metavar="MODEL",
         help=f"The model that was explained, as for `explain`{what_for}. A bundled model is found "
         "by itself.",
-        show_default=False,
     )
 
 
@@ -68,6 +65,4 @@ def names_of(written: str) -> list[str]:
 
 def labelled_graphs(what_for: str) -> object:
     """The option that names a data set; ``what_for`` says what it is needed for."""
-    return typer.Option(
-        metavar="DATA", help=f"The labelled graphs, as for `explain`{what_for}", show_default=False
-    )
+    return typer.Option(metavar="DATA", help=f"The labelled graphs, as for `explain`{what_for}")

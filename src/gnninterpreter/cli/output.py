@@ -96,13 +96,9 @@ def print_table(
 ) -> None:
     """Print a table.
 
-    Args:
-        title: What stands above it.
-        columns: Headings, each ``"left"``, ``"right"``, or ``"fold"`` where cells may be broken.
-        rows: The cells.
-        caption: What stands below it.
-        lines: Whether rows are told apart by lines; without, columns are as narrow as can be.
-        width: Columns that it may take, at the fewest: a narrow terminal would leave figures out.
+    Columns are headings with ``"left"``, ``"right"``, or ``"fold"`` where cells may be broken.
+    Without lines between rows they are as narrow as can be. The table may take ``width`` letters at
+    the fewest: a narrow terminal would leave figures out.
     """
     from rich import box
     from rich.console import Console
@@ -192,7 +188,7 @@ def with_graphs(result: ExplanationSet) -> dict[str, Any]:
                 "graph": graph_to_json(mode.graph, result.spec),
                 "probability": mode.probability,
                 "restarts": list(mode.restarts),
-                "kind": getattr(mode, "kind", None),
+                "kind": mode.kind,
             }
             for mode in explanation.modes()
         ]

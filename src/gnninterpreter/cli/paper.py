@@ -31,9 +31,7 @@ class Study(str, Enum):
 
 
 def paper(
-    study: Annotated[
-        Study, typer.Argument(help="Which part of the evaluation.", show_default=False)
-    ],
+    study: Annotated[Study, typer.Argument(help="Which part of the evaluation.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for tables and figures.")] = Path(
         "paper"
     ),

@@ -36,28 +36,14 @@ PHASES = {
     "shortcuts": "shortcuts",
 }
 REFRESHES_PER_SECOND = 8
-# Columns of a terminal that the numbers and the state take; names and bars share the others.
-REST_WIDTH = 56
-BAR_WIDTHS = (6, 24)
-NAME_WIDTHS = (8, 30)
+WIDEST_NAME = 30
 # Lines of a terminal that the lines above and below the rows take.
 FRAME = 5
 
 
 @dataclass
 class Row:
-    """One class of the table.
-
-    Args:
-        name: Name of the class.
-        state: What is going on, or why it ended.
-        share: Share of its search that is done; it never falls.
-        score: How far it is what was asked for, of the best restart while the search goes.
-        nodes: Nodes of that graph.
-        edges: Edges of that graph.
-        done: Whether the class is finished.
-        converged: Whether it got what it was after.
-    """
+    """One class of the table; its score and size are those of the best restart so far."""
 
     name: str
     state: str = WAITING
@@ -65,15 +51,15 @@ class Row:
     score: str = ""
     nodes: str = ""
     edges: str = ""
-    done: bool = False
-    converged: bool = False
+    style: str = "dim"
 
-    @property
-    def style(self) -> str:
-        """How its state is coloured."""
-        if self.done:
-            return "green" if self.converged else "yellow"
-        return "dim" if self.state == WAITING else "cyan"
+    def cells(self, bar_width: int) -> tuple[Text | ProgressBar | str, ...]:
+        """What the table shows of it."""
+        name = Text(self.name, no_wrap=True, overflow="ellipsis")
+        bar = ProgressBar(total=1.0, completed=self.share, width=bar_width)
+        done = "" if self.state == WAITING else f"{int(100 * self.share)}%"
+        state = Text(self.state, style=self.style)
+        return name, bar, done, self.score, self.nodes, self.edges, state
 
 
 class LiveProgress:
@@ -125,7 +111,8 @@ class LiveProgress:
         if self._began is None:
             # What an earlier call has finished took no time of this one.
             self._began, self._before = time.monotonic(), self.share()
-        self._rows.setdefault(name, Row(name)).state = SEARCHING
+        row = self._rows.setdefault(name, Row(name))
+        row.state, row.style = SEARCHING, "cyan"
 
     def look(self, look: Snapshot) -> bool | None:
         """Take in how the restarts stand; the best of them is shown."""
@@ -143,7 +130,8 @@ class LiveProgress:
         row = self._rows.setdefault(explanation.name, Row(explanation.name))
         row.score = f"{explanation.probability.mean:.3f}"
         row.nodes, row.edges = str(explanation.num_nodes), str(explanation.num_edges)
-        row.state, row.done, row.converged = explanation.reason, True, explanation.converged
+        row.state, row.share = explanation.reason, 1.0
+        row.style = "green" if explanation.converged else "yellow"
         if self._live is None:
             with self._harmless() as console:
                 console.print(
@@ -164,36 +152,20 @@ class LiveProgress:
 
     def table(self) -> Table:
         """The table as it stands; on a small screen only the rows around the current class."""
-        rows = self._visible()
-        room = self._console.width - REST_WIDTH
-        longest = max((len(row.name) for row in rows), default=0)
-        names = min(longest, _between(NAME_WIDTHS, room - BAR_WIDTHS[0]))
-        bar = _between(BAR_WIDTHS, room - names)
         table = Table(box=None, pad_edge=False)
-        table.add_column("class", no_wrap=True, max_width=names)
+        table.add_column("class", max_width=WIDEST_NAME)  # gives way where there is little room
         table.add_column("", no_wrap=True)
         for name in ("done", "score", "nodes", "edges"):
             table.add_column(name, justify="right", no_wrap=True)
         table.add_column("state", no_wrap=True)
-        for row in rows:
-            table.add_row(
-                Text(row.name),
-                ProgressBar(total=1.0, completed=1.0 if row.done else row.share, width=bar),
-                "" if row.state == WAITING else _percent(1.0 if row.done else row.share),
-                row.score,
-                row.nodes,
-                row.edges,
-                Text(row.state, style=row.style),
-            )
-        share = self.share()
-        bar_of_all = ProgressBar(total=1.0, completed=share, width=bar)
-        table.add_row("all", bar_of_all, _percent(share), "", "", "", self._left(share))
+        share, width = self.share(), min(max(self._console.width // 5 - 10, 6), 24)
+        for row in (*self._visible(), Row("all", self._left(share), share, style="none")):
+            table.add_row(*row.cells(width))
         return table
 
     def share(self) -> float:
         """Share of the whole run that is done; it never falls."""
-        done = sum(1.0 if row.done else row.share for row in self._rows.values())
-        return done / max(len(self._rows), 1)
+        return sum(row.share for row in self._rows.values()) / max(len(self._rows), 1)
 
     def _left(self, share: float) -> str:
         """How long the rest may take, by what was done since the first search began."""
@@ -223,19 +195,11 @@ class LiveProgress:
             self._broken = True
 
 
-def _percent(share: float) -> str:
-    return f"{int(100 * share)}%"
-
-
 def _duration(seconds: float) -> str:
     """A time for people, rounded up."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _between(limits: tuple[int, int], value: int) -> int:
-    return min(max(value, limits[0]), limits[1])
 
 
 def _default_console() -> Console:

@@ -28,19 +28,15 @@ class EngineName(str, Enum):
 
 
 Engine = Annotated[
-    EngineName,
-    typer.Option(help="What runs the jobs: Ray, or plain processes of this machine."),
+    EngineName, typer.Option(help="What runs the jobs: Ray, or plain processes of this machine.")
 ]
 Jobs = Annotated[
-    int | None,
-    typer.Option(help="Jobs at a time on this machine.", show_default="one a core"),
+    int | None, typer.Option(help="Jobs at a time on this machine.", show_default="one a core")
 ]
 
 
 def sweep(
-    spec: Annotated[
-        Path, typer.Argument(metavar="SPEC.toml", help="What to do.", show_default=False)
-    ],
+    spec: Annotated[Path, typer.Argument(metavar="SPEC.toml", help="What to do.")],
     out: Annotated[
         Path | None,
         typer.Option(

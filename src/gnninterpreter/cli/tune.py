@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def tune(
-    spec: Annotated[
-        Path, typer.Argument(metavar="SPEC.toml", help="What to tune.", show_default=False)
-    ],
+    spec: Annotated[Path, typer.Argument(metavar="SPEC.toml", help="What to tune.")],
     out: Annotated[
         Path | None,
         typer.Option(

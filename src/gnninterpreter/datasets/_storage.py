@@ -28,27 +28,46 @@ def cache_folder() -> Path:
     return Path(base).expanduser() / "gnninterpreter"
 
 
-def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> None:
-    """Write tensors and a JSON header as one safetensors file, atomically."""
-    from safetensors.torch import save_file
+def root_folder(root: str | Path | None) -> Path:
+    """The folder that a user names for data, or the cache folder."""
+    return cache_folder() if root is None else Path(root).expanduser()
+
+
+def to_bytes(tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None) -> bytes:
+    """Tensors as the content of a safetensors file."""
+    from safetensors.torch import save
 
     plain = {key: value.detach().cpu().contiguous() for key, value in tensors.items()}
+    return bytes(save(plain, metadata))
+
+
+def from_bytes(content: bytes) -> dict[str, Tensor]:
+    """Read what `to_bytes` made; ValueError where it is damaged."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load
+
+    try:
+        return dict(load(content))
+    except SafetensorError as error:
+        raise ValueError(str(error)) from error
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> None:
+    """Write tensors and a JSON header as one safetensors file, atomically."""
+    metadata = {"header": json.dumps(dict(header), sort_keys=True)}
     with atomic_path(path) as temporary:
-        save_file(plain, temporary, metadata={"header": json.dumps(dict(header), sort_keys=True)})
+        temporary.write_bytes(to_bytes(tensors, metadata))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what `write_tensors` wrote."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load
-
     # Into memory: of a file that is mapped and then cut, a process dies when it looks at the rest.
     content = read_file(path)
     try:
-        tensors = load(content)
+        tensors = from_bytes(content)
         described = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
         header = json.loads(described["__metadata__"]["header"])
-    except (SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{path} is truncated or was written by something else") from error
     if not isinstance(header, dict):
         raise ValueError(f"{path} was written by something else")
@@ -62,23 +81,16 @@ def below(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 def pack_tensors(tensors: Mapping[str, Tensor]) -> Tensor:
     """Return tensors as one, compressed without loss; a tenth of the size where they repeat."""
-    from safetensors.torch import save
-
-    plain = {key: value.detach().cpu().contiguous() for key, value in tensors.items()}
-    return torch.frombuffer(bytearray(zlib.compress(save(plain), 9)), dtype=torch.uint8)
+    return torch.frombuffer(bytearray(zlib.compress(to_bytes(tensors), 9)), dtype=torch.uint8)
 
 
 def unpack_tensors(packed: Tensor) -> dict[str, Tensor]:
     """Read what `pack_tensors` made."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load
-
     reader = zlib.decompressobj()
     try:
         content = reader.decompress(packed.numpy().tobytes(), MOST_UNPACKED)
-        if not reader.eof:
-            raise ValueError("packed tensors are cut short or too large")
-        tensors: dict[str, Tensor] = load(content)
-        return tensors
-    except (zlib.error, SafetensorError) as error:
+    except zlib.error as error:
         raise ValueError(f"packed tensors are damaged ({error})") from error
+    if not reader.eof:
+        raise ValueError("packed tensors are cut short or too large")
+    return from_bytes(content)

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
 
-from gnninterpreter.datasets._storage import cache_folder, read_tensors, write_tensors
+from gnninterpreter.datasets._storage import read_tensors, root_folder, write_tensors
 from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec
@@ -52,7 +52,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
     version: ClassVar[int] = 1
     spec: ClassVar[GraphSpec]
     rule_of_thumb: ClassVar[bool] = False
-    _tensors: dict[str, Tensor] | None = None
+    _tensors: dict[str, Tensor]
 
     def __init__(
         self,
@@ -63,18 +63,12 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         progress: bool = False,
         force_reload: bool = False,
     ) -> None:
-        """Load the graphs from the cache, generating them first where they are not there."""
         self.seed = seed
         self.progress = progress
         self.metadata: dict[str, Any] = {}
-        folder = Path(root).expanduser() if root is not None else cache_folder()
-        super().__init__(str(folder), transform, log=False, force_reload=force_reload)
-        if self._tensors is None:
-            self._tensors = self._read_cache()
-        if self._tensors is None:  # only if the file vanished in between
-            raise DataError(f"the cache file {self.processed_paths[0]} disappeared; load it again")
+        super().__init__(str(root_folder(root)), transform, log=False, force_reload=force_reload)
         self._adopt(self._tensors)
-        self._tensors = None
+        del self._tensors
 
     @abstractmethod
     def generate(self) -> Iterator[Data]:
@@ -190,10 +184,12 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
     def _process(self) -> None:
         # PyG's own version trusts any file of the right name, prints, and pickles its settings
         # beside the data.
-        self._tensors = None if self.force_reload else self._read_cache()
-        if self._tensors is None:
+        known = None if self.force_reload else self._read_cache()
+        if known is None:
             self._check_writable()
             self.process()
+        else:
+            self._tensors = known
 
     def _check_writable(self) -> None:
         probe = Path(self.processed_dir) / f".{self.processed_file_names}.probe"
@@ -247,8 +243,7 @@ class DrawnDataset(ExplainableDataset):
     """A data set whose graphs are drawn one by one, each from a random stream of its own.
 
     Args:
-        root: Folder for the cache.
-        transform: Applied to each graph when it is read.
+        *args: ``root`` and ``transform``, as for `ExplainableDataset`.
         num_graphs: How many graphs to draw; ``default_graphs`` of the data set when omitted.
         **options: ``seed``, ``progress`` and ``force_reload``.
     """
@@ -256,21 +251,13 @@ class DrawnDataset(ExplainableDataset):
     default_graphs: ClassVar[int]
     fewest_graphs: ClassVar[int] = 1
 
-    def __init__(
-        self,
-        root: str | Path | None = None,
-        transform: Callable[[Data], Data] | None = None,
-        *,
-        num_graphs: int | None = None,
-        **options: Any,
-    ) -> None:
-        """Load the graphs, generating them first where they are not cached."""
+    def __init__(self, *args: Any, num_graphs: int | None = None, **options: Any) -> None:
         self.num_graphs = self.default_graphs if num_graphs is None else num_graphs
         if self.num_graphs < self.fewest_graphs:
             raise DataError(
                 f"num_graphs must be at least {self.fewest_graphs} (got {self.num_graphs})"
             )
-        super().__init__(root, transform, **options)
+        super().__init__(*args, **options)
 
     @abstractmethod
     def draw(self, index: int, rng: np.random.Generator) -> Data:
@@ -298,17 +285,10 @@ def undirected_graph(
     x: Tensor | None = None,
     edge_attr: Tensor | None = None,
 ) -> Data:
-    """Return a graph that holds both directions of each edge.
+    """Return a graph with each edge as given, and then each reversed.
 
-    Args:
-        num_nodes: Number of nodes.
-        edges: Pairs of nodes, each edge once, shape [m, 2].
-        label: The class, or a row of labels or values.
-        x: Node features, shape [num_nodes, d]; one column of ones when omitted.
-        edge_attr: Edge features in the order of ``edges``, shape [m, d].
-
-    Returns:
-        A graph whose ``edge_index``, of shape [2, 2m], has each edge as given, then each reversed.
+    ``label`` is the class, or a row of labels or values; ``x`` is one column of ones when omitted,
+    and ``edge_attr`` is in the order of ``edges``.
     """
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
     forth = torch.from_numpy(np.ascontiguousarray(pairs.T))

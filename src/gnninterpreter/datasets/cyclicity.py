@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
-import networkx as nx
 import numpy as np
 import torch
 from torch_geometric.data import Data
@@ -72,39 +69,58 @@ class Cyclicity(RomeDataset):
 def _leave_one_cycle(base: BaseGraph, rng: np.random.Generator) -> tuple[list[Edge], list[Edge]]:
     """Remove a random edge of a random fundamental cycle until one is left.
 
-    Returns:
-        The edges that remain, and those of them that form the cycle, none in a forest.
+    Also says which of the edges that remain form the cycle, none in a forest.
     """
-    graph = nx.Graph()
-    graph.add_nodes_from(range(base.num_nodes))
-    graph.add_edges_from(base.edges)
-    tree = _spanning_forest(graph, int(rng.integers(base.num_nodes)))
-    chords = [edge for edge in base.edges if not tree.has_edge(*edge)]
+    tree = _spanning_forest(base, int(rng.integers(base.num_nodes)))
+    chords = [(i, j) for i, j in base.edges if j not in tree[i]]
     while len(chords) > 1:
         chord = chords.pop(int(rng.integers(len(chords))))
         cycle = [chord, *_path(tree, *chord)]
-        removed = cycle[int(rng.integers(len(cycle)))]
+        i, j = removed = cycle[int(rng.integers(len(cycle)))]
         if removed != chord:  # the chord takes its place in the forest
-            tree.remove_edge(*removed)
-            tree.add_edge(*chord)
-    edges = sorted([*(_ordered(*edge) for edge in tree.edges), *chords])
+            tree[i].remove(j)
+            tree[j].remove(i)
+            _join(tree, *chord)
+    edges = sorted([*((i, j) for i in range(base.num_nodes) for j in tree[i] if i < j), *chords])
     return edges, [chord for last in chords for chord in (last, *_path(tree, *last))]
 
 
-def _spanning_forest(graph: nx.Graph, root: int) -> nx.Graph:
-    """Return a breadth-first forest, starting at ``root``."""
-    forest = nx.Graph()
-    for start in (root, *graph):
-        if start not in forest:
-            forest.add_node(start)
-            forest.add_edges_from(nx.bfs_edges(graph, start))
+def _spanning_forest(base: BaseGraph, root: int) -> list[set[int]]:
+    """Return the neighbours of each node in a breadth-first forest, starting at ``root``."""
+    near: list[list[int]] = [[] for _ in range(base.num_nodes)]
+    for i, j in base.edges:
+        near[i].append(j)
+        near[j].append(i)
+    forest: list[set[int]] = [set() for _ in near]
+    seen: set[int] = set()
+    for start in (root, *range(base.num_nodes)):
+        waiting = [] if start in seen else [start]
+        seen.add(start)
+        for node in waiting:  # grows as it is walked through
+            for other in near[node]:
+                if other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+                    _join(forest, node, other)
     return forest
 
 
-def _path(tree: nx.Graph, start: int, end: int) -> list[Edge]:
+def _join(forest: list[set[int]], i: int, j: int) -> None:
+    forest[i].add(j)
+    forest[j].add(i)
+
+
+def _path(tree: list[set[int]], start: int, end: int) -> list[Edge]:
     """Return the edges of the path between two nodes of a tree, from the end on."""
-    return [_ordered(*edge) for edge in pairwise(nx.shortest_path(tree, end, start))]
-
-
-def _ordered(i: int, j: int) -> Edge:
-    return (min(i, j), max(i, j))
+    before, waiting = {start: start}, [start]
+    while end not in before:
+        node = waiting.pop()
+        for other in tree[node]:
+            if other not in before:
+                before[other] = node
+                waiting.append(other)
+    path = []
+    while end != start:
+        path.append((min(end, before[end]), max(end, before[end])))
+        end = before[end]
+    return path

@@ -41,8 +41,7 @@ class FamilyMatch:
 def nearest_family(graph: Data) -> FamilyMatch:
     """Find the family whose largest member in a graph leaves the smallest share of edges over.
 
-    Args:
-        graph: An undirected graph; directions, loops and repeated edges do not matter.
+    Directions, loops and repeated edges do not matter.
     """
     neighbors = adjacency(graph)
     edges = sum(len(others) for others in neighbors.values()) // 2

@@ -6,8 +6,7 @@ they name, with sizes and weights that give the published means (28.46 nodes, 30
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,8 +28,7 @@ class IsAcyclic(DrawnDataset):
     may have learned "has a leaf" instead of "has no cycle". ``hard=True`` takes it away.
 
     Args:
-        root: Folder for the cache.
-        transform: Applied to each graph when it is read.
+        *args: ``root`` and ``transform``, as for `ExplainableDataset`.
         hard: Hang a random tree on half of the cyclic graphs.
         **options: ``seed``, ``num_graphs`` (half of them cyclic), ``progress``, ``force_reload``.
     """
@@ -40,17 +38,9 @@ class IsAcyclic(DrawnDataset):
     default_graphs = 2000
     fewest_graphs = 2
 
-    def __init__(
-        self,
-        root: str | Path | None = None,
-        transform: Callable[[Data], Data] | None = None,
-        *,
-        hard: bool = False,
-        **options: Any,
-    ) -> None:
-        """Load the graphs, generating them first where they are not cached."""
+    def __init__(self, *args: Any, hard: bool = False, **options: Any) -> None:
         self.hard = hard
-        super().__init__(root, transform, **options)
+        super().__init__(*args, **options)
 
     def parameters(self) -> Mapping[str, Any]:
         """Return the number of graphs and whether the shortcut is blocked."""

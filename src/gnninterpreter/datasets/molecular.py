@@ -1,16 +1,25 @@
-"""What data sets of molecules share: splits that keep structures or scaffolds together."""
+"""What data sets of molecules share: TU files, and splits that keep structures together."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
-from gnninterpreter.datasets.base import ExplainableDataset
+from gnninterpreter.datasets.base import ExplainableDataset, undirected_graph
 from gnninterpreter.datasets.splits import Split, grouped_split
 from gnninterpreter.errors import DataError
+from gnninterpreter.spec import GraphSpec
 
 BONDS = ("single", "double", "triple")
 """Bonds of a Kekule structure, in which the valence of an atom is the sum of its bonds."""
+
+TU_PARTS = ("A", "graph_indicator", "graph_labels", "node_labels", "edge_labels")
+"""What the names of a data set's files end in, in the TU collection."""
 
 ROUNDS = 16
 MIX = (-7046029254386353131, 1609587929392839161)
@@ -49,21 +58,38 @@ class MolecularDataset(ExplainableDataset):
         )
 
 
+def tu_graphs(tables: Sequence[np.ndarray[Any, Any]], spec: GraphSpec) -> Iterator[Data]:
+    """Yield molecules of the TU collection, of tables in the order of `TU_PARTS`.
+
+    Bonds are left out where the spec has none.
+    """
+    ends, owner, labels, atoms, bonds = tables
+    # Nodes are listed graph by graph, from 1 on; the files hold both directions of each bond.
+    starts = np.searchsorted(owner[:, 0], np.arange(1, len(labels) + 2))
+    forth = ends[:, 0] < ends[:, 1]
+    ends, bonds = ends[forth] - 1, bonds[forth, 0]
+    graph = owner[ends[:, 0], 0]
+    order = np.argsort(graph, kind="stable")
+    ends, bonds = ends[order], bonds[order]
+    cuts = np.searchsorted(graph[order], np.arange(1, len(labels) + 2))
+    for index, label in enumerate(labels[:, 0].tolist()):
+        nodes, mine = slice(*starts[index : index + 2]), slice(*cuts[index : index + 2])
+        yield undirected_graph(
+            nodes.stop - nodes.start,
+            ends[mine] - nodes.start,
+            label,
+            x=torch.eye(spec.node_width)[atoms[nodes, 0]],
+            edge_attr=torch.eye(spec.edge_width)[bonds[mine]] if spec.edges else None,
+        )
+
+
 def structure_keys(
     kinds: Tensor, edges: Tensor, bonds: Tensor, graph: Tensor, *, scaffold: bool = False
 ) -> Tensor:
-    """Keys of graphs that no renumbering changes, by Weisfeiler and Leman's refinement.
+    """Keys of graphs that no renumbering changes, by Weisfeiler and Leman's refinement, [graphs].
 
-    Args:
-        kinds: Kind of each atom, [nodes].
-        edges: Bonds in both directions, [2, edges].
-        bonds: Kind of each, [edges].
-        graph: Graph of each atom, [nodes].
-        scaffold: Whether to look at rings and the chains between them only.
-
-    Returns:
-        Keys, [graphs]. Two different structures have the same key where refinement cannot tell
-        them apart, which only puts them into one group.
+    ``kinds`` and ``graph`` are of atoms, ``bonds`` of edges, which are listed both ways. Two
+    structures that refinement cannot tell apart have one key, which only puts them into one group.
     """
     inside = torch.ones_like(kinds, dtype=torch.bool)
     while scaffold:

@@ -47,12 +47,7 @@ def _spec(atoms: tuple[str, ...], names: tuple[str, ...], task: str = "") -> Gra
 
 
 class _Table(MolecularDataset):
-    """A table with a column of SMILES and one or more of labels.
-
-    Attributes:
-        source: The file.
-        columns: Names of the columns with labels.
-    """
+    """A table, in the file ``source``, of SMILES and of labels in ``columns``."""
 
     source: ClassVar[PublishedFile]
     columns: ClassVar[tuple[str, ...]]

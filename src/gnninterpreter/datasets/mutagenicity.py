@@ -12,17 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.datasets.base import undirected_graph
-from gnninterpreter.datasets.molecular import BONDS, MolecularDataset
+from gnninterpreter.datasets.molecular import BONDS, TU_PARTS, MolecularDataset, tu_graphs
 from gnninterpreter.datasets.published import PublishedFile
 from gnninterpreter.datasets.toxicophores import toxicophores_in
 from gnninterpreter.spec import Categorical, GraphSpec
 
 ATOMS = ("C", "O", "Cl", "H", "N", "F", "Br", "S", "P", "I", "Na", "K", "Li", "Ca")
-_PARTS = ("A", "graph_indicator", "graph_labels", "node_labels", "edge_labels")
 
 
 class Mutagenicity(MolecularDataset):
@@ -39,7 +36,7 @@ class Mutagenicity(MolecularDataset):
         ("mutagenicity-tu.tgz", "Mutagenicity.zip"),
         "https://www.chrsmrrs.com/graphkerneldatasets/Mutagenicity.zip",
         "c2c3de64668c389f3f2c6177a59c6f2820e1f6134dae776c95a50c0e939e8811",
-        tuple(f"Mutagenicity_{part}.txt" for part in _PARTS),
+        tuple(f"Mutagenicity_{part}.txt" for part in TU_PARTS),
     )
 
     def parameters(self) -> Mapping[str, Any]:
@@ -48,27 +45,12 @@ class Mutagenicity(MolecularDataset):
 
     def generate(self) -> Iterator[Data]:
         """Yield the molecules in their published order."""
-        files = self.source.read(Path(self.root))
-        ends, owner, labels, atoms, bonds = (
-            np.loadtxt(io.BytesIO(file), dtype=np.int64, delimiter=",", ndmin=2) for file in files
-        )
-        ends -= 1
-        # Nodes are listed graph by graph; the files hold both directions of each bond.
-        starts = np.searchsorted(owner[:, 0], np.arange(1, len(labels) + 2))
-        forth = ends[:, 0] < ends[:, 1]
-        ends, bonds = ends[forth], bonds[forth, 0]
-        order = np.argsort(ends[:, 0], kind="stable")
-        ends, bonds = ends[order], bonds[order]
-        cuts = np.searchsorted(ends[:, 0], starts)
-        for index, label in enumerate(labels[:, 0].tolist()):
-            nodes, mine = slice(*starts[index : index + 2]), slice(*cuts[index : index + 2])
-            yield undirected_graph(
-                nodes.stop - nodes.start,
-                ends[mine] - nodes.start,
-                label,
-                x=torch.eye(len(ATOMS))[atoms[nodes, 0]],
-                edge_attr=torch.eye(len(BONDS))[bonds[mine]],
-            )
+        files = [io.BytesIO(file) for file in self.source.read(Path(self.root))]
+        tables = [np.loadtxt(file, dtype=np.int64, delimiter=",", ndmin=2) for file in files]
+        # In the order of their atoms, in which models were trained on them.
+        order = np.argsort(tables[0][:, 0], kind="stable")
+        tables[0], tables[4] = tables[0][order], tables[4][order]
+        yield from tu_graphs(tables, self.spec)
 
     @staticmethod
     def oracle(graph: Data) -> int:

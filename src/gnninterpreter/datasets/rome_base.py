@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from torch_geometric.data import Data
 
-from gnninterpreter.datasets._storage import cache_folder
+from gnninterpreter.datasets._storage import root_folder
 from gnninterpreter.datasets.base import ExplainableDataset
 from gnninterpreter.datasets.published import MissingFileError
 from gnninterpreter.datasets.rome import (
@@ -20,8 +20,8 @@ from gnninterpreter.datasets.rome import (
     BaseGraph,
     find_archive,
     read_archive,
+    synthetic_graph,
 )
-from gnninterpreter.datasets.rome_like import synthetic_graph
 from gnninterpreter.errors import DataError
 
 BASES = ("auto", "rome", "synthetic")
@@ -35,13 +35,11 @@ class RomeDataset(ExplainableDataset):
     Args:
         root: Folder for the cache, also looked in for the Rome archive.
         transform: Applied to each graph when it is read.
-        seed: The same seed gives the same graphs.
         base: ``"rome"``, ``"synthetic"`` (graphs with Rome's sizes and densities), or ``"auto"``:
             Rome where it can be had, synthetic otherwise. What was used is logged in one line and
             kept in ``metadata["base"]``.
         num_graphs: How many base graphs to use, drawn at random; all 11,534 when omitted.
-        force_reload: Generate anew even where a cache file exists.
-        progress: Whether to show a progress bar while generating.
+        **options: ``seed``, ``progress`` and ``force_reload``.
     """
 
     def __init__(
@@ -49,25 +47,22 @@ class RomeDataset(ExplainableDataset):
         root: str | Path | None = None,
         transform: Callable[[Data], Data] | None = None,
         *,
-        seed: int = 0,
         base: str = "auto",
         num_graphs: int | None = None,
-        progress: bool = False,
-        force_reload: bool = False,
+        **options: Any,
     ) -> None:
-        """Load the graphs, generating them first where they are not cached."""
         if base not in BASES:
             raise DataError(f"base must be one of {', '.join(BASES)} (got {base!r})")
         if num_graphs is not None and not 1 <= num_graphs <= NUM_GRAPHS:
             raise DataError(f"num_graphs must lie between 1 and {NUM_GRAPHS} (got {num_graphs})")
-        self.seed = seed
+        self.seed = options.get("seed", 0)
         self.num_graphs = NUM_GRAPHS if num_graphs is None else num_graphs
-        self.root = str(Path(root).expanduser() if root is not None else cache_folder())
+        self.root = str(root_folder(root))
         self.base = "rome" if base == "auto" else base
         self._archive: Path | None = None
-        if base == "auto" and (force_reload or self._read_cache() is None):
+        if base == "auto" and (options.get("force_reload") or self._read_cache() is None):
             self._choose_base()
-        super().__init__(root, transform, seed=seed, progress=progress, force_reload=force_reload)
+        super().__init__(root, transform, **options)
 
     @abstractmethod
     def decorate(self, base: BaseGraph, rng: np.random.Generator) -> Data:

@@ -21,7 +21,6 @@ class Split:
     test: Tensor
 
     def __post_init__(self) -> None:
-        """Check that there is something in each part."""
         sizes = [len(self.train), len(self.validation), len(self.test)]
         if min(sizes) == 0:
             raise DataError(
@@ -53,15 +52,10 @@ def stratified_split(labels: Tensor, seed: int = 0, shares: tuple[float, float] 
     return Split(*(torch.cat(part).sort().values for part in parts))
 
 
-def grouped_split(groups: Tensor, seed: int = 0, shares: tuple[float, float] = SHARES) -> Split:
-    """Split graphs so that no group lies in two parts.
+def grouped_split(groups: Tensor, seed: int = 0) -> Split:
+    """Split graphs so that no group lies in two parts, which reach their shares to within a group.
 
     Groups larger than half of the test part are trained on; the others are dealt at random.
-
-    Args:
-        groups: Group of each graph, shape [graphs].
-        seed: The same seed gives the same split.
-        shares: Shares of the validation and the test part, which they reach to within a group.
 
     Raises:
         DataError: If a part would be empty.
@@ -69,10 +63,10 @@ def grouped_split(groups: Tensor, seed: int = 0, shares: tuple[float, float] = S
     generator = torch.Generator().manual_seed(seed)
     _, group, sizes = torch.unique(groups, return_inverse=True, return_counts=True)
     order = torch.randperm(len(sizes), generator=generator)
-    order = order[(sizes[order] <= 0.5 * shares[1] * len(groups)).long().argsort(stable=True)]
+    order = order[(sizes[order] <= 0.5 * SHARES[1] * len(groups)).long().argsort(stable=True)]
     before = sizes[order].cumsum(0) - sizes[order]
     # Each group goes where its first graph would lie.
-    bounds = torch.tensor([1 - sum(shares), 1 - shares[1]]) * len(groups)
+    bounds = torch.tensor([1 - sum(SHARES), 1 - SHARES[1]]) * len(groups)
     part = torch.empty_like(order)
     part[order] = torch.bucketize(before.float(), bounds, right=True)
     return Split(*((part[group] == place).nonzero().flatten() for place in range(3)))

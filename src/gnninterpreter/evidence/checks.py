@@ -35,7 +35,7 @@ from gnninterpreter.evidence.thresholds import (
     RANDOM_SHARE,
     SHORTCUT_PERCENTILE,
 )
-from gnninterpreter.graphs import node_rows, random_graphs
+from gnninterpreter.graphs import dense_graphs, node_rows, random_graphs
 from gnninterpreter.isomorphism import same_graph
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec.data import node_count
@@ -53,8 +53,21 @@ def typical(case: Case) -> Check:
     members = case.target.members
     sentence = f"{percentile:.0f}% of the real graphs {members} are stranger than the graph"
     if not passed:
-        sentence = f"untypical: only {sentence}"
+        sentence = f"untypical: {_hardly_seen(case) or f'only {sentence}'}"
     return Check("typical", passed, sentence, percentile, OUTLYING_PERCENTILE)
+
+
+def _hardly_seen(case: Case) -> str:
+    """What to say of kinds of the graph that hardly any real graph holds; empty without any."""
+    known = None if case.profile is None else case.profile.typicality
+    if known is None or not case.explanation.num_edges:
+        return ""
+    graph = dense_graphs([case.explanation.best.cpu()], case.explanation.spec)
+    words = [
+        f"only {held:,} of {every:,} real graphs {case.target.members} hold {kind}"
+        for kind, (held, every) in known.to("cpu").bank.rare_kinds(graph).items()
+    ]
+    return ", ".join(words)
 
 
 def familiar(case: Case) -> Check:

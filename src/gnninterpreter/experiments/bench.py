@@ -27,13 +27,10 @@ Row = TypeVar("Row")
 class Bench(Generic[Row]):
     """What is measured, and how its rows lie in files.
 
-    Args:
-        kind: Its name, which is also that of its package.
-        row: A dataclass; what was asked for is part of it.
-        function: Name of the function in the module ``compute`` that measures one configuration and
-            returns the fields of a row under ``"row"``, and what else is to be stored.
-        schema: Version of the files.
-        costs: Seconds that a method is expected to take, where it is much more than others.
+    The kind is also the name of its package. A row is a dataclass; what was asked for is part of
+    it. The function, in the module ``compute``, measures one configuration and returns the fields
+    of a row under ``"row"``, and what else is to be stored. Costs are the seconds that a method is
+    expected to take, where it is much more than others.
     """
 
     kind: str
@@ -50,22 +47,13 @@ class Bench(Generic[Row]):
         tell: Callable[[Row], None] | None = None,
         prepare: Callable[[str], Any] | None = None,
     ) -> tuple[list[Row], list[dict[str, Any]]]:
-        """Measure what is not stored yet, and write down all that was asked for.
+        """Measure what is not stored yet; give all rows asked for, and what was stored with each.
 
-        Args:
-            configs: What to measure: dataclasses, whose fields are the function's arguments.
-            out: JSON file of the rows, written anew after every row. Every row ever measured is
-                stored in the folder ``cache`` beside it, under everything it depends on.
-            jobs: How many at a time, each in a process of its own with one thread.
-            tell: Called with each new row.
-            prepare: Called once with the name of each model, before several processes want it.
-
-        Returns:
-            The rows, and all that was stored with each.
-
-        Raises:
-            CheckpointError: If the file exists and is not one of these.
-            OutputError: If it cannot be written.
+        Configs are dataclasses, whose fields are the function's arguments. The JSON file ``out`` is
+        written anew after every row, which ``tell`` is called with; a foreign file is not
+        overwritten. Every row ever measured is stored in the folder ``cache`` beside it, under
+        everything it depends on. ``prepare`` is called once with the name of each model, before
+        several processes want it.
         """
         if out.exists():
             self.read(out)  # A foreign file is not overwritten.

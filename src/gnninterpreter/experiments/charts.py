@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from gnninterpreter.errors import MissingExtraError
+from gnninterpreter.errors import needs
 from gnninterpreter.files import atomic_path
 from gnninterpreter.spec import PALETTE
 
@@ -34,10 +34,8 @@ def new_figure(
     width: float, height: float, layout: Literal["constrained"] | None = "constrained"
 ) -> Figure:
     """A figure of a size in inches that no window shows."""
-    try:
+    with needs("matplotlib", "experiments", "drawing"):
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError("drawing", "matplotlib", "experiments") from error
     return Figure(figsize=(width, height), layout=layout)
 
 

@@ -28,11 +28,8 @@ PACKAGE = "gnninterpreter.experiments"
 class Computation:
     """A call of a function of `gnninterpreter.experiments`, whose value is plain JSON.
 
-    Args:
-        module: The function's module, its name beginning below `gnninterpreter.experiments`.
-        function: The function's name.
-        arguments: Names and plain values, in the order of the names.
-        cost: Seconds it is expected to take on one core; only the order of work depends on it.
+    The module's name begins below `gnninterpreter.experiments`; arguments are in the order of their
+    names. Only the order of work depends on the cost, the seconds expected on one core.
     """
 
     module: str
@@ -67,10 +64,8 @@ class Computation:
 class Store:
     """Values of computations, one JSON file each.
 
-    Args:
-        folder: Where they lie.
-        any_version: Whether values count that were computed with other versions of Python, torch
-            and the like than are installed here.
+    With ``any_version`` values count that were computed with other versions of Python, torch and
+    the like than are installed here.
     """
 
     folder: Path

@@ -28,17 +28,10 @@ SEPARATOR = "@"
 
 @dataclass
 class Subject:
-    """A model beside the graphs it was trained on.
+    """A model beside the graphs it was trained on, which are loaded when they are asked for.
 
-    Args:
-        name: What it is called here.
-        model: What `explain` takes.
-        options: What it takes besides.
-        classifier: The model, connected.
-        statistics: What its classes look like to it.
-        load_graphs: Gives its labelled real graphs, when they are asked for.
-        oracle: The rule of the data set, where there is one.
-        molecules: Whether graphs are molecules with MUTAG's atoms.
+    Model and options are what `explain` takes; the oracle is the rule of the data set; molecules
+    have MUTAG's atoms.
     """
 
     name: str
@@ -91,13 +84,8 @@ def names_of(models: str) -> list[str]:
 def subject(name: str) -> Subject:
     """The model of a name with its graphs; kept in memory for the process.
 
-    Args:
-        name: A bundled model, one of the zoo, a file of `Bundle.save`, or
-            ``package.module:model@package.module:graphs``.
-
-    Raises:
-        DataError: If a model of one's own comes without graphs.
-        ModelError: If there is nothing of that name.
+    A name is that of a bundled model, one of the zoo, a file of `Bundle.save`, or
+    ``package.module:model@package.module:graphs``.
     """
     from gnninterpreter.experiments.zoo import SPECS, ZOO, trained
     from gnninterpreter.experiments.zoo.graphs import draw

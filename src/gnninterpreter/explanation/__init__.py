@@ -1,8 +1,7 @@
 """What comes out: explanations, sets of them, and how they are stored."""
 
-from gnninterpreter.explanation.explainer import Explainer
 from gnninterpreter.explanation.explanation import Curve, Explanation, Mode, Probability, Restart
-from gnninterpreter.explanation.explanation_set import ExplanationSet
+from gnninterpreter.explanation.explanation_set import Explainer, ExplanationSet
 from gnninterpreter.explanation.sampler import DrawnSampler, LatentSampler, Sampler
 from gnninterpreter.explanation.storage import load_run, save_run
 from gnninterpreter.explanation.variation import Variation

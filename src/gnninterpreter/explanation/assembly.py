@@ -22,6 +22,7 @@ from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.models.statistics import ClassStatistics, Profile
 from gnninterpreter.objective import Aim, Proposals, violation
 from gnninterpreter.search import History, SearchResult
+from gnninterpreter.search.real import ENOUGH
 from gnninterpreter.typicality import FEWEST_GRAPHS
 
 SAMPLES = 1000
@@ -115,6 +116,8 @@ def explanation_of(
         sampled_outputs=_spreads(drawn),
     )
     explanation.notes.extend(_notes(explanation, profile))
+    if result.population is not None and len(result.population) < ENOUGH:
+        explanation.notes.append(_few(len(result.population)))
     evidence = evidence_of(
         explanation,
         classifier,
@@ -189,6 +192,12 @@ def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
             f"{usual:.0f} on average: a higher max_nodes may reach {target.noun}"
         )
     return notes
+
+
+def _few(count: int) -> str:
+    """Say that samples repeat."""
+    found = "one graph is" if count == 1 else f"{count} different graphs that were found are"
+    return f"only {found} certain and typical, so that more samples repeat"
 
 
 def _curves(history: History) -> list[Curve]:

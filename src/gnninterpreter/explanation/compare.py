@@ -172,39 +172,25 @@ def _class(
     one, other = (run.explanations.get(name) for run in runs)
     if one is None or other is None:
         return ClassComparison(name, (one, other))
-    crossed: list[float | None] = []
-    agreed: list[float | None] = []
-    for mine, classifier in ((one, asked[1]), (other, asked[0])):
-        if classifier is None or mine.target.kind == "value":
-            crossed.append(None)
-            agreed.append(None)
-            continue
-        given, said = _answers(classifier, [mine.best, *mine.sample(SAMPLES)], mine)
-        crossed.append(given)
-        agreed.append(said)
-    cores = one.core, other.core
+    crossed, agreed = zip(_answers(asked[1], one), _answers(asked[0], other), strict=True)
     same_core = None
-    if cores[0] is not None and cores[1] is not None:
-        same_core = same_graph(cores[0].graph, cores[1].graph, one.spec)
-    return ClassComparison(
-        name,
-        (one, other),
-        same_graph(one.best, other.best, one.spec),
-        same_core,
-        (crossed[0], crossed[1]),
-        (agreed[0], agreed[1]),
-    )
+    if one.core is not None and other.core is not None:
+        same_core = same_graph(one.core.graph, other.core.graph, one.spec)
+    same = same_graph(one.best, other.best, one.spec)
+    return ClassComparison(name, (one, other), same, same_core, crossed, agreed)
 
 
 def _answers(
-    classifier: GraphClassifier, graphs: list[Data], mine: Explanation
+    classifier: GraphClassifier | None, mine: Explanation
 ) -> tuple[float | None, float | None]:
-    """What a model gives the first graph, and the share of the others it gives to the class."""
-    place = classifier.spec.class_index(mine.name)
-    drawn = [graph for graph in graphs[1:] if graph.num_edges]
-    if not graphs[0].num_edges or not drawn:
+    """What a model gives the prototype, and the share of samples that it gives to the class."""
+    if classifier is None or mine.target.kind == "value":
         return None, None
-    scores = classifier.score_data([graphs[0], *drawn]).probabilities
+    place = classifier.spec.class_index(mine.name)
+    drawn = [graph for graph in mine.sample(SAMPLES) if graph.num_edges]
+    if not mine.best.num_edges or not drawn:
+        return None, None
+    scores = classifier.score_data([mine.best, *drawn]).probabilities
     rest = scores[1:]
     top = rest.argmax(dim=1) == place if classifier.task.exclusive else rest[:, place] >= 0.5
     return float(scores[0, place]), float(top.double().mean())

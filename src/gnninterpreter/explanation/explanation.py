@@ -388,8 +388,7 @@ class Explanation(ByValue):
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        card: str = view("card")(self)
-        return card
+        return str(view("card")(self))
 
     def figures(self) -> dict[str, Any]:
         """The first figures as a row of a table; None for what is not known."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch import nn
 from torch_geometric.data import Data
 
 from gnninterpreter.arguments import device_of, path_of, whole_number
-from gnninterpreter.errors import MissingExtraError, SpecError, TargetError
+from gnninterpreter.errors import SpecError, TargetError, needs
 from gnninterpreter.evidence.patterns import (
     Fidelity,
     GraphExplanation,
@@ -198,10 +198,8 @@ class ExplanationSet(Mapping[str, Explanation]):
         Raises:
             MissingExtraError: If pandas is not installed.
         """
-        try:
+        with needs("pandas", "report", "to_pandas"):
             import pandas
-        except ImportError as error:
-            raise MissingExtraError("to_pandas", "pandas", "report") from error
         rows = [{"class": one.name, **one.figures()} for one in self.values()]
         return pandas.DataFrame(rows).set_index("class")
 
@@ -245,12 +243,31 @@ class ExplanationSet(Mapping[str, Explanation]):
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        cards: str = view("cards")(self)
-        return cards
+        return str(view("cards")(self))
 
     def __repr__(self) -> str:
         rows = "\n".join(f"  {explanation!r}" for explanation in self.values())
         return f"ExplanationSet of {self.model_name}:\n{rows}"
+
+
+class Explainer(Protocol):
+    """Anything that is called like `gnninterpreter.explain` and returns what it returns.
+
+    That function is one; `gnninterpreter.baselines.XGNN` and ``Random`` are others.
+    """
+
+    def __call__(
+        self,
+        model: Any,
+        dataset: Any = None,
+        *,
+        spec: GraphSpec | None = None,
+        targets: Sequence[str | int] | str | int | None = None,
+        seed: int = 0,
+        class_statistics: ClassStatistics | None = None,
+    ) -> ExplanationSet:
+        """Explain the targets of a model, all of them when none are named."""
+        ...
 
 
 def _two_sides(classifier: GraphClassifier, graphs: Sequence[Data], asked: Any) -> GraphClassifier:

@@ -53,6 +53,16 @@ def _block(block: Any) -> str:
     return "constant" if block.constant else f"{block.dim} numbers"
 
 
+def versions() -> dict[str, str]:
+    """What a run was made with, for its metadata."""
+    return {
+        "gnninterpreter": __version__,
+        "torch": torch.__version__,
+        "torch_geometric": torch_geometric.__version__,
+        "python": platform.python_version(),
+    }
+
+
 def metadata_of(
     recipes: Sequence[Recipe],
     seed: int,
@@ -61,17 +71,13 @@ def metadata_of(
     classifier: GraphClassifier,
 ) -> dict[str, Any]:
     """Versions and settings that a run keeps, so that it can be repeated."""
+    told = [recipe.to_json() for recipe in recipes]
     return {
-        "versions": {
-            "gnninterpreter": __version__,
-            "torch": torch.__version__,
-            "torch_geometric": torch_geometric.__version__,
-            "python": platform.python_version(),
-        },
+        "versions": versions(),
         "seed": seed,
         "restarts": restarts,
         "recipe": recipes[0].name,
-        "recipes": _distinct([recipe.to_json() for recipe in recipes]),
+        "recipes": [one for i, one in enumerate(told) if one not in told[:i]],
         "task": str(classifier.task),
         "device": str(classifier.device),
         "probe": {
@@ -80,7 +86,3 @@ def metadata_of(
             "reason": report.reason,
         },
     }
-
-
-def _distinct(values: list[Any]) -> list[Any]:
-    return [value for i, value in enumerate(values) if value not in values[:i]]

@@ -32,17 +32,12 @@ ASKED, NODES = 8, 6
 
 
 class Unfinished:
-    """The finished classes of a run under way, in its folder.
+    """The finished classes of a run under way, out of ``names``, kept under a `content_key`.
 
-    Args:
-        folder: The run folder; nothing is made there before a class is finished.
-        key: What the run depends on, as `content_key` tells it.
-        run: The run without explanations.
-        names: Everything that it is to explain.
+    Nothing is made in the folder before a class is finished.
     """
 
     def __init__(self, folder: Path, key: str, run: ExplanationSet, names: Sequence[str]) -> None:
-        """Look at nothing yet."""
         self.folder, self._names = folder, list(names)
         self._place = folder / f"{UNFINISHED}{key[:16]}"
         self._run = replace(run, metadata={**run.metadata, "targets": self._names})
@@ -68,11 +63,8 @@ class Unfinished:
     def said(self) -> str:
         """What is kept, in a sentence; nothing where nothing is."""
         count = sum((self._piece(name) / "run.json").exists() for name in self._names)
-        return (
-            ""
-            if not count
-            else f"{count} of {len(self._names)} are finished and kept in {self.folder}"
-        )
+        said = f"{count} of {len(self._names)} are finished and kept in {self.folder}"
+        return said if count else ""
 
     def _piece(self, name: str) -> Path:
         return self._place / str(self._names.index(name))
@@ -86,11 +78,7 @@ def content_key(
 ) -> str:
     """One word for everything that a run depends on.
 
-    Args:
-        models: By their weights, and by what they say of a few graphs: their code may change too.
-        graphs: The data, by its numbers.
-        tensors: What else is known in tensors.
-        settings: Plain JSON values.
+    Models count by their weights, and by what they say of a few graphs: their code may change too.
     """
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=repr).encode())
 

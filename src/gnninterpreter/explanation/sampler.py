@@ -71,7 +71,6 @@ class LatentSampler(ByValue):
     kind: ClassVar[str] = "latents"
 
     def __post_init__(self) -> None:
-        """Check the weights."""
         weights = self.weights
         if len(weights) != self.distribution.restarts:
             raise SpecError(

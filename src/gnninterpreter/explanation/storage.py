@@ -21,7 +21,7 @@ from typing import Any
 from torch import Tensor
 
 from gnninterpreter import schema
-from gnninterpreter.datasets._storage import below
+from gnninterpreter.datasets._storage import below, from_bytes, to_bytes
 from gnninterpreter.errors import CheckpointError, OutputError
 from gnninterpreter.evidence import Check, Evidence
 from gnninterpreter.evidence.patterns import core_check, exemplar_check
@@ -149,8 +149,6 @@ def save_run(
             where neither its data nor its checkpoint is at hand; those that `result` carries when
             omitted.
     """
-    from safetensors.torch import save
-
     check_folder(folder, overwrite)
     statistics = statistics or result.statistics
     tensors: dict[str, Tensor] = {}
@@ -158,7 +156,7 @@ def save_run(
         tensors |= {STATISTICS + name: part for name, part in statistics.tensors().items()}
     for i, explanation in enumerate(result.values()):
         tensors |= {f"{i}.{name}": part for name, part in explanation.sampler.tensors().items()}
-    content = save(tensors)
+    content = to_bytes(tensors)
     digest = hashlib.sha256(content).hexdigest()
     index = {
         "schema": SCHEMA,
@@ -250,9 +248,6 @@ def _joined(pieces: Sequence[ExplanationSet]) -> ExplanationSet:
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The index of a run and the tensors that belong to it, both in memory."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load
-
     digest = None
     while True:
         index = _read_index(folder)
@@ -261,7 +256,7 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
             content = read_file(folder / _tensors_name(digest))
             if hashlib.sha256(content).hexdigest() != digest:
                 raise ValueError("its tensors are not those that were written")
-            return index, load(content)
+            return index, from_bytes(content)
         except FileNotFoundError as error:
             # Replaced by another run between the two readings.
             if known == digest:
@@ -269,7 +264,7 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
                     f"the run in {folder} cannot be read: {_tensors_name(digest)} is missing; "
                     "make it again"
                 ) from error
-        except (OSError, ValueError, SafetensorError) as error:
+        except (OSError, ValueError) as error:
             raise CheckpointError(
                 f"the run in {folder} cannot be read: {error}; make it again"
             ) from error

@@ -33,17 +33,9 @@ POOLS: dict[str, type[nn.Module]] = {
 class _Classifier(nn.Module, ABC):
     """Message-passing layers, pooling, two dense layers.
 
-    Args:
-        in_channels: Width of the node features.
-        num_classes: Number of outputs.
-        width: Width of every hidden layer.
-        layers: Number of message-passing layers.
-        pooling: ``"mean"``, ``"sum"``, ``"max"``, or several joined by ``+``, whose results lie
-            side by side.
-        edge_dim: Width of the edge features, 0 for layers that take none.
-
-    Attributes:
-        config: The constructor's arguments and the architecture's name, as plain JSON values.
+    ``pooling`` is ``"mean"``, ``"sum"``, ``"max"``, or several joined by ``+``, whose results lie
+    side by side. ``config`` keeps the constructor's arguments and the architecture's name, as plain
+    JSON values.
     """
 
     architecture: str
@@ -87,7 +79,7 @@ class _Classifier(nn.Module, ABC):
         self.output = nn.Linear(width, num_classes)
 
     @abstractmethod
-    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> nn.Module:
+    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> Any:
         """Build one convolution."""
 
     def initialize(self, generator: torch.Generator | None = None) -> None:
@@ -129,12 +121,11 @@ class GCNClassifier(_Classifier):
         layers: int = 3,
         pooling: str = "mean",
     ) -> None:
-        """Build the layers."""
         super().__init__(in_channels, num_classes, width, layers, pooling, edge_dim=0)
         self.initialize()
 
-    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> nn.Module:
-        return cast(nn.Module, GCNConv(in_channels, out_channels))
+    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> Any:
+        return GCNConv(in_channels, out_channels)
 
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
         """Return logits of shape [graphs, classes].
@@ -190,9 +181,9 @@ class NNConvClassifier(_EdgeClassifier):
         )
         self.initialize()
 
-    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> nn.Module:
+    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> Any:
         network = nn.Linear(edge_dim, in_channels * out_channels)
-        return cast(nn.Module, NNConv(in_channels, out_channels, network, aggr=self.aggregation))
+        return NNConv(in_channels, out_channels, network, aggr=self.aggregation)
 
     def _initialize_layers(self, generator: torch.Generator | None) -> None:
         # The edge network's outputs are matrices that a message of `in_channels` values meets, so
@@ -225,11 +216,9 @@ class GATClassifier(_EdgeClassifier):
         super().__init__(in_channels, num_classes, width, layers, pooling, edge_dim, heads=heads)
         self.initialize()
 
-    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> nn.Module:
-        return cast(
-            nn.Module,
-            GATConv(in_channels, out_channels // self.heads, heads=self.heads, edge_dim=edge_dim),
-        )
+    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> Any:
+        each = out_channels // self.heads
+        return GATConv(in_channels, each, heads=self.heads, edge_dim=edge_dim)
 
 
 class GINEClassifier(_EdgeClassifier):
@@ -257,7 +246,6 @@ class GINEClassifier(_EdgeClassifier):
         pooling: str = "mean+sum",
         dropout: float = 0.1,
     ) -> None:
-        """Build the layers."""
         super().__init__(width, num_classes, width, layers, pooling, edge_dim, dropout=dropout)
         self.config["in_channels"] = in_channels
         self.embed = nn.Linear(in_channels, width)
@@ -265,11 +253,11 @@ class GINEClassifier(_EdgeClassifier):
         self.dropout = nn.Dropout(dropout)
         self.initialize()
 
-    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> nn.Module:
+    def _layer(self, in_channels: int, out_channels: int, edge_dim: int) -> Any:
         network = nn.Sequential(
             nn.Linear(in_channels, out_channels), nn.ReLU(), nn.Linear(out_channels, out_channels)
         )
-        return cast(nn.Module, GINEConv(network, edge_dim=edge_dim))
+        return GINEConv(network, edge_dim=edge_dim)
 
     def _initialize_layers(self, generator: torch.Generator | None) -> None:
         for norm in self.norms:

@@ -1,4 +1,4 @@
-"""How a model is called: which of its arguments are the graph's tensors.
+"""How a model is called: which of its arguments are the graph's tensors, and what it overwrites.
 
 A `Convention` is inferred from the signature of ``model.forward``. Anything it cannot read is left
 to the user's own ``forward(model, data)``.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -183,3 +184,33 @@ def _transposed_adjacency(data: Batch) -> Tensor:
     dtype = data.x.dtype if data.x.is_floating_point() else torch.get_default_dtype()
     ones = torch.ones_like(source, dtype=dtype)
     return torch.sparse_csr_tensor(rows, source, ones, (size, size), check_invariants=False)
+
+
+def written_by(
+    model: nn.Module, data: Batch, run: Callable[[Batch], Tensor]
+) -> tuple[Tensor, tuple[str, ...]]:
+    """Run a model once; return what it gives, and which fields of the batch it has overwritten.
+
+    One that changes its own weights is refused, and they are put back.
+    """
+    given = copy(data)
+    before = {key: value.clone() for key, value in given if isinstance(value, Tensor)}
+    for key, value in before.items():
+        given[key] = value
+    versions = {key: value._version for key, value in before.items()}
+    weights = [(name, p, p.detach().clone()) for name, p in model.named_parameters()]
+    result = run(given)
+    changed = [name for name, p, old in weights if not torch.equal(p, old)]
+    if changed:
+        for _, p, old in weights:
+            p.data.copy_(old)
+        raise ModelError(
+            f"the model changes its own weights when it is called (`{changed[0]}`), so that its "
+            "answers depend on what it was asked before; make forward leave them alone"
+        )
+    written = tuple(
+        key
+        for key, value in before.items()
+        if given.get(key) is not value or value._version != versions[key]
+    )
+    return result, written

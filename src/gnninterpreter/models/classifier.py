@@ -8,7 +8,7 @@ discrete (the native model) or soft (the relaxation runs the same call).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -19,14 +19,13 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs
-from gnninterpreter.models.calling import Convention, infer_convention, native_module
+from gnninterpreter.models.calling import Convention, infer_convention, native_module, written_by
 from gnninterpreter.models.embedding import EmbeddingPoint, Tap, check_embedding, find_embedding
 from gnninterpreter.models.examples import COUNT, choose, prepare, varied
 from gnninterpreter.models.final_operation import OperationRecorder
 from gnninterpreter.models.frozen import frozen
 from gnninterpreter.models.outputs import OutputReader, find_scores
 from gnninterpreter.models.reading import parse_task, read_outputs
-from gnninterpreter.models.side_effects import written_by
 from gnninterpreter.models.task import Scores, Task
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec, read_labels
 
@@ -67,7 +66,6 @@ class GraphClassifier:
         task: Any = "auto",
         class_names: Sequence[str] | None = None,
     ) -> None:
-        """Try the model and find out what it is."""
         self.model = model = native_module(model)
         if not isinstance(spec, GraphSpec):
             raise SpecError(f"spec must be a GraphSpec (got {type(spec).__name__})")
@@ -154,11 +152,9 @@ class GraphClassifier:
         """What the model was trained to say."""
         return self.reader.task
 
-    @contextmanager
-    def frozen(self) -> Iterator[nn.Module]:
+    def frozen(self) -> AbstractContextManager[nn.Module]:
         """Use the model in evaluation mode with frozen parameters; it comes back as it came."""
-        with frozen(self.model) as model:
-            yield model
+        return frozen(self.model)
 
     def describe(self) -> list[str]:
         """Say in a few short lines what was inferred."""
@@ -234,14 +230,9 @@ class GraphClassifier:
         """
         step = chunk if self.batched else 1
         with self.frozen(), self._explaining_errors():
-            return Scores.cat(
-                [
-                    self.call(
-                        prepare(graphs[start : start + step], self.spec, self.dtype, self.device)
-                    )
-                    for start in range(0, len(graphs), step)
-                ]
-            )
+            cuts = (graphs[start : start + step] for start in range(0, len(graphs), step))
+            batches = (prepare(part, self.spec, self.dtype, self.device) for part in cuts)
+            return Scores.cat([self.call(batch) for batch in batches])
 
     def _raw(self, data: Batch) -> Tensor:
         """What the model returns for each graph, [B, outputs], as it is."""

@@ -45,7 +45,6 @@ class Tap:
     """Collects the embedding while the model runs."""
 
     def __init__(self, point: EmbeddingPoint) -> None:
-        """Collect at the given point."""
         self.point = point
         self.value: Tensor | None = None
         self._calls = 0

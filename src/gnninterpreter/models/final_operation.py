@@ -20,16 +20,8 @@ KINDS = {
 }
 # What copies numbers, or puts several tensors side by side, changes nothing about them.
 COPIES = (
-    "to",
-    "type",
-    "float",
-    "double",
-    "half",
-    "bfloat16",
-    "clone",
-    "contiguous",
-    "index_select",
-)
+    "to", "type", "float", "double", "half", "bfloat16", "clone", "contiguous", "index_select",
+)  # fmt: skip
 JOINS = ("cat", "concat", "stack", "hstack", "column_stack")
 
 
@@ -45,7 +37,6 @@ class OperationRecorder(TorchFunctionMode):
     """
 
     def __init__(self) -> None:
-        """Nothing has been seen yet."""
         super().__init__()
         self._made: dict[int, str] = {}
         # Storage that is freed may be given out again, under the same address.

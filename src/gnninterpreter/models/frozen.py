@@ -79,7 +79,6 @@ class Temporary:
     """A function that is put on a model for a while; a copy of the model goes without it."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        """Wrap the function."""
         self._function = function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

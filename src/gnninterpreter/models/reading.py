@@ -68,14 +68,10 @@ def read_outputs(
     task: Any = "auto",
     more: Callable[[], Tensor] | None = None,
 ) -> OutputReader:
-    """Find out how outputs are to be read.
+    """Find out how outputs on some graphs, [G, C], are to be read.
 
-    Args:
-        scores: Outputs on some graphs, [G, C].
-        made_by: The operation that made them, as `OperationRecorder.kind` says it.
-        labels: Labels of the data, where there are any.
-        task: What the user says about the task; see `parse_task`.
-        more: Gives outputs on many more graphs, random and extreme ones among them.
+    ``made_by`` is as `OperationRecorder.kind` says it, and ``task`` as `parse_task` takes it;
+    ``more`` gives outputs on many more graphs, random and extreme ones among them.
 
     Raises:
         ModelError: If outputs are not finite, or do not fit the task that was asked for.

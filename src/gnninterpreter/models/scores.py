@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -73,15 +74,9 @@ class ClassificationScores:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> ClassificationScores:
         """Read what `to_json` wrote."""
-        return cls(
-            accuracy=float(values["accuracy"]),
-            f1=tuple(float(value) for value in values["f1"]),
-            count=int(values["count"]),
-            roc_auc=tuple(
-                float("nan") if value is None else float(value)
-                for value in values.get("roc_auc", ())
-            ),
-        )
+        areas = (math.nan if area is None else float(area) for area in values.get("roc_auc", ()))
+        f1 = tuple(float(value) for value in values["f1"])
+        return cls(float(values["accuracy"]), f1, int(values["count"]), tuple(areas))
 
 
 @dataclass(frozen=True)
@@ -154,7 +149,7 @@ def roc_auc(scores: Tensor, positive: Tensor) -> float:
     """
     low, high = scores[~positive].sort().values, scores[positive]
     if not (len(low) and len(high)):
-        return float("nan")
+        return math.nan
     below = torch.searchsorted(low, high) + torch.searchsorted(low, high, right=True)
     return float(below.double().mean() / (2 * len(low)))
 

@@ -23,7 +23,7 @@ from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.streaming import MOST_KEPT, streamed
 from gnninterpreter.models.task import Task
 from gnninterpreter.spec import GraphSpec, Labels, read_labels
-from gnninterpreter.typicality import Typicality, either
+from gnninterpreter.typicality import Kinds, Typicality, either
 
 if TYPE_CHECKING:
     from gnninterpreter.models.classifier import GraphClassifier
@@ -145,7 +145,7 @@ class ClassStatistics(ByValue):
         similarity_quantiles: Quantiles 0, 0.01, ..., 1 of the cosine similarity between a graph's
             embedding and the mean of its class, [C, 101].
         score_quantiles: The same of the probability that the model gives a graph for its class,
-            [C, 101]; NaN for a regression.
+            [C, 101], but for graphs with a kind that hardly any holds; NaN for a regression.
         accuracy: Share of the graphs that the model assigns to their class, [C].
         value_quantiles: Quantiles of the predicted values of a regression, [outputs, 101]; empty
             for other tasks.
@@ -310,7 +310,9 @@ def _measure(classifier: GraphClassifier, graphs: Sequence[Data]) -> ClassStatis
         put("edges_per_node", per_node[used].mean() * keep)
         put("edges_per_node_std", per_node[used].std(unbiased=False) * keep)
         put("similarity_quantiles", torch.quantile(alike, levels) * keep)
-        put("score_quantiles", torch.quantile(score[used], levels) * keep)
+        # What the model gives a handful of odd graphs is not what can be expected of the others.
+        odd = Kinds.of([graphs[i] for i in used.nonzero().flatten().tolist()], classifier.spec).odd
+        put("score_quantiles", torch.quantile(score[used][~odd], levels) * keep)
         put("accuracy", hit[used].double().mean() * keep)
     values = torch.zeros(0, QUANTILES)
     if classifier.task is Task.REGRESSION:

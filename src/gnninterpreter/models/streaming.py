@@ -35,14 +35,7 @@ def streamed(
     rows: Rows,
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, Tensor]:
-    """Read the rest of a data set.
-
-    Args:
-        classifier: The model.
-        kept: The first graphs; becomes an even sample of all of them.
-        rest: The others.
-        rows: See `Rows`.
-        progress: Called with the number of graphs that were read.
+    """Read the rest of a data set; ``kept``, its first graphs, becomes an even sample of all.
 
     Returns:
         Figures of `ClassStatistics` that are exact; none for a regression, whose rows are tenths of

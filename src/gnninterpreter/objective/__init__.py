@@ -2,21 +2,16 @@
 
 from gnninterpreter.objective.base import Aim, Iterate, Proposals, Term
 from gnninterpreter.objective.boundary import BoundaryTarget
-from gnninterpreter.objective.budget import Budget
 from gnninterpreter.objective.certainty import Certainty, RawScore
-from gnninterpreter.objective.connectivity import Connectivity
-from gnninterpreter.objective.entropy import Entropy
-from gnninterpreter.objective.likeness import Likeness
+from gnninterpreter.objective.likeness import Likeness, Typical
 from gnninterpreter.objective.memory import Memory, graph_keys
-from gnninterpreter.objective.norms import LatentNorm
 from gnninterpreter.objective.objective import Objective, Weighted
+from gnninterpreter.objective.regularisers import Budget, Connectivity, Entropy, LatentNorm
 from gnninterpreter.objective.schedules import Constant, Ramp, Schedule, WarmUp
-from gnninterpreter.objective.size import Size
 from gnninterpreter.objective.target import ClassTarget, LabelTarget, Target, target_from_json
-from gnninterpreter.objective.typicality import Typical
 from gnninterpreter.objective.valence import Valence
 from gnninterpreter.objective.value import ValueTarget
-from gnninterpreter.objective.wholeness import Wholeness, violation
+from gnninterpreter.objective.wholeness import Size, Wholeness, violation
 
 __all__ = [
     "Aim",

@@ -7,6 +7,7 @@ that tries and compares them. Both are to be made small.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -50,6 +51,13 @@ class Aim:
         """What is kept of real graphs of the target, where anything is."""
         return None if self.profile is None else self.profile.typicality
 
+    def likeness(self, embedding: Tensor) -> Tensor | None:
+        """Cosine similarity of embeddings to the mean of the target; None where none is known."""
+        mean = None if self.profile is None else self.profile.mean_embedding
+        if mean is None:
+            return None
+        return torch.cosine_similarity(embedding, mean.to(embedding), dim=-1)
+
     @property
     def judged(self) -> bool:
         """Whether there are real graphs enough to call a graph typical or not."""
@@ -86,14 +94,12 @@ class Proposals:
         known = self.aim.typicality
         if known is None:
             return None
-        if self.memory is None or self.keys is None:
-            return known.bank.strangeness(self.graphs)
 
-        def measured(places: Tensor) -> tuple[Tensor, ...]:
-            found = known.bank.strangeness(self.graphs[places])
+        def measured(graphs: DenseGraphs) -> tuple[Tensor, ...]:
+            found = known.bank.strangeness(graphs)
             return found.nodes, found.whole, found.local, found.outside
 
-        return Strangeness(*self.memory.recall("strangeness", self.keys, measured))
+        return Strangeness(*self._recalled("strangeness", measured))
 
     def untypical(self, bar: float) -> Tensor | None:
         """What each lacks of being as typical as a share of real graphs, [B]; None if unknown."""
@@ -110,13 +116,15 @@ class Proposals:
         if recording():
             missing = self.untypical(bar)
             return None if missing is None else missing <= 0
+        return self._recalled(f"typical {bar}", lambda some: (known.bank.reaches(some, bar),))[0]
+
+    def _recalled(
+        self, question: str, measure: Callable[[DenseGraphs], tuple[Tensor, ...]]
+    ) -> tuple[Tensor, ...]:
+        """What was measured of the graphs before, and of others now."""
         if self.memory is None or self.keys is None:
-            return known.bank.reaches(self.graphs, bar)
-
-        def judged(places: Tensor) -> tuple[Tensor, ...]:
-            return (known.bank.reaches(self.graphs[places], bar),)
-
-        return self.memory.recall(f"typical {bar}", self.keys, judged)[0]
+            return measure(self.graphs)
+        return self.memory.recall(question, self.keys, lambda new: measure(self.graphs[new]))
 
     def select(self, rows: Tensor) -> Proposals:
         """Some of the graphs."""
@@ -147,11 +155,8 @@ class Proposals:
     @cached_property
     def similarity(self) -> Tensor:
         """Cosine similarity to the mean embedding of the target, [B]; 1 where none is known."""
-        profile = self.aim.profile
-        if profile is None or profile.mean_embedding is None:
-            return torch.ones_like(self.log_score)
-        mean = profile.mean_embedding.to(self.scores.embedding)
-        return torch.cosine_similarity(self.scores.embedding, mean, dim=-1).nan_to_num(nan=-1.0)
+        alike = self.aim.likeness(self.scores.embedding)
+        return torch.ones_like(self.log_score) if alike is None else alike.nan_to_num(nan=-1.0)
 
 
 @dataclass(frozen=True)

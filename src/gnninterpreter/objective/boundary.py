@@ -43,7 +43,6 @@ class BoundaryTarget(Target):
     BAND: ClassVar[tuple[float, float]] = (0.4, 0.6)
 
     def __post_init__(self) -> None:
-        """Check that there are two classes."""
         super().__post_init__()
         object.__setattr__(self, "other", whole_number("other", self.other, 0))
         object.__setattr__(self, "names", several("names", self.names, "two names of classes"))

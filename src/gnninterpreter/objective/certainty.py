@@ -20,12 +20,8 @@ class Certainty(Term):
     sure, which leaves room for the other terms, and its scale does not depend on the model's.
     """
 
+    name: ClassVar[str] = "certainty"
     smooth: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """Name in histories and reports."""
-        return "certainty"
 
     def soft(self, iterate: Iterate) -> Tensor:
         """Return [R, K]."""
@@ -53,12 +49,8 @@ class RawScore(Term):
     It can grow without end while another class's grows faster; `Certainty` does not have that flaw.
     """
 
+    name: ClassVar[str] = "class score"
     smooth: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """Name in histories and reports."""
-        return "class score"
 
     def soft(self, iterate: Iterate) -> Tensor:
         """Return [R, K]."""

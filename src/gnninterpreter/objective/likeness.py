@@ -1,14 +1,15 @@
-"""Likeness to the class: cosine similarity to its mean embedding (paper, equation 1)."""
+"""How far a graph could be one of its class: by its embedding, or by structure and features."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from torch import Tensor
 
+from gnninterpreter.errors import SpecError
 from gnninterpreter.objective.base import Iterate, Proposals, Term
+from gnninterpreter.typicality import BAR
 
 # What being less like the class than is asked for counts for at all: as much as all edges together,
 # so that no edge is saved at its expense.
@@ -17,26 +18,19 @@ UNLIKE = 0.1
 
 @dataclass(frozen=True)
 class Likeness(Term):
-    r"""The loss :math:`-\cos(\psi, \bar\psi_c)`; nothing where the class is not known.
+    r"""The loss :math:`-\cos(\psi, \bar\psi_c)` of equation 1; nothing where none is known.
 
     Differs from the paper on discrete graphs: being more like the class than the lowest tenth of
     its own graphs is not rewarded further.
     """
 
+    name: ClassVar[str] = "embedding similarity"
     smooth: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """Name in histories and reports."""
-        return "embedding similarity"
 
     def soft(self, iterate: Iterate) -> Tensor | None:
         """Return [R, K]."""
-        profile = iterate.aim.profile
-        if profile is None or profile.mean_embedding is None:
-            return None
-        mean = profile.mean_embedding.to(iterate.scores.embedding)
-        return -torch.cosine_similarity(iterate.scores.embedding, mean, dim=-1)
+        alike = iterate.aim.likeness(iterate.scores.embedding)
+        return None if alike is None else -alike
 
     def discrete(self, proposals: Proposals) -> Tensor | None:
         """How far below the lowest tenth, [B].
@@ -57,7 +51,30 @@ class Likeness(Term):
 
     def guide(self, proposals: Proposals) -> Tensor | None:
         """How far from the class mean, [B]: graphs on the way look more and more like it."""
-        profile = proposals.aim.profile
-        if profile is None or profile.mean_embedding is None:
-            return None
-        return 1 - proposals.similarity
+        alike = proposals.aim.likeness(proposals.scores.embedding)
+        return None if alike is None else 1 - alike.nan_to_num(nan=-1.0)
+
+
+@dataclass(frozen=True)
+class Typical(Term):
+    """How far a graph is from being as typical of its class as some of the real graphs are.
+
+    Not in the paper, which looks for what a model is certain of and finds its blind spots. Nothing
+    where no real graphs are known.
+
+    Args:
+        bar: Percentile among real graphs from which on more is no gain.
+    """
+
+    bar: float = BAR
+
+    name: ClassVar[str] = "typicality"
+    costly: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.bar <= 100:
+            raise SpecError(f"bar must be between 0 and 100 (got {self.bar!r})")
+
+    def discrete(self, proposals: Proposals) -> Tensor | None:
+        """What is missing to the bar, [B]."""
+        return proposals.untypical(self.bar)

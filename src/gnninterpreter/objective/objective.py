@@ -42,7 +42,6 @@ class Weighted:
     guide: float | None = None
 
     def __post_init__(self) -> None:
-        """Check the term and its weights."""
         if not isinstance(self.term, Term):
             raise SpecError(
                 "a term must be a subclass of gnninterpreter.objective.Term "
@@ -76,7 +75,6 @@ class Objective:
     terms: tuple[Weighted, ...]
 
     def __post_init__(self) -> None:
-        """Check that there are terms, and that no two have the same name."""
         object.__setattr__(self, "terms", tuple(self.terms))
         for weighted in self.terms:
             if not isinstance(weighted, Weighted):

@@ -35,13 +35,7 @@ class _Answer(OutputReader):
 def as_question(
     classifier: GraphClassifier, target: Target, names: tuple[str, str]
 ) -> GraphClassifier:
-    """The same model, with two classes: whether a graph is what a target asks for.
-
-    Args:
-        classifier: The model.
-        target: What is asked.
-        names: What the answers are called: no, then yes.
-    """
+    """The same model with two classes, whose names are given: not what is asked for, or that."""
     if isinstance(target, ClassTarget):
         raise TypeError("a class is a class already")
     asked = copy(classifier)

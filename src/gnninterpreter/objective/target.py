@@ -46,7 +46,6 @@ class Target(ABC):
     """Whether the score is a probability, which models are certain of or not."""
 
     def __post_init__(self) -> None:
-        """Check the column and the name."""
         object.__setattr__(self, "index", whole_number("index", self.index, 0))
         if not isinstance(self.name, str):
             raise TargetError(f"name must be the target's name (got {self.name!r:.60})")
@@ -116,7 +115,7 @@ class Target(ABC):
     def truth(self, label: Tensor | None, names: Sequence[str]) -> str:
         """What the label of a real graph says, in words; nothing where it says nothing."""
         value = math.nan if label is None or torch.as_tensor(label).numel() != 1 else float(label)
-        return names[int(value)] if value in range(len(names)) else ""
+        return f"labelled {names[int(value)]}" if value in range(len(names)) else ""
 
     def profile(self, statistics: ClassStatistics | None) -> Profile | None:
         """What real graphs of the target look like; None where nothing is known of them."""

@@ -31,12 +31,8 @@ class Valence(Term):
     it is installed. Takes no part where the nodes are not named after elements.
     """
 
+    name: ClassVar[str] = "valence"
     smooth: ClassVar[bool] = True
-
-    @property
-    def name(self) -> str:
-        """Name in histories and reports."""
-        return "valence"
 
     def discrete(self, proposals: Proposals) -> Tensor | None:
         """How many bonds too many, [B]."""

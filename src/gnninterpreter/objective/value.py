@@ -53,7 +53,6 @@ class ValueTarget(Target):
     probable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        """Check the aim and the scale."""
         super().__post_init__()
         scale = tuple(real_number("scale", one) for one in several("scale", self.scale, "numbers"))
         object.__setattr__(self, "scale", scale)
@@ -63,9 +62,7 @@ class ValueTarget(Target):
             object.__setattr__(self, "aim", real_number("aim", self.aim))
         elif self.aim not in ("max", "min"):
             raise TargetError(f"a value is 'max', 'min' or a number (got {self.aim!r:.60})")
-        if not (isinstance(self.aim, str) or math.isfinite(self.aim)):
-            raise TargetError(f"a value to explain must be finite (got {self.aim})")
-        if not (self.unit > 0 and math.isfinite(self.unit)):
+        if not self.unit > 0:
             raise TargetError(f"the unit of a value must be positive (got {self.unit})")
 
     def log_score(self, scores: Scores) -> Tensor:

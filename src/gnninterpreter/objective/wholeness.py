@@ -1,8 +1,9 @@
-"""Wholeness: one piece, within the limits on size, and not too small to be a graph at all."""
+"""Wholeness and size: one piece within the limits, and of equally good graphs the smaller one."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -36,10 +37,7 @@ class Wholeness(Term):
     and is left to the discrete phases.
     """
 
-    @property
-    def name(self) -> str:
-        """Name in histories and reports."""
-        return "wholeness"
+    name: ClassVar[str] = "wholeness"
 
     def soft(self, iterate: Iterate) -> Tensor:
         """Return [R]."""
@@ -54,3 +52,24 @@ class Wholeness(Term):
         cost = proposals.cost_of(self)
         assert cost is not None
         return cost <= 0
+
+
+@dataclass(frozen=True)
+class Size(Term):
+    """The number of edges as a share of the limit; on discrete graphs only."""
+
+    name: ClassVar[str] = "size"
+    smooth: ClassVar[bool] = True
+    required: ClassVar[bool] = False
+
+    def soft(self, iterate: Iterate) -> Tensor | None:
+        """The gradient has no wish for small graphs, only a limit."""
+        return None
+
+    def discrete(self, proposals: Proposals) -> Tensor:
+        """Return [B]."""
+        return proposals.edges / proposals.aim.max_edges
+
+    def guide(self, proposals: Proposals) -> Tensor:
+        """The number of edges, [B]."""
+        return proposals.edges

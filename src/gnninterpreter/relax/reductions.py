@@ -31,8 +31,8 @@ def below_all(dtype: torch.dtype) -> float:
     return torch.finfo(dtype).min / 2
 
 
-def power(base: Tensor, exponent: float) -> Tensor:
-    """Power with a negative exponent, such as the inverse root of a degree, and a finite slope.
+def power(base: Tensor, exponent: float | Tensor) -> Tensor:
+    """Power that is steep at zero, such as the inverse root of a degree, with a finite slope.
 
     The value is exact, infinite at zero included. The slope is zero where the base is so small that
     the true one would overflow: a node that is not there at all has degree zero, and layers that

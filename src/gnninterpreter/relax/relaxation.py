@@ -6,8 +6,8 @@ of an attention, the statistics of a graph norm and the readout are all such red
 PyTorch they are a handful of operations: ``scatter_add``, ``index_add``, ``scatter_reduce``,
 ``bincount``. A `torch.overrides.TorchFunctionMode` sees them all, also those in a user's own code,
 so nothing needs to be known about the layers. Only PyG's `softmax` is replaced as a whole, since
-its steps taken one by one would overflow on absent edges. Inverse powers keep their value and get a
-slope that is finite where a node is absent and its degree zero.
+its steps taken one by one would overflow on absent edges. Inverse powers and roots keep their value
+and get a slope that is finite where a node is absent and its degree zero.
 
 Differs from the design: it asks for hooks on message passing, aggregations, norms and pools. This
 needs none of these, leaves nothing on the model that would have to be taken off again, and also
@@ -190,7 +190,10 @@ class Relaxation(TorchFunctionMode):
         return values.new_zeros(size).scatter_add_(0, index, values)
 
     def _power(self, func: Callable[..., Tensor], out: Tensor, exponent: Any, **kw: Any) -> Tensor:
-        if kw or not isinstance(exponent, (int, float)) or exponent >= 0:
+        steep = isinstance(exponent, Tensor) or (
+            isinstance(exponent, (int, float)) and exponent < 1
+        )
+        if kw or not steep or not isinstance(out, Tensor):
             return func(out, exponent, **kw)
         return _inverse(func, out, exponent, lambda: func(out, exponent))
 
@@ -223,9 +226,9 @@ class Relaxation(TorchFunctionMode):
 
 
 def _inverse(
-    func: Callable[..., Tensor], base: Tensor, exponent: float, plain: Callable[[], Tensor]
+    func: Callable[..., Tensor], base: Tensor, exponent: float | Tensor, plain: Callable[[], Tensor]
 ) -> Tensor:
-    """Negative power of what may be the degree of an absent node; see `power`."""
+    """Power, steep at zero, of what may be the degree of an absent node; see `power`."""
     if not (base.requires_grad and torch.is_grad_enabled()):
         return plain()
     result = power(base, exponent)

@@ -1,11 +1,14 @@
 """The report: explanations as drawings, as notebook cards and as one self-contained page."""
 
 from gnninterpreter.report.drawing import draw, graph_svg
-from gnninterpreter.report.extras import ClassExtras, Neighbour, compute_extras
-from gnninterpreter.report.live import live_classifier
+from gnninterpreter.report.extras import (
+    ClassExtras,
+    Neighbour,
+    compute_extras,
+    live_classifier,
+)
 from gnninterpreter.report.notebook import card_html, cards_html
-from gnninterpreter.report.page import write_report
-from gnninterpreter.report.run import report_run
+from gnninterpreter.report.page import report_run, write_report
 from gnninterpreter.report.softness import Stop
 
 __all__ = [

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.errors import MissingExtraError
+from gnninterpreter.errors import needs
 from gnninterpreter.report.appearance import INK, EdgeLook
 
 if TYPE_CHECKING:
@@ -19,12 +19,10 @@ LETTER = 0.72
 
 def draw_on(drawing: Drawing, ax: Any, title: str) -> Any:
     """Draw on axes, which are made when None, and return them."""
-    try:
+    with needs("matplotlib", "report", "drawing on axes"):
         import matplotlib.pyplot as plt
         from matplotlib.lines import Line2D
         from matplotlib.patches import Circle
-    except ImportError as error:
-        raise MissingExtraError("drawing on axes", "matplotlib", "report") from error
     if ax is None:
         _, ax = plt.subplots(figsize=FIGURE)
     scale = _scale(ax)
@@ -74,13 +72,9 @@ def draw_on(drawing: Drawing, ax: Any, title: str) -> Any:
 
 def figure_file(draw: Callable[[Any], Any], kind: str, dots_per_inch: int) -> bytes:
     """Let a function draw on axes of a figure that no window shows, and return it as a file."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
+    with needs("matplotlib", "report", f"writing {kind.upper()}"):
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError(f"writing {kind.upper()}", "matplotlib", "report") from error
     figure = Figure(figsize=FIGURE)
-    FigureCanvasAgg(figure)
     draw(figure.add_subplot())
     buffer = BytesIO()
     figure.savefig(buffer, format=kind, dpi=dots_per_inch, bbox_inches="tight")

@@ -89,10 +89,15 @@ def real_graph_svg(graph: Data, explanation: Explanation) -> Markup:
 
 
 def _caption(graph: Data, explanation: Explanation) -> tuple[str, str]:
-    """What its label says, and what the model says."""
+    """What its label says, and what the model says; and where it is not the first core it holds."""
     given, names = graph.get("probability"), explanation.spec.class_names
     truth = graph.get("truth") or explanation.target.truth(graph.get("y"), names)
-    return truth, graph.get("said") or ("" if given is None else f"p = {float(given):.3f}")
+    said = graph.get("said") or ("" if given is None else f"p = {float(given):.3f}")
+    core = graph.get("core", 0)
+    if explanation.cores and core:
+        held = "contains no core" if core < 0 else f"contains further core {core}"
+        said = f"{said}; {held}" if said else held
+    return truth, said
 
 
 def _core_tile(core: Any, explanation: Explanation) -> Tile:

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from gnninterpreter.chem.elements import colour as element_colour
 from gnninterpreter.chem.reading import atom_block
 from gnninterpreter.spec import PALETTE, Block, Categorical, Continuous, GraphSpec
@@ -66,8 +68,9 @@ def node_look(attributes: Mapping[str, Any], spec: GraphSpec) -> NodeLook:
             return _category(block, block.names.index(attributes[block.name]), hint)
     for block in spec.nodes:
         if isinstance(block, Continuous) and not block.constant and block.names[0] in attributes:
-            value, (low, high) = float(attributes[block.names[0]]), _bounds(block)
-            share = (value - low) / (high - low) if high > low else 0.5
+            value = float(attributes[block.names[0]])
+            low, high = np.atleast_1d(block.low, block.high)
+            share = (value - low[0]) / (high[0] - low[0]) if high[0] > low[0] else 0.5
             fill = _mixed(LOW_FILL, HIGH_FILL, min(max(share, 0.0), 1.0))
             return NodeLook(fill, NODE_STROKE, f"{value:.2g}"[:5], hint)
     return NodeLook(NODE_FILL, NODE_STROKE, "", hint)
@@ -80,9 +83,7 @@ def edge_look(attributes: Mapping[str, Any], spec: GraphSpec) -> EdgeLook:
         if isinstance(block, Categorical) and attributes.get(block.name) in block.names:
             i = block.names.index(attributes[block.name])
             dash, breadth = BONDS.get(block.names[i].lower(), (DASHES[i % len(DASHES)], 1.0))
-            plain = (
-                block.names[i].lower() in BONDS and block.colors == Categorical(block.size).colors
-            )
+            plain = block.names[i].lower() in BONDS and _uncoloured(block)
             stroke = BOND_STROKE if plain else _colour(block, i)
             return EdgeLook(stroke, dash, hint, plain=False, breadth=breadth)
     return EdgeLook(EDGE_STROKE, "", hint)
@@ -162,13 +163,6 @@ def _colour(block: Categorical, i: int) -> str:
 def _mixed(one: str, other: str, share: float) -> str:
     pairs = [(int(one[k : k + 2], 16), int(other[k : k + 2], 16)) for k in (1, 3, 5)]
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
-
-
-def _bounds(block: Continuous) -> tuple[float, float]:
-    low, high = block.low, block.high
-    assert isinstance(low, tuple)
-    assert isinstance(high, tuple)
-    return low[0], high[0]
 
 
 def _hint(attributes: Mapping[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -12,73 +11,42 @@ from gnninterpreter.report.sections import Tile
 
 if TYPE_CHECKING:
     from gnninterpreter.audit import Audit, Finding
-    from gnninterpreter.evidence import Verdict
     from gnninterpreter.spec import GraphSpec
 
 PICTURE = (230, 170)
 LEVELS = {"high": "bad", "medium": "caution", "low": "good"}
 
 
-@dataclass(frozen=True)
-class FindingView:
-    """One finding: its level, its words, its figures and its pictures."""
-
-    level: str
-    severity: str
-    kind: str
-    title: str
-    sentence: str
-    numbers: list[tuple[str, str]]
-    tiles: list[Tile]
-    graphs: int
-
-
-@dataclass(frozen=True)
-class AuditView:
-    """What the page shows of an audit."""
-
-    level: str
-    headline: str
-    verdicts: list[tuple[str, Verdict]]
-    findings: list[FindingView]
-    checked: list[str]
-    comparison: list[tuple[str, str, str]]
-    payload: dict[str, Any]
-
-
-def audit_view(audit: Audit) -> AuditView:
-    """Gather what there is to show of an audit."""
+def audit_view(audit: Audit) -> dict[str, Any]:
+    """Gather what the page shows of an audit, by the names that its template has for it."""
     spec = audit.explanations.spec
     counts = audit.counts()
-    worst = next((severity for severity, count in counts.items() if count), "low")
     listed = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count)
     total = sum(counts.values())
+    worst = next((severity for severity, count in counts.items() if count), "low")
     plural = "finding" if total == 1 else "findings"
-    return AuditView(
-        level=LEVELS[worst] if total else "good",
-        headline=f"Audit: {total} {plural} ({listed})" if total else "Audit: no findings",
-        verdicts=[(name, one.verdict) for name, one in audit.explanations.items()],
-        findings=[_finding_view(finding, spec) for finding in audit.findings],
-        checked=[line[:1].upper() + line[1:] for line in audit.checked],
-        comparison=_comparison(audit),
-        payload=audit.to_json(with_graphs=False),
-    )
+    return {
+        "level": LEVELS[worst],
+        "headline": f"Audit: {total} {plural} ({listed})" if total else "Audit: no findings",
+        "verdicts": [(name, one.verdict) for name, one in audit.explanations.items()],
+        "findings": [_finding_view(finding, spec) for finding in audit.findings],
+        "checked": [line[:1].upper() + line[1:] for line in audit.checked],
+        "comparison": _comparison(audit),
+        "payload": audit.to_json(with_graphs=False),
+    }
 
 
-def _finding_view(finding: Finding, spec: GraphSpec) -> FindingView:
-    return FindingView(
-        level=LEVELS[str(finding.severity)],
-        severity=str(finding.severity),
-        kind=str(finding.kind),
-        title=finding.title,
-        sentence=finding.sentence,
-        numbers=[(name, _written(value)) for name, value in finding.numbers.items()],
-        tiles=[
+def _finding_view(finding: Finding, spec: GraphSpec) -> dict[str, Any]:
+    return {
+        **vars(finding),
+        "level": LEVELS[str(finding.severity)],
+        "numbers": [(name, _written(value)) for name, value in finding.numbers.items()],
+        "tiles": [
             Tile(Markup(small_svg(shown.graph, spec, PICTURE, shown.caption)), shown.caption)
             for shown in finding.evidence
         ],
-        graphs=len(finding.graphs),
-    )
+        "graphs": len(finding.graphs),
+    }
 
 
 def _written(value: float | int | str) -> str:

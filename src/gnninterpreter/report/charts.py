@@ -45,7 +45,7 @@ def curve_svg(curve: Curve, choice: int, bounds: tuple[float, float] | None = No
         lines.append(f'<polyline class="{kind}" points="{points}"/>')
     final = rows[-1][1][choice] if choice < count else finite[-1]
     title = f"{curve.name}: {_number(final)} at iteration {last}, {count} restarts"
-    return _frame(title, low, high, f"0|{last} iterations", lines)
+    return _frame(title, low, high, last, lines)
 
 
 def dots_svg(values: Sequence[float], choice: int, title: str) -> str:
@@ -79,17 +79,17 @@ def dots_svg(values: Sequence[float], choice: int, title: str) -> str:
     )
 
 
-def _frame(title: str, low: float, high: float, across: str, lines: list[str]) -> str:
+def _frame(title: str, low: float, high: float, last: int, lines: list[str]) -> str:
     bottom, right = HEIGHT - BOTTOM, WIDTH - RIGHT
-    first, last = across.split("|")
     return (
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>{text(title)}</title>'
         f'<path class="grid" d="M{LEFT},{TOP} H{right}"/>'
         f'<path class="axis" d="M{LEFT},{bottom} H{right}"/>'
         f'<text x="{LEFT - 6}" y="{TOP + 5}" text-anchor="end">{_number(high)}</text>'
         f'<text x="{LEFT - 6}" y="{bottom + 3}" text-anchor="end">{_number(low)}</text>'
-        f'<text x="{LEFT}" y="{HEIGHT - 5}">{first}</text>'
-        f'<text x="{right}" y="{HEIGHT - 5}" text-anchor="end">{last}</text>{"".join(lines)}</svg>'
+        f'<text x="{LEFT}" y="{HEIGHT - 5}">0</text>'
+        f'<text x="{right}" y="{HEIGHT - 5}" text-anchor="end">{last} iterations</text>'
+        f"{''.join(lines)}</svg>"
     )
 
 

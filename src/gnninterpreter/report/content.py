@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+import networkx as nx
 from markupsafe import Markup
 
 from gnninterpreter.chem import Molecule, read_molecule
-from gnninterpreter.evidence import Evidence, Verdict
 from gnninterpreter.explanation import Explanation, ExplanationSet
+from gnninterpreter.explanation.export import explanation_json
 from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.objective import Target, ValueTarget
-from gnninterpreter.report.answers import AnswersView, answers_view
+from gnninterpreter.report.answers import answers_view
 from gnninterpreter.report.appearance import LegendEntry, legend
-from gnninterpreter.report.downloads import payload
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.extras import ClassExtras
 from gnninterpreter.report.gallery import DRAWS, SampleGroup, distinct_samples
 from gnninterpreter.report.sections import (
-    SearchView,
-    SoftView,
-    Tile,
     mode_tiles,
     neighbour_tiles,
     sample_tiles,
@@ -30,9 +27,8 @@ from gnninterpreter.report.sections import (
     soft_view,
 )
 from gnninterpreter.report.softness import THRESHOLDS, has_settled
-from gnninterpreter.report.svg import render
+from gnninterpreter.report.svg import legend_group, render
 from gnninterpreter.report.words import sentence, typical_percentile
-from gnninterpreter.spec import GraphSpec
 
 DRAWING = (520, 350)
 MOST_VARIATIONS = 6
@@ -48,52 +44,8 @@ class Fact:
     share: float | None = None
 
 
-@dataclass(frozen=True)
-class Bar:
-    """What the model says of the most probable graph about one class, label or value."""
-
-    name: str
-    value: float
-    target: bool
-    figure: str = ""
-
-    @property
-    def written(self) -> str:
-        """The value as it is written beside the bar."""
-        return self.figure or ("<0.001" if 0 < self.value < 0.0005 else f"{self.value:.3f}")
-
-
-@dataclass(frozen=True)
-class ClassView:
-    """Everything the page shows of one class."""
-
-    key: str
-    name: str
-    target: Target
-    verdict: Verdict
-    evidence: Evidence
-    notes: list[str]
-    drawing: Markup
-    answers: AnswersView
-    percentile: float | None
-    facts: list[Fact]
-    learned: list[Fact]
-    bars: list[Bar]
-    search: SearchView
-    payload: dict[str, Any]
-    legend: list[tuple[str, list[LegendEntry]]] = field(default_factory=list)
-    samples: list[Tile] = field(default_factory=list)
-    sampled: str = ""
-    varies: str = ""
-    modes: list[Tile] = field(default_factory=list)
-    restarts: int = 1
-    neighbours: list[Tile] = field(default_factory=list)
-    soft: SoftView | None = None
-    molecule: Molecule | None = None
-
-
-def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> ClassView:
-    """Gather what there is to say about an explanation."""
+def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> dict[str, Any]:
+    """Gather everything the page shows of one class, by the names that its template has for it."""
     extras = extras or ClassExtras()
     found = explanation.num_edges > 0
     title = (
@@ -102,34 +54,34 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> C
     )
     groups = distinct_samples(explanation)
     samples = sample_tiles(explanation, groups, extras.sample_outputs)
-    soft = soft_view(explanation, extras.stops) if found else None
     molecule = read_molecule(explanation.best, explanation.spec) if found else None
     drawing = Drawing.of(explanation.graph, explanation.spec, DRAWING)
-    return ClassView(
-        key=_key(explanation),
-        name=explanation.target.title,
-        target=explanation.target,
-        verdict=explanation.verdict,
-        evidence=explanation.evidence,
-        notes=[sentence(note) for note in explanation.notes],
-        drawing=Markup(render(drawing, title, show_legend=False)),
-        answers=answers_view(explanation),
-        percentile=typical_percentile(explanation),
-        facts=_facts(explanation),
-        learned=_learned(explanation),
-        bars=_bars(explanation),
-        search=search_view(explanation),
-        payload=payload(explanation, drawing, molecule),
-        legend=_legend(explanation.spec),
-        samples=samples,
-        sampled=_sampled(explanation, groups, len(samples), settled=has_settled(explanation)),
-        varies=_varies(explanation) if found else "",
-        modes=mode_tiles(explanation),
-        restarts=len(explanation.restarts),
-        neighbours=neighbour_tiles(explanation, extras.neighbours),
-        soft=soft,
-        molecule=molecule,
-    )
+    return {
+        "key": _key(explanation),
+        "name": explanation.target.title,
+        "target": explanation.target,
+        "verdict": explanation.verdict,
+        "evidence": explanation.evidence,
+        "notes": [sentence(note) for note in explanation.notes],
+        "drawing": Markup(render(drawing, title, show_legend=False)),
+        "answers": answers_view(explanation),
+        "percentile": typical_percentile(explanation),
+        "facts": _facts(explanation),
+        "learned": _learned(explanation),
+        "bars": _bars(explanation),
+        "search": search_view(explanation),
+        "payload": _payload(explanation, drawing, molecule),
+        # All categories: the galleries may show some that the drawing does not.
+        "legend": by_topic(legend(explanation.spec)),
+        "samples": samples,
+        "sampled": _sampled(explanation, groups, len(samples)),
+        "varies": _varies(explanation) if found else "",
+        "modes": mode_tiles(explanation),
+        "restarts": len(explanation.restarts),
+        "neighbours": neighbour_tiles(explanation, extras.neighbours),
+        "soft": soft_view(explanation, extras.stops) if found else None,
+        "molecule": molecule,
+    }
 
 
 def repeat_command(result: ExplanationSet) -> str:
@@ -149,9 +101,24 @@ def repeat_command(result: ExplanationSet) -> str:
     return f"gi.explain({model}, {given})" if given else f"gi.explain({model})"
 
 
-def _legend(spec: GraphSpec) -> list[tuple[str, list[LegendEntry]]]:
-    """All categories by topic: the galleries may show some that the drawing does not."""
-    entries = legend(spec)
+def _payload(
+    explanation: Explanation, drawing: Drawing, molecule: Molecule | None = None
+) -> dict[str, Any]:
+    """Texts of the files that the page's buttons write; drawings are taken from the page itself."""
+    smiles = {"smi": f"{molecule.smiles} {explanation.name}"} if molecule and molecule.valid else {}
+    # The page has a legend of its own; a drawing that leaves it takes this one along.
+    group, room = legend_group(drawing.legend(), *drawing.size)
+    return {
+        **smiles,
+        "legend": {"group": group, "height": room},
+        "name": explanation.name,
+        "graphml": "\n".join(nx.generate_graphml(explanation.graph)),
+        "json": explanation_json(explanation),
+    }
+
+
+def by_topic(entries: list[LegendEntry]) -> list[tuple[str, list[LegendEntry]]]:
+    """The lines of a legend, as its template takes them."""
     return [(topic, list(group)) for topic, group in groupby(entries, lambda entry: entry.topic)]
 
 
@@ -163,17 +130,18 @@ def _key(explanation: Explanation) -> str:
     return "target-" + "".join(c if c.isalnum() or c in "-." else "_" for c in target.name)
 
 
-def _bars(explanation: Explanation) -> list[Bar]:
+def _bars(explanation: Explanation) -> list[dict[str, Any]]:
     """Every output; a value fills as much of its bar as there are real graphs below it."""
     target, names = explanation.target, explanation.spec.class_names
     bars = []
     for index, (name, value) in enumerate(zip(names, explanation.class_probabilities, strict=True)):
+        mine = index in (target.index, getattr(target, "other", None))
         if isinstance(target, ValueTarget):
-            mine = index == target.index
             share = (target.percentile(value) or 0.0) / 100 if mine else 0.0
-            bars.append(Bar(name, share, mine, target.figure(value) if mine else f"{value:.4g}"))
+            written = target.figure(value) if mine else f"{value:.4g}"
         else:
-            bars.append(Bar(name, value, index in (target.index, getattr(target, "other", None))))
+            share, written = value, "<0.001" if 0 < value < 0.0005 else f"{value:.3f}"
+        bars.append({"name": name, "value": share, "target": mine, "written": written})
     return bars
 
 
@@ -244,7 +212,7 @@ def _varies(explanation: Explanation) -> str:
     return f"Around the prototype, as its nodes are numbered in Python: {some}{more}. {needed}."
 
 
-def _sampled(explanation: Explanation, groups: list[SampleGroup], shown: int, settled: bool) -> str:
+def _sampled(explanation: Explanation, groups: list[SampleGroup], shown: int) -> str:
     if isinstance(explanation.sampler, PopulationSampler):
         return (
             f"{shown} of {len(explanation.sampler.population):,} different graphs that "
@@ -257,8 +225,9 @@ def _sampled(explanation: Explanation, groups: list[SampleGroup], shown: int, se
         return f"Of {DRAWS} samples no two are the same; here are {shown} of them."
     kinds = f"{len(groups)} distinct graphs among {DRAWS} samples"
     which = f"; the {shown} most frequent" if len(groups) > shown else ""
-    low, high = THRESHOLDS[0], THRESHOLDS[-1]
-    sure = f" No edge has a probability between {low:g} and {high:g}." if settled else ""
+    sure = ""
+    if has_settled(explanation):
+        sure = f" No edge has a probability between {THRESHOLDS[0]:g} and {THRESHOLDS[-1]:g}."
     # Only where samples resemble the graph above do its nodes hold the picture together.
     still = " Nodes keep their places, so what differs stands out."
     return f"{kinds}{which}.{sure}{still * (explanation.entropy < explanation.num_edges)}"

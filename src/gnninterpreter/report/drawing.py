@@ -30,15 +30,7 @@ LARGEST_RADIUS, SMALLEST_RADIUS = 15.0, 3.0
 
 @dataclass(frozen=True)
 class Drawing:
-    """A graph with everything decided that a picture of it needs.
-
-    Args:
-        graph: The graph, its features named.
-        spec: What they mean.
-        positions: Places of the nodes inside the box.
-        size: Width and height of the box.
-        radius: Radius of the nodes.
-    """
+    """A graph with everything decided that a picture in a box of ``size`` needs."""
 
     graph: nx.Graph
     spec: GraphSpec

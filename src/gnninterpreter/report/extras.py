@@ -1,11 +1,13 @@
 """What only the live model can say: the numbers of a report that a stored run does not hold.
 
-A run holds the learned distribution, not the model. With the model at hand `compute_extras` asks it
-about thresholds, samples and, where there is data, the nearest real graphs.
+A run holds the learned distribution, not the model. `live_classifier` brings the two together again
+and checks that they belong together; `compute_extras` asks the model about thresholds, samples and,
+where there is data, the nearest real graphs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +16,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
+from gnninterpreter.errors import ModelError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.models import Bundle
@@ -23,6 +26,7 @@ from gnninterpreter.report.softness import Stop, stops, thresholded
 from gnninterpreter.spec import graph_list
 
 NEIGHBOURS = 3
+TOLERANCE = 0.02
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,47 @@ class ClassExtras:
     stops: tuple[Stop, ...] = ()
     sample_outputs: tuple[tuple[float, ...], ...] = ()
     neighbours: tuple[Neighbour, ...] = ()
+
+
+def live_classifier(
+    result: ExplanationSet,
+    model: nn.Module | Bundle | GraphClassifier,
+    dataset: Any = None,
+    *,
+    forward: Callable[..., Any] | None = None,
+) -> GraphClassifier:
+    """Connect the model that a run explains.
+
+    Args:
+        result: The run.
+        model: The model.
+        dataset: Graphs to try it on; random ones when omitted.
+        forward: How to call it, where its signature does not say.
+
+    Raises:
+        ModelError: If the model gives an explanation graph of the run other probabilities than the
+            run holds: another model, or other weights.
+    """
+    if isinstance(model, Bundle):
+        model = model.model
+    if isinstance(model, GraphClassifier):
+        classifier = model
+    else:
+        examples = None if dataset is None else list(dataset)
+        classifier = GraphClassifier(model, result.spec, forward=forward, examples=examples)
+    for explanation in result.values():
+        if explanation.num_edges == 0:
+            continue
+        target = explanation.target
+        given = classifier.score_data([explanation.best]).outputs[0].double().cpu()
+        stored = torch.tensor(explanation.class_probabilities, dtype=torch.double)
+        if not float((given - stored).abs().max()) <= TOLERANCE * target.span:
+            raise ModelError(
+                "this is not the model that the run explains: it says "
+                f"{target.said(given.tolist())} of the graph of {explanation.name!r}, and the run "
+                f"{explanation.said}; name the right model, or explain this one"
+            )
+    return classifier
 
 
 def compute_extras(

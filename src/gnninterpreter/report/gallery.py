@@ -20,13 +20,7 @@ SHOWN = 8
 
 @dataclass(frozen=True)
 class SampleGroup:
-    """A graph that came up among the samples.
-
-    Args:
-        graph: The graph; its nodes are numbered as candidates.
-        index: Its first place among the draws.
-        count: How many of the draws are the same graph, up to the numbering of nodes.
-    """
+    """A graph that came up ``count`` times among the draws, first as number ``index``."""
 
     graph: nx.Graph
     index: int

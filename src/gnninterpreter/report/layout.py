@@ -30,11 +30,8 @@ NEAR = 0.28
 def layout(graph: nx.Graph, aspect: float = 1.4, start: Positions | None = None) -> Positions:
     """Place the nodes of a graph so that neighbours are about one unit apart.
 
-    Args:
-        graph: The graph; direction is ignored.
-        aspect: Width by height of the box that the picture is meant for.
-        start: Places of some nodes, which they keep; the others come beside them. So graphs on the
-            same nodes can be compared.
+    The picture is meant for a box of width by height ``aspect``. Nodes keep the places of ``start``
+    and the others come beside them, so that graphs on the same nodes can be compared.
     """
     plain = nx.Graph()
     plain.add_nodes_from(graph.nodes)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.files import write_atomically
 from gnninterpreter.report.audit_section import audit_view
 from gnninterpreter.report.content import class_view, repeat_command
+from gnninterpreter.report.extras import ClassExtras, compute_extras, live_classifier
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from gnninterpreter.audit import Audit
     from gnninterpreter.explanation import Explanation, ExplanationSet
-    from gnninterpreter.report.extras import ClassExtras
 
 
 def write_report(
@@ -42,6 +42,23 @@ def write_report(
     return write_atomically(Path(path), render_page(result, extras, audit).encode())
 
 
+def report_run(
+    result: ExplanationSet,
+    path: Path,
+    model: Any = None,
+    dataset: Any = None,
+    *,
+    forward: Callable[..., Any] | None = None,
+    audit: Audit | None = None,
+) -> Path:
+    """Write the report of a run; see `ExplanationSet.report`."""
+    extras = None
+    if model is not None:
+        classifier = live_classifier(result, model, dataset, forward=forward)
+        extras = compute_extras(result, classifier, dataset)
+    return write_report(result, path, extras, audit)
+
+
 def render_page(
     result: ExplanationSet,
     extras: Mapping[str, ClassExtras] | None = None,
@@ -63,7 +80,7 @@ def render_page(
             **_lead(explanations),
             audit=None if audit is None else audit_view(audit),
             style=Markup(asset("page.css") + (asset("audit.css") if audit else "")),
-            script=Markup(asset("page.js")),
+            script=Markup(page_script()),
         )
     )
 
@@ -106,6 +123,11 @@ def template_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def page_script() -> str:
+    """What makes the page answer."""
+    return asset("files.js") + asset("page.js")
 
 
 def asset(name: str) -> str:

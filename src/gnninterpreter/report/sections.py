@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import networkx as nx
 from markupsafe import Markup
@@ -36,40 +36,6 @@ class Tile:
     drawing: Markup
     caption: str
     detail: str = ""
-
-
-@dataclass(frozen=True)
-class SliderStop:
-    """One position of the slider: the threshold (None draws everything, faint) and its sentence."""
-
-    threshold: float | None
-    sentence: str
-
-
-@dataclass(frozen=True)
-class SoftView:
-    """The slider from soft to discrete."""
-
-    drawing: Markup
-    stops: list[SliderStop]
-    initial: int
-
-    @property
-    def listed(self) -> str:
-        """The stops as JSON, for the script."""
-        return json.dumps([vars(stop) for stop in self.stops])
-
-
-@dataclass(frozen=True)
-class SearchView:
-    """How the search went: curves, and where each restart ended."""
-
-    curves: list[tuple[str, Markup]]
-    dots: Markup
-    spread: str
-    rows: list[tuple[int, Restart]]
-    choice: int
-    left_out: int
 
 
 def sample_tiles(
@@ -108,8 +74,7 @@ def mode_tiles(explanation: Explanation) -> list[Tile]:
         )
         drawing = small_svg(graph, explanation.spec, TILE, title)
         caption = f"{count} of {len(explanation.restarts)} restarts"
-        kind = getattr(mode, "kind", None)
-        named = f"{kind}, " if kind else ""
+        named = f"{mode.kind}, " if mode.kind else ""
         symbol = "p" if explanation.target.probable else "score"
         tiles.append(Tile(Markup(drawing), caption, f"{named}{symbol} = {mode.probability:.3f}"))
     return tiles
@@ -133,7 +98,7 @@ def neighbour_tiles(explanation: Explanation, neighbours: Sequence[Neighbour]) -
     ]
 
 
-def soft_view(explanation: Explanation, asked: Sequence[Stop]) -> SoftView | None:
+def soft_view(explanation: Explanation, asked: Sequence[Stop]) -> dict[str, Any] | None:
     """All edges above the lowest threshold, and what each stop of the slider keeps of them.
 
     None where the distribution has settled: there is nothing between the thresholds to look at.
@@ -145,27 +110,26 @@ def soft_view(explanation: Explanation, asked: Sequence[Stop]) -> SoftView | Non
     start = layout(graph.subgraph(mode_graph(explanation)), CANVAS[0] / CANVAS[1])
     drawing = Drawing.of(graph, explanation.spec, CANVAS, start)
     title = f"Edges of {explanation.target.title} by their probability"
-    listed = [
-        SliderStop(
-            None,
-            f"Every edge down to {found[0].threshold:g}, as faint as it is improbable. Samples get "
-            f"{explanation.given} on average.",
-        )
-    ]
+    faintest = (
+        f"Every edge down to {found[0].threshold:g}, as faint as it is improbable. Samples get "
+        f"{explanation.given} on average."
+    )
+    listed: list[dict[str, Any]] = [{"threshold": None, "sentence": faintest}]
     for stop in found:
         given = f" The model gives it {stop.said}." if stop.said else ""
         named = "the most probable graph, " * (stop.threshold == MODE)
         kept = f"{named}{stop.nodes} nodes and {stop.edges} edges"
-        listed.append(SliderStop(stop.threshold, f"At least {stop.threshold:g}: {kept}.{given}"))
-    initial = 1 + next(i for i, stop in enumerate(found) if stop.threshold == MODE)
-    return SoftView(
-        Markup(render(drawing, title, show_legend=False, threshold=MODE)),
-        listed,
-        initial,
-    )
+        said = f"At least {stop.threshold:g}: {kept}.{given}"
+        listed.append({"threshold": stop.threshold, "sentence": said})
+    return {
+        "drawing": Markup(render(drawing, title, show_legend=False, threshold=MODE)),
+        "stops": listed,
+        "initial": 1 + next(i for i, stop in enumerate(found) if stop.threshold == MODE),
+        "listed": json.dumps(listed),
+    }
 
 
-def search_view(explanation: Explanation) -> SearchView:
+def search_view(explanation: Explanation) -> dict[str, Any]:
     """Curves of the search and the spread over restarts."""
     restarts, choice = explanation.restarts, explanation.choice
     score = "probability" if explanation.target.probable else "score"
@@ -180,14 +144,14 @@ def search_view(explanation: Explanation) -> SearchView:
     means = [restart.mean_probability for restart in restarts]
     best = sorted(range(len(restarts)), key=lambda r: (r != choice, -means[r]))[:MOST_ROWS]
     dots = dots_svg(means, choice, f"Mean {score} of each of {len(restarts)} restarts")
-    return SearchView(
-        curves,
-        Markup(dots),
-        _spread(restarts, score),
-        [(r, restarts[r]) for r in best],
-        choice,
-        len(restarts) - len(best),
-    )
+    return {
+        "curves": curves,
+        "dots": Markup(dots),
+        "spread": _spread(restarts, score),
+        "rows": [(r, restarts[r]) for r in best],
+        "choice": choice,
+        "left_out": len(restarts) - len(best),
+    }
 
 
 def _spread(restarts: Sequence[Restart], score: str) -> str:

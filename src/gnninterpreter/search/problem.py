@@ -22,6 +22,8 @@ CHUNK, WIDE_CHUNK = 4096, 65536
 REPEATS = 4
 # Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
 SAMPLE_BAR = 25.0
+# What real graphs that fill up the samples must have: less still passes for none of the class.
+REAL_BAR = 10.0
 # How far samples must be from certain to what a prototype is sought with: a little, for rounding.
 # With all of it a model that is rarely that sure would allow no other graph.
 SAMPLE_MARGIN = 0.2
@@ -181,43 +183,44 @@ class Problem:
         return total
 
     @torch.no_grad()
-    def good(self, graphs: DenseGraphs, new: bool = False) -> Tensor:
+    def good(self, graphs: DenseGraphs, new: bool = False, bar: float = SAMPLE_BAR) -> Tensor:
         """Whether graphs are certain, whole and typical enough for a sample, [B].
 
         Args:
             graphs: The graphs.
             new: As for `propose`.
+            bar: Percentile among real graphs that is typical enough.
         """
         # What is remembered is asked about once, so that more of them are looked at together.
         most = self.chunk if self.memory is None or recording() else REPEATS * self.chunk
         if len(graphs) > most:
             parts = range(0, len(graphs), most)
-            return torch.cat([self.good(graphs[at : at + most], new) for at in parts])
-        return self.passes(self.propose(graphs, new))
+            return torch.cat([self.good(graphs[at : at + most], new, bar) for at in parts])
+        return self.passes(self.propose(graphs, new), bar)
 
     @torch.no_grad()
-    def passes(self, found: Proposals) -> Tensor:
+    def passes(self, found: Proposals, bar: float = SAMPLE_BAR) -> Tensor:
         """The same of graphs that were asked about."""
         sure = self.certain + SAMPLE_MARGIN * (self.aim.enough - self.certain)
         good = found.log_score.exp() >= sure
         if recording():
-            return good & self.presentable(found)
+            return good & self.presentable(found, bar)
         rows = good.nonzero().squeeze(1)
         if not rows.numel():
             return good
-        return good.index_put((rows,), self.presentable(found.select(rows)))
+        return good.index_put((rows,), self.presentable(found.select(rows), bar))
 
     @torch.no_grad()
-    def presentable(self, found: Proposals) -> Tensor:
+    def presentable(self, found: Proposals, bar: float = SAMPLE_BAR) -> Tensor:
         """Whether graphs may be shown as samples: feasible, and typical enough, [B]."""
         fine = self.objective.feasible(found)
         if recording():
-            typical = found.typical(SAMPLE_BAR)
+            typical = found.typical(bar)
             return fine if typical is None else fine & typical
         rows = fine.nonzero().squeeze(1)
         if not rows.numel():
             return fine
-        typical = found.select(rows).typical(SAMPLE_BAR)
+        typical = found.select(rows).typical(bar)
         return fine if typical is None else fine.index_put((rows,), typical)
 
     def slope(self, graphs: DenseGraphs) -> Tensor:

@@ -20,7 +20,7 @@ from gnninterpreter.objective import Typical
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.edits import DRAWS, GROW, SHRINK, FeaturePool, propose
-from gnninterpreter.search.problem import SAMPLE_BAR, Problem
+from gnninterpreter.search.problem import REAL_BAR, SAMPLE_BAR, Problem
 from gnninterpreter.search.repeating import Repeated, finished, numbers, put
 from gnninterpreter.search.state import State
 from gnninterpreter.typicality import BAR, Typicality, distinct_rows
@@ -29,6 +29,8 @@ from gnninterpreter.typicality import BAR, Typicality, distinct_rows
 SAME = 1e-6
 # After how many steps a GPU is asked which restarts go on.
 LOOK_EVERY = 5
+# Graphs of which a population has enough; a smaller one is filled up with real graphs.
+ENOUGH = 50
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ class Spread:
     Every edit that keeps a graph certain, whole and typical is made, so that walkers spread evenly
     over what they can reach: of all distributions over these graphs the even one has the most
     entropy. What is drawn from the learned distributions and is as good joins them, each graph
-    once. Does nothing where no real graphs are known.
+    once, and real graphs where these are few. Does nothing where no real graphs are known.
 
     Args:
         walkers: Walkers of each restart.
@@ -219,9 +221,14 @@ class Spread:
         # Restart by restart, so that it is the same however restarts are divided.
         order = torch.cat(owners).argsort(stable=True)
         population = DenseGraphs.cat(kept)[order[torch.cat(fine)[order]]]
-        if not len(population):
-            return state
-        return state.with_(population=population[distinct_rows(population, known.bank)])
+        population = population[distinct_rows(population, known.bank)]
+        if len(population) < ENOUGH:
+            # Classes of few graphs that are alike leave no room for edits, but have members.
+            real = _placed(known.exemplars.graphs, state.graphs)
+            more = real[problem.good(real, bar=REAL_BAR)]
+            population = DenseGraphs.cat([population, more])
+            population = population[distinct_rows(population, known.bank)[:ENOUGH]]
+        return state.with_(population=population) if len(population) else state
 
 
 class _Spreading:

@@ -54,7 +54,6 @@ class Categorical:
     encoding: str = "one-hot"
 
     def __post_init__(self) -> None:
-        """Fill in names and colours, and check that they fit the size."""
         size = whole_number("size of Categorical", self.size, 1, MOST_COLUMNS)
         object.__setattr__(self, "size", size)
         if self.encoding not in ("one-hot", "index"):
@@ -99,7 +98,6 @@ class Continuous:
     name: str = "value"
 
     def __post_init__(self) -> None:
-        """Spread scalar bounds over the columns and check their order."""
         dim = whole_number("dim of Continuous", self.dim, 1, MOST_COLUMNS)
         object.__setattr__(self, "dim", dim)
         low, high = _per_column(self.low, self.dim, "low"), _per_column(self.high, self.dim, "high")
@@ -165,7 +163,6 @@ class Derived:
     constant: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Fill in names, freeze the settings, and check them."""
         if not isinstance(self.function, str) or not self.function:
             raise SpecError(f"function of Derived must be a name (got {self.function!r})")
         width = whole_number("width of Derived", self.width, 1, MOST_COLUMNS)

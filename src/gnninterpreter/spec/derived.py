@@ -77,10 +77,14 @@ def registered(block: Derived) -> _Function:
     return _FUNCTIONS[block.function]
 
 
+def table(values: Tensor) -> Tensor:
+    """Features with one row for each node or edge, whether they were flat or not."""
+    return values.flatten(1) if values.dim() > 1 else values.unsqueeze(1)
+
+
 def columns(values: Tensor, blocks: Sequence[Block]) -> tuple[Tensor, ...]:
     """Cut the columns that a model reads into one tensor for each block."""
-    rows = values.flatten(1) if values.dim() > 1 else values.unsqueeze(1)
-    return torch.split(rows, [block.width for block in blocks], dim=1)
+    return torch.split(table(values), [block.width for block in blocks], dim=1)
 
 
 def fill(data: Graphs, spec: GraphSpec, known_only: bool = False) -> Graphs:
@@ -129,16 +133,15 @@ def cleared(data: Graphs, spec: GraphSpec) -> Graphs:
     for key, blocks in (("x", spec.nodes), ("edge_attr", spec.edges)):
         if not any(isinstance(block, Derived) for block in blocks):
             continue
-        rows = data[key].flatten(1) if data[key].dim() > 1 else data[key].unsqueeze(1)
-        wanted = sum(block.width for block in blocks)
-        if rows.size(1) != wanted:
+        found, wanted = table(data[key]).size(1), sum(block.width for block in blocks)
+        if found != wanted:
             raise SpecError(
-                f"the spec describes {wanted} columns of '{key}' but the data has {rows.size(1)}; "
+                f"the spec describes {wanted} columns of '{key}' but the data has {found}; "
                 "GraphSpec.from_dataset(dataset) reads them off the data"
             )
         parts = [
             torch.zeros_like(part) if isinstance(block, Derived) else part
-            for block, part in zip(blocks, columns(rows, blocks), strict=True)
+            for block, part in zip(blocks, columns(data[key], blocks), strict=True)
         ]
         data[key] = torch.cat(parts, dim=1)
     return data

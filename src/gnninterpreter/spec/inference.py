@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch_geometric.utils import coalesce, is_undirected
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
@@ -59,7 +60,9 @@ def infer_spec(dataset: Any) -> GraphSpec:
         attributes=attributes,
         edges=() if attr is None else infer_blocks(attr.view(attr.size(0), -1)),
         class_names=_class_names(graphs),
-        directed=not all(_symmetric(graph.edge_index) for graph in graphs[:LOOK_FOR_DIRECTION]),
+        directed=not all(
+            is_undirected(coalesce(g.edge_index)) for g in graphs[:LOOK_FOR_DIRECTION]
+        ),
         metadata=metadata,
     )
 
@@ -118,9 +121,7 @@ def infer_blocks(values: Tensor) -> tuple[Block, ...]:
         if _are_codes(values):
             sizes = (int(column.max()) + 1 for column in values.t())
             return _named([Categorical(size, encoding="index") for size in sizes])
-        part = values.double()
-        low, high = tuple(part.amin(0).tolist()), tuple(part.amax(0).tolist())
-        return (Continuous(values.size(1), low, high),)
+        return (_numbers(values),)
     if not bool(torch.isfinite(values).all()):
         raise DataError("features must be finite numbers (got NaN or infinity); fill or drop them")
     blocks: list[Block] = []
@@ -128,10 +129,7 @@ def infer_blocks(values: Tensor) -> tuple[Block, ...]:
 
     def close() -> None:
         if loose:
-            part = values[:, loose]
-            low = tuple(part.min(0).values.tolist())
-            high = tuple(part.max(0).values.tolist())
-            blocks.append(Continuous(len(loose), low, high))
+            blocks.append(_numbers(values[:, loose]))
             loose.clear()
 
     start = 0
@@ -146,6 +144,11 @@ def infer_blocks(values: Tensor) -> tuple[Block, ...]:
             start += 1
     close()
     return _named(blocks)
+
+
+def _numbers(values: Tensor) -> Continuous:
+    low, high = tuple(values.amin(0).tolist()), tuple(values.amax(0).tolist())
+    return Continuous(values.size(1), low, high)
 
 
 def _named(blocks: list[Block]) -> tuple[Block, ...]:
@@ -201,12 +204,3 @@ def _class_names(graphs: GraphList) -> tuple[str, ...]:
     if labels is None or not labels.classes:
         return ()
     return tuple(f"class {i}" for i in range(int(labels.known.max()) + 1))
-
-
-def _symmetric(edge_index: Tensor) -> bool:
-    if edge_index.numel() == 0:
-        return True
-    size = int(edge_index.max()) + 1
-    there, back = edge_index[0] * size + edge_index[1], edge_index[1] * size + edge_index[0]
-    distinct: tuple[Tensor, Tensor] = (torch.unique(there), torch.unique(back))
-    return torch.equal(*distinct)

@@ -75,8 +75,8 @@ def _with_last(
 
 def check_agreement(graphs: Sequence[Data], spec: GraphSpec) -> None:
     """Compute the derived columns of real graphs, and compare."""
-    places = [("x", spec.nodes), ("edge_attr", spec.edges)]
-    places = [(key, blocks) for key, blocks in places if any(_is_derived(b) for b in blocks)]
+    named = (("x", spec.nodes), ("edge_attr", spec.edges))
+    places = [one for one in named if any(isinstance(block, Derived) for block in one[1])]
     places += [(block.name, (block,)) for block in spec.attributes]
     fit = [i for i, g in enumerate(graphs) if g.num_edges and int(g.num_nodes or 0) <= NODES]
     for start in range(0, len(fit), CHUNK):
@@ -100,10 +100,6 @@ def check_agreement(graphs: Sequence[Data], spec: GraphSpec) -> None:
                             "were made when the model was trained"
                         )
                 column += block.width
-
-
-def _is_derived(block: Block) -> bool:
-    return isinstance(block, Derived)
 
 
 def _close(block: Derived, mine: Tensor, made: Tensor, batch: Batch) -> Tensor:

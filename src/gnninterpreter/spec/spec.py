@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from gnninterpreter.arguments import several, whole_number
@@ -16,7 +16,6 @@ from gnninterpreter.errors import SpecError, TargetError
 from gnninterpreter.schema import listed, record, text, truth
 from gnninterpreter.spec.blocks import (
     ONES,
-    PALETTE,
     Block,
     Categorical,
     Continuous,
@@ -25,8 +24,6 @@ from gnninterpreter.spec.blocks import (
     block_to_json,
     distinct,
 )
-
-__all__ = ["ONES", "PALETTE", "Block", "Categorical", "Continuous", "Derived", "GraphSpec"]
 
 MOST_LISTED = 20
 
@@ -85,7 +82,6 @@ class GraphSpec:
     attributes: tuple[Derived, ...] = ()
 
     def __post_init__(self) -> None:
-        """Freeze the sequences and check the rules that span fields."""
         object.__setattr__(self, "nodes", distinct(self.nodes) or (ONES,))
         object.__setattr__(self, "edges", distinct(self.edges))
         own = distinct(self.attributes)
@@ -190,21 +186,22 @@ class GraphSpec:
                     f"feature_names has no block to name {unknown[0]!r}; the blocks are "
                     f"{', '.join(sorted(known))}"
                 )
-            parts = {
-                kind: tuple(
+            nodes, edges = (
+                tuple(
                     replace(b, names=tuple(str(n) for n in names[b.name])) if b.name in names else b
-                    for b in getattr(self, kind)
+                    for b in blocks
                 )
-                for kind in ("nodes", "edges")
-            }
-            return replace(self, nodes=parts["nodes"], edges=parts["edges"])
+                for blocks in (self.nodes, self.edges)
+            )
+            return replace(self, nodes=nodes, edges=edges)
         given = tuple(str(name) for name in several("feature_names", names, "names"))
         for kind in (Categorical, Continuous):
             for place, block in enumerate(self.nodes):
                 if isinstance(block, kind) and not getattr(block, "constant", False):
-                    nodes = list(self.nodes)
-                    nodes[place] = replace(block, names=given)
-                    return replace(self, nodes=tuple(nodes))
+                    named = replace(block, names=given)
+                    return replace(
+                        self, nodes=(*self.nodes[:place], named, *self.nodes[place + 1 :])
+                    )
         raise SpecError("feature_names were given, but the nodes have no features to name")
 
     @classmethod
@@ -261,27 +258,13 @@ class GraphSpec:
             record(dict)(values.get("metadata", {}), "metadata")
         except ValueError as error:
             raise SpecError(str(error)) from error
-        unknown = set(values) - {
-            "nodes",
-            "edges",
-            "class_names",
-            "directed",
-            "max_nodes",
-            "metadata",
-            "attributes",
-        }
-        if unknown:
+        if unknown := set(values) - {one.name for one in fields(cls)}:
             raise SpecError(f"unknown fields in a stored spec: {sorted(unknown)}")
-        own: Any = tuple(block_from_json(block) for block in values.get("attributes", ()))
-        return cls(
-            nodes=tuple(block_from_json(block) for block in values["nodes"]),
-            edges=tuple(block_from_json(block) for block in values["edges"]),
-            class_names=tuple(values["class_names"]),
-            directed=values.get("directed", False),
-            max_nodes=values.get("max_nodes"),
-            metadata=values.get("metadata", {}),
-            attributes=own,
-        )
+        blocks = {
+            part: tuple(block_from_json(block) for block in values.get(part, ()))
+            for part in ("nodes", "edges", "attributes")
+        }
+        return cls(**{**values, **blocks})
 
 
 def _fold(name: str) -> str:

@@ -89,19 +89,12 @@ def _own_blocks(transform: Any, graphs: Sequence[Data]) -> list[tuple[str, Block
                     "run; a random transform says nothing of a graph, so leave it out"
                 )
     register_derived(function, _Compute(transform))
-    name = type(transform).__name__ if not hasattr(transform, "__name__") else transform.__name__
-    return [
-        (
-            place,
-            Derived(
-                function,
-                width,
-                name=name if place in ("x", "edge_attr") else place,
-                settings={"into": place},
-            ),
-        )
-        for place, width in widths.items()
-    ]
+    own = getattr(transform, "__name__", type(transform).__name__)
+    blocks: list[tuple[str, Block]] = []
+    for place, width in widths.items():
+        name = own if place in ("x", "edge_attr") else place
+        blocks.append((place, Derived(function, width, name=name, settings={"into": place})))
+    return blocks
 
 
 def _marked(graph: Data) -> Data:

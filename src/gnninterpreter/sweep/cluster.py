@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any
 
-from gnninterpreter.errors import MissingExtraError, SpecError
+from gnninterpreter.errors import SpecError, needs
 from gnninterpreter.parallel import Processes, Workers, call, limit_threads
 
 TIMEOUT = 10.0
@@ -53,15 +53,7 @@ def make_workers(
 
 
 class RayWorkers:
-    """Workers of a Ray cluster.
-
-    Args:
-        address: A cluster that runs already; a local one is begun when omitted.
-        jobs: Jobs at a time of a local one.
-        threads: Threads of each job.
-        gpus: GPUs of each job.
-        runtime_env: What Ray prepares on the machines of a cluster.
-    """
+    """Workers of a Ray cluster; what they are given is that of `make_workers`."""
 
     def __init__(
         self,
@@ -72,10 +64,8 @@ class RayWorkers:
         runtime_env: Mapping[str, Any] | None = None,
     ) -> None:
         """Connect, and make sure that a job fits somewhere."""
-        try:
+        with needs("ray", "sweep", "running jobs on Ray"):
             import ray
-        except ImportError as error:
-            raise MissingExtraError("running jobs on Ray", "ray", "sweep") from error
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         options: dict[str, Any] = {
             "log_to_driver": False,

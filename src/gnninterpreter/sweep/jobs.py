@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +60,8 @@ class Job:
 
     def keyed(self, model: str) -> Job:
         """The same with its key; ``model`` stands for the content of model and data."""
-        plain = {k: v for k, v in asdict(self).items() if k not in ("source", "key", "broken")}
-        inputs = {
-            **plain,
-            "schema": SCHEMA,
-            "model": model,
-            "code": code_fingerprint(CODE[self.kind]),
-        }
+        inputs = {k: v for k, v in asdict(self).items() if k not in ("source", "key", "broken")}
+        inputs |= {"schema": SCHEMA, "model": model, "code": code_fingerprint(CODE[self.kind])}
         return replace(self, key=digest_of([json.dumps(inputs, sort_keys=True).encode()]))
 
 
@@ -73,6 +69,7 @@ def jobs_of(spec: SweepSpec) -> Iterator[Job]:
     """Every job of a sweep. One whose model cannot be read is there too, with the reason."""
     recipes = [r if isinstance(r, str) else json.dumps(r.to_json()) for r in spec.recipes]
     device = "cuda" if spec.gpus else "cpu"
+    hosts = spec.hosts if spec.kind == "audit" else None
     # Checkpoints of one function and one data set have the same classes.
     known: dict[ModelSource, tuple[str, ...]] = {}
     for source in spec.models:
@@ -88,20 +85,9 @@ def jobs_of(spec: SweepSpec) -> Iterator[Job]:
         except GNNInterpreterError as error:
             broken, content = str(error), f"cannot be read: {error}"
             targets = spec.targets or (None,)
-        for target in targets:
-            for recipe in recipes:
-                for seed in spec.seeds:
-                    yield Job(
-                        spec.kind,
-                        source,
-                        target,
-                        seed,
-                        spec.restarts,
-                        spec.hosts if spec.kind == "audit" else None,
-                        recipe,
-                        device,
-                        broken=broken,
-                    ).keyed(content)
+        for target, recipe, seed in product(targets, recipes, spec.seeds):
+            known_by = (spec.kind, source, target, seed, spec.restarts, hosts, recipe, device)
+            yield Job(*known_by, broken=broken).keyed(content)
 
 
 def load_source(source: ModelSource) -> tuple[Any, Any, Any]:

@@ -60,16 +60,10 @@ def save_recipe(recipe: Recipe, path: Path) -> Path:
 
 
 def change_recipe(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
-    """The recipe with other settings.
+    """The recipe with other settings: its own, or of the one phase that has them (`Recipe.with_`).
 
-    Args:
-        recipe: The recipe.
-        settings: Its own settings, or of the one phase that has them, as in `Recipe.with_`; by the
-            name of a phase, a table of its settings; by the name of a term, a table of its weights
-            (``soft``, ``discrete``, ``guide``).
-
-    Raises:
-        SpecError: If there is no such setting.
+    By the name of a phase they are a table of its settings; by the name of a term, a table of its
+    weights (``soft``, ``discrete``, ``guide``).
     """
     phases = {phase.name for phase in recipe.phases}
     for name, value in settings.items():

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.errors import CheckpointError, MissingExtraError, OutputError
+from gnninterpreter.errors import CheckpointError, OutputError, needs
 from gnninterpreter.files import read_file, write_atomically
 
 if TYPE_CHECKING:
@@ -49,11 +49,7 @@ def read_results(folder: str | Path) -> pa.Table:
 
 
 class Results:
-    """The folder of a sweep.
-
-    Args:
-        folder: Where it is; it is made with the first part.
-    """
+    """The folder of a sweep, which is made with its first part."""
 
     def __init__(self, folder: Path) -> None:
         """Say where; nothing is read yet."""
@@ -159,8 +155,6 @@ def _schema(names: Sequence[str] = tuple(COLUMNS)) -> pa.Schema:
 
 
 def _arrow() -> Any:
-    try:
+    with needs("pyarrow", "sweep", "a sweep"):
         import pyarrow
-    except ImportError as error:
-        raise MissingExtraError("a sweep", "pyarrow", "sweep") from error
     return pyarrow

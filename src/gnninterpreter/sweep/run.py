@@ -101,13 +101,9 @@ def run_sweep(
                 raise OutputError(
                     f"{error} (what is stored stays: the same command goes on when there is room)"
                 ) from error
-            failed = sum(row["status"] == FAILED for row in rows)
-            tally = Tally(
-                tally.total,
-                tally.done + len(rows) - failed,
-                tally.failed + failed,
-                tally.new + len(rows),
-            )
+            failed, new = sum(row["status"] == FAILED for row in rows), len(rows)
+            done = tally.done + new - failed
+            tally = Tally(tally.total, done, tally.failed + failed, tally.new + new)
             tell(tally, rows)
 
         hopeless = [_failed(job, job.broken, 1) for job in waiting if job.broken]

@@ -17,9 +17,9 @@ from gnninterpreter.arguments import path_of, real_number, whole_number
 from gnninterpreter.errors import (
     CheckpointError,
     GNNInterpreterError,
-    MissingExtraError,
     OutputError,
     SpecError,
+    needs,
 )
 from gnninterpreter.files import read_file
 from gnninterpreter.fingerprints import digest_of
@@ -171,7 +171,7 @@ def _search(
 ) -> Trial:
     """Try recipes until there are enough, and return what the base comes to."""
     base = _run(spec, folder, workers, [(BASE, {}, spec.base)])[0]
-    while (left := spec.trials - len(_done(study))) > 0:
+    while (left := spec.trials - sum(t.state.name == "COMPLETE" for t in study.trials)) > 0:
         asked = [study.ask() for _ in range(min(left, spec.together))]
         drawn = [(one.number, _suggested(one, spec.space)) for one in asked]
         recipes = [(n, given, change_recipe(spec.base, nested(given))) for n, given in drawn]
@@ -278,15 +278,10 @@ def _judged(number: int, settings: Mapping[str, Any], rows: Sequence[Mapping[str
     )
 
 
-def _done(study: optuna.Study) -> Sequence[Any]:
-    states = (_optuna().trial.TrialState.COMPLETE,)
-    complete: Sequence[Any] = study.get_trials(deepcopy=False, states=states)
-    return complete
-
-
 def _study(spec: TuneSpec, folder: Path) -> optuna.Study:
     """The study of a folder; trials that a killed run left open are asked for again."""
-    optuna = _optuna()
+    with needs("optuna", "tune", "tuning"):
+        import optuna
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 
@@ -330,11 +325,3 @@ def _readable(journal: Path) -> Iterator[None]:
             f"{journal} is damaged ({type(error).__name__}: {error!s:.80}); take it away, results "
             "stay stored beside it"
         ) from error
-
-
-def _optuna() -> Any:
-    try:
-        import optuna
-    except ImportError as error:
-        raise MissingExtraError("tuning", "optuna", "tune") from error
-    return optuna

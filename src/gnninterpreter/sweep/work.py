@@ -12,7 +12,6 @@ from typing import Any
 from gnninterpreter.files import finite
 from gnninterpreter.sweep.jobs import Job, load_source, recipe_of
 from gnninterpreter.sweep.results import COLUMNS
-from gnninterpreter.sweep.spec import ModelSource
 
 
 def perform(job: Job) -> dict[str, Any]:
@@ -45,29 +44,23 @@ def describe(job: Job) -> dict[str, Any]:
     }
 
 
-@lru_cache(maxsize=2)
-def _loaded(source: ModelSource) -> tuple[Any, Any, Any]:
-    """Jobs of one model mostly follow each other in a worker."""
-    return load_source(source)
+# Jobs of one model mostly follow each other in a worker.
+_loaded = lru_cache(maxsize=2)(load_source)
+
+
+def _asked(job: Job) -> tuple[tuple[Any, Any], dict[str, Any]]:
+    """The model with its graphs, and what both `explain` and `audit` are told."""
+    model, data, call = _loaded(job.source)
+    options = {name: getattr(job, name) for name in ("restarts", "seed", "device")}
+    return (model, data), {**options, "recipe": recipe_of(job), "forward": call, "progress": False}
 
 
 def _explained(job: Job) -> dict[str, Any]:
     from gnninterpreter.api import explain
     from gnninterpreter.interchange import graph_to_json
 
-    model, data, call = _loaded(job.source)
-    found = explain(
-        model,
-        data,
-        targets=[job.target],
-        restarts=job.restarts,
-        seed=job.seed,
-        recipe=recipe_of(job),
-        forward=call,
-        device=job.device,
-        progress=False,
-    )
-    (one,) = found.to("cpu").values()
+    subject, options = _asked(job)
+    (one,) = explain(*subject, targets=[job.target], **options).to("cpu").values()
     result = {
         **one.summary(),
         "best": graph_to_json(one.best, one.spec),
@@ -87,18 +80,8 @@ def _explained(job: Job) -> dict[str, Any]:
 def _audited(job: Job) -> dict[str, Any]:
     from gnninterpreter.audit import audit
 
-    model, data, call = _loaded(job.source)
-    found = audit(
-        model,
-        data,
-        hosts=job.hosts or 1,
-        seed=job.seed,
-        restarts=job.restarts,
-        recipe=recipe_of(job),
-        forward=call,
-        device=job.device,
-        progress=False,
-    )
+    subject, options = _asked(job)
+    found = audit(*subject, hosts=job.hosts or 1, **options)
     result = found.to_json(with_graphs=False)
     result["numbers"] = {k: v for k, v in result["numbers"].items() if k != "seconds"}
     return {**found.counts(), "result": result}

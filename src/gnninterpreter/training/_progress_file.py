@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from gnninterpreter.datasets._storage import below
+from gnninterpreter.datasets._storage import below, from_bytes, to_bytes
 from gnninterpreter.errors import OutputError
 from gnninterpreter.files import atomic_path, read_file
 
@@ -28,11 +28,8 @@ logger = logging.getLogger(__name__)
 class TrainingState:
     """Weights, moments, random state and best result of a run, saved and restored together.
 
-    Args:
-        model: The model in training.
-        optimizer: Its AdamW.
-        generator: The source of the order of the batches.
-        settings: All that the run depends on, as JSON values; only a file with the same is resumed.
+    ``settings`` are all that the run depends on, as JSON values; only a file with the same is
+    resumed.
     """
 
     def __init__(
@@ -42,7 +39,6 @@ class TrainingState:
         generator: torch.Generator,
         settings: dict[str, Any],
     ) -> None:
-        """Start at epoch 0, with the model as it is."""
         self._model = model
         self._optimizer = optimizer
         self._generator = generator
@@ -72,8 +68,6 @@ class TrainingState:
 
     def save(self, path: Path) -> None:
         """Write the state, atomically."""
-        from safetensors.torch import save
-
         tensors = {f"model.{key}": value for key, value in self._model.state_dict().items()}
         tensors |= {f"best.{key}": value for key, value in self._best.items()}
         for index, moments in self._optimizer.state_dict()["state"].items():
@@ -83,7 +77,7 @@ class TrainingState:
         tensors["header"] = torch.frombuffer(
             bytearray(json.dumps(header).encode()), dtype=torch.uint8
         )
-        contents = save({key: value.detach().cpu().contiguous() for key, value in tensors.items()})
+        contents = to_bytes(tensors)
         try:
             with atomic_path(path) as temporary:
                 temporary.write_bytes(hashlib.sha256(contents).digest() + contents)
@@ -99,19 +93,16 @@ class TrainingState:
         A file that is damaged, or of other settings, is left alone here, with a note in the log:
         the next `save` replaces it.
         """
-        from safetensors import SafetensorError
-        from safetensors.torch import load
-
         try:
             stored = read_file(path)
             if hashlib.sha256(stored[DIGEST:]).digest() != stored[:DIGEST]:
                 raise ValueError("it is not what was written")
-            tensors = load(stored[DIGEST:])
+            tensors = from_bytes(stored[DIGEST:])
             header = json.loads(bytes(tensors["header"].tolist()))
             known = header["settings"]
         except FileNotFoundError:
             return False
-        except (OSError, SafetensorError, LookupError, TypeError, ValueError, RecursionError):
+        except (OSError, LookupError, TypeError, ValueError, RecursionError):
             logger.warning("the training state %s is damaged; training starts again", path)
             return False
         if known != self._settings:

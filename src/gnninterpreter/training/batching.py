@@ -22,15 +22,7 @@ from gnninterpreter.errors import DataError
 
 @dataclass(frozen=True)
 class GraphBatch:
-    """Several graphs laid side by side.
-
-    Attributes:
-        x: Node features, shape [nodes, d].
-        edge_index: Edges, shape [2, edges].
-        edge_attr: Edge features, shape [edges, d], or None.
-        batch: Graph of each node, shape [nodes].
-        y: Classes, shape [graphs], or rows of labels or values, shape [graphs, C].
-    """
+    """Several graphs side by side; ``y`` are classes, [graphs], or rows of labels, [graphs, C]."""
 
     x: Tensor
     edge_index: Tensor
@@ -48,18 +40,11 @@ class GraphBatch:
 
 
 class GraphStore:
-    """A whole data set as one set of tensors.
-
-    Args:
-        dataset: A data set, or a list of `torch_geometric.data.Data`, of labeled graphs.
-        use_edge_attr: Whether batches hold the edge features.
-        device: Where the tensors lie.
-    """
+    """A whole data set, or list of labeled graphs, as one set of tensors on a device."""
 
     def __init__(
         self, dataset: Any, *, use_edge_attr: bool = True, device: str | torch.device = "cpu"
     ) -> None:
-        """Collate the graphs and move them to the device."""
         data, slices = _collated(dataset)
         self.device = torch.device(device)
         self.x = data.x.to(self.device)

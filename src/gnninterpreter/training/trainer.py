@@ -74,7 +74,6 @@ class TrainingConfig:
     figure: str = ""
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         if self.task not in map(str, FIGURES):
             names = ", ".join(map(str, FIGURES))
             raise ModelError(f"task must be one of {names} (got {self.task!r})")

@@ -4,6 +4,7 @@ from gnninterpreter.typicality.bank import BAR, Strangeness, TypicalityBank
 from gnninterpreter.typicality.either import EitherBank, either
 from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars, distinct_rows
 from gnninterpreter.typicality.fitting import fit
+from gnninterpreter.typicality.kinds import Kinds
 from gnninterpreter.typicality.references import Certain, References, references
 from gnninterpreter.typicality.typicality import FEWEST_GRAPHS, Typicality
 
@@ -13,6 +14,7 @@ __all__ = [
     "Certain",
     "EitherBank",
     "Exemplars",
+    "Kinds",
     "References",
     "Strangeness",
     "Typicality",

@@ -4,23 +4,25 @@ Three distances and a border. *Nodes*: how far each node lies from the nearest n
 *Whole*: how far the graph lies from the nearest real graphs, in size and shape. *Local*: the same
 in units of what those neighbours have among themselves: a near miss is told from a member where
 real graphs are alike. Each is compared with what real graphs have to other real graphs. Beyond the
-border are sizes that are not usual and kinds of nodes and edges that no real graph has.
+border are sizes that are not usual and kinds of nodes and edges that hardly any real graph has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from gnninterpreter.datasets._storage import below
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.recording import recording
 from gnninterpreter.typicality.descriptors import Described, describe
+from gnninterpreter.typicality.kinds import EDGES, NODES, Kinds, kind_names
 
 # Percentile among real graphs from which on a graph is typical.
 BAR = 40.0
@@ -32,7 +34,7 @@ QUANTILES = 101
 ROUNDING = 4e-4
 # Lying beyond the border by as much as its own size costs this many units of distance.
 BORDER = 3.0
-SEEN = "seen."
+SEEN, HELD = "seen.", "held."
 # Distances that are held at once.
 MOST_PAIRS = 2**28
 
@@ -63,7 +65,7 @@ class Strangeness:
         nodes: How far nodes are from real nodes: the mean, and some of the worst.
         whole: How far the graph is from real graphs.
         local: The same in units of the neighbours' own distances.
-        outside: How far the size is from usual ones, and the share of kinds never seen.
+        outside: How far the size is from usual ones, and the share of kinds hardly seen.
     """
 
     nodes: Tensor
@@ -87,6 +89,8 @@ class TypicalityBank(ByValue):
             local strangeness, [3, 101].
         limits: Fewest and most nodes, fewest and most edges that are usual, [4].
         seen: For each table of categories, which of them occur in real graphs.
+        held: For each table of kinds, the number of real graphs and how many hold each kind,
+            [1 + kinds]; empty where that was not counted.
     """
 
     node_frame: Frame
@@ -98,6 +102,25 @@ class TypicalityBank(ByValue):
     quantiles: Tensor
     limits: Tensor
     seen: Mapping[str, Tensor]
+    held: Mapping[str, Tensor] = field(default_factory=dict)
+
+    def with_kinds(self, kinds: Kinds) -> TypicalityBank:
+        """The same where kinds that hardly any real graph holds are not typical."""
+        seen = {name: ~rare for name, rare in kinds.rare.items()}
+        return replace(self, seen={**self.seen, **seen}, held=kinds.held)
+
+    def rare_kinds(self, graph: DenseGraphs) -> dict[str, tuple[int, int]]:
+        """Kinds of one graph that hardly any real one holds: how many do, of how many."""
+        found, rare = describe(graph), {}
+        for table, blocks in ((NODES, graph.spec.nodes), (EDGES, graph.spec.edges)):
+            if table not in self.held:
+                continue
+            here = (found.tables[table][0] > 0.5) & ~self.seen[table]
+            every, *each = (int(count) for count in self.held[table].tolist())
+            for name, held, there in zip(kind_names(blocks), each, here.tolist(), strict=True):
+                if there and name is not None:
+                    rare[name] = (held, every)
+        return rare
 
     def from_size(self, nodes: int) -> TypicalityBank:
         """The same for graphs that have at least so many nodes."""
@@ -191,11 +214,15 @@ class TypicalityBank(ByValue):
         return out.sum(0)
 
     def _outside_tables(self, found: Described) -> Tensor:
-        """Share of nodes and of edges whose kind no real graph has; [B]."""
+        """How much there is of kinds that hardly any real graph has; [B]."""
         total = torch.zeros_like(found.presence[:, 0])
         for name, counts in found.tables.items():
-            never = (~self.seen[name]).to(counts)
-            total = total + counts @ never / counts.sum(1).clamp_min(1)
+            if name not in self.seen:  # stored before these were counted
+                continue
+            strange = counts @ (~self.seen[name]).to(counts)
+            # A combination counts as a share; one node of a rare kind is too many at any size.
+            share = strange / counts.sum(1).clamp_min(1)
+            total = total + (strange.log1p() if name in self.held else share)
         return total
 
     def to(self, device: torch.device | str) -> TypicalityBank:
@@ -220,9 +247,11 @@ class TypicalityBank(ByValue):
             "nodes": self.nodes.half(),
             "graphs": self.graphs.half(),
         }
-        plain = {field.name for field in fields(self)} - {"node_frame", "graph_frame", "seen"}
-        stored |= {name: getattr(self, name) for name in sorted(plain - set(stored))}
+        apart = {"node_frame", "graph_frame", "seen", "held", *stored}
+        plain = {field.name for field in fields(self)} - apart
+        stored |= {name: getattr(self, name) for name in sorted(plain)}
         stored |= {SEEN + name: table for name, table in self.seen.items()}
+        stored |= {HELD + name: counts for name, counts in self.held.items()}
         return {name: value.cpu().contiguous() for name, value in stored.items()}
 
     @classmethod
@@ -242,7 +271,8 @@ class TypicalityBank(ByValue):
                 tensors["graph_own"],
                 tensors["quantiles"],
                 tensors["limits"],
-                {k[len(SEEN) :]: value for k, value in tensors.items() if k.startswith(SEEN)},
+                below(tensors, SEEN),
+                below(tensors, HELD),
             )
         except KeyError as error:
             raise CheckpointError(f"stored typicality lacks {error}; store it again") from None

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from gnninterpreter.graphs import DenseGraphs, bounds, dense_width, split_blocks
 from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.typicality.kinds import count_kinds
 
 WALKS = 8
 # Products of kinds are told apart as long as there are no more of them than this.
@@ -24,6 +25,7 @@ EXACT = 4.0
 DEGREES = 6
 # Degrees that a table of kinds tells apart, and most kinds of edges with both ends.
 TABLE_DEGREES = 8
+COMBINED = ("degrees", "edges")
 MOST_EDGE_KINDS = 2500
 REACH = (2, 3, 4, 6, 8)
 TINY = 1e-6
@@ -199,10 +201,10 @@ def _reach(weight: Tensor, presence: Tensor, count: Tensor) -> Tensor:
 
 
 def _tables(graphs: DenseGraphs, degree: Tensor) -> dict[str, Tensor]:
-    """Count edges by kind and kinds of their ends, and nodes by kind and degree."""
+    """Count nodes and edges by kind, edges also by kinds of their ends, nodes also by degree."""
     columns = categorical_columns(graphs.spec.nodes)
     kinds = graphs.nodes[..., slice(columns[0], columns[-1] + 1) if columns else slice(0)]
-    tables = {}
+    tables = count_kinds(graphs, graphs.presence)
     if columns:
         bins = torch.arange(1, TABLE_DEGREES + 1, device=degree.device, dtype=degree.dtype)
         near = (1 - (degree.clamp_max(TABLE_DEGREES).unsqueeze(2) - bins).abs()).clamp_min(0)

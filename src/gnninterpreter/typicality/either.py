@@ -49,6 +49,15 @@ class EitherBank(ByValue):
         """Share of real graphs that are at least as strange, where it is highest; [B]."""
         return torch.stack([bank.percentile(graphs) for bank in self.banks]).amax(0)
 
+    def rare_kinds(self, graph: DenseGraphs) -> dict[str, tuple[int, int]]:
+        """Kinds of one graph that hardly any real one holds of any class: how many, of how many."""
+        each = [bank.rare_kinds(graph) for bank in self.banks]
+        names = [name for name in each[0] if all(name in one for one in each)]
+        return {
+            name: (sum(one[name][0] for one in each), sum(one[name][1] for one in each))
+            for name in names
+        }
+
     def to(self, device: torch.device | str) -> EitherBank:
         """The same on another device."""
         return EitherBank(tuple(bank.to(device) for bank in self.banks))

@@ -57,6 +57,8 @@ class Exemplars(ByValue):
             bar: As for `begin`.
             among: How many to choose from.
         """
+        # Of a few exemplars the smallest would be the same for all.
+        among = min(among, max(1, self._places(bar).numel() // 2))
         drawn = self.begin(streams, among, bar)
         least = drawn.num_edges.view(-1, among).argmin(1)
         first = torch.arange(len(least), device=least.device) * among
@@ -68,15 +70,21 @@ class Exemplars(ByValue):
         Args:
             streams: One for each restart.
             each: How many each restart gets.
-            bar: Least percentile, where at least `FEWEST` graphs reach it.
+            bar: Least percentile, where at least `FEWEST` graphs reach it; else as many as come
+                nearest to it, and none that is unlike all others while there are any.
         """
-        typical = self.percentile >= bar
-        if int(typical.sum()) < FEWEST:
-            typical = torch.arange(len(self), device=typical.device) < FEWEST
-        places = typical.nonzero().squeeze(1)
+        places = self._places(bar)
         order = streams.uniform(places.numel()).argsort(dim=1)
         wanted = torch.arange(each, device=order.device) % places.numel()
         return self.graphs[places[order[:, wanted]].flatten()]
+
+    def _places(self, bar: float) -> Tensor:
+        typical = self.percentile >= bar
+        if int(typical.sum()) < FEWEST:
+            like = self.percentile > 0
+            like = like if bool(like.any()) else ~like
+            typical = like & (like.cumsum(0) <= FEWEST)
+        return typical.nonzero().squeeze(1)
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the exemplars as named tensors: edges as bits, categories as bytes or halves."""

@@ -16,7 +16,7 @@ from gnninterpreter.typicality.bank import (
     compared,
     rooted,
 )
-from gnninterpreter.typicality.descriptors import Described, describe
+from gnninterpreter.typicality.descriptors import COMBINED, Described, describe
 from gnninterpreter.typicality.references import References
 
 KEPT_GRAPHS = 320
@@ -28,7 +28,8 @@ LEAST_UNIT = 0.1
 USUAL = (0.03, 0.97)
 # Pieces may be as small as an explanation may be.
 FEWEST_NODES, FEWEST_EDGES = 3.0, 2.0
-# A kind of edge or node less frequent than this counts as never seen.
+# A kind of edge with both ends, or of node with its degree, that is less frequent than this counts
+# as never seen.
 SELDOM = 0.0005
 # Least distance that counts as a graph's own, as a share of the median: copies have none at all.
 LEAST_OWN, LEAST_OWN_AT_ALL = 0.25, 0.05
@@ -76,7 +77,7 @@ def fit(real: References, seed: int = 0) -> TypicalityBank | None:
         own,
         parts.quantile(levels, dim=1).T.contiguous(),
         _limits(graphs, real.whole),
-        {name: _occurring(counts) for name, counts in found.tables.items()},
+        {name: _occurring(found.tables[name]) for name in COMBINED if name in found.tables},
     )
 
 

@@ -16,6 +16,7 @@ from gnninterpreter.spec import GraphSpec
 from gnninterpreter.typicality.bank import TypicalityBank
 from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars
 from gnninterpreter.typicality.fitting import fit
+from gnninterpreter.typicality.kinds import Kinds
 from gnninterpreter.typicality.references import Certain, references
 from gnninterpreter.typicality.sizes import least_nodes
 
@@ -65,6 +66,7 @@ class Typicality(ByValue):
             pieces = real.graphs[real.certain]
             least = least_nodes(graphs, pieces, bank.graph_frame, int(bank.limits[0]))
             bank = bank.from_size(least)
+        bank = bank.with_kinds(Kinds.of(graphs, spec))
         found = cls(bank, choose_exemplars(real, bank))
         # As it will be read back, so that a search comes to the same before and after storing.
         return cls.from_tensors(found.tensors(), spec)

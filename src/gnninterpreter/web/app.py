@@ -11,14 +11,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib import resources
 from typing import Any
 
-from gnninterpreter.errors import GNNInterpreterError, MissingExtraError
+from gnninterpreter.errors import GNNInterpreterError, needs
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.report.page import asset as report_asset
+from gnninterpreter.report.page import page_script
 from gnninterpreter.web.backend import Backend
 from gnninterpreter.web.d3 import d3_script
 from gnninterpreter.web.searches import BusyError, LiveSearch, LiveSearches, picture
 
-try:
+with needs("fastapi", "web", "the live page"):
     from fastapi import FastAPI, Request, Response
     from fastapi.concurrency import run_in_threadpool
     from fastapi.responses import StreamingResponse
@@ -27,17 +28,15 @@ try:
     from gnninterpreter.web.guard import (
         HEADERS,
         Guard,
-        Refused,
         is_loopback,
         json_answer,
         policy,
         read_json,
     )
-except ImportError as error:
-    raise MissingExtraError("the live page", "fastapi", "web") from error
 
+SHARED = "files.js"  # with the report
 SCRIPTS = ("talk.js", "board.js", "charts.js", "editor.js", "company.js", "search.js", "live.js")
-ASSETS = {"live.css": "text/css"} | dict.fromkeys(SCRIPTS, "text/javascript")
+ASSETS = {"live.css": "text/css"} | dict.fromkeys((SHARED, *SCRIPTS), "text/javascript")
 POLL = 0.1
 
 
@@ -71,12 +70,8 @@ def _answer_errors(app: FastAPI) -> None:
     async def mend(_: Request, error: GNNInterpreterError) -> Response:
         return json_answer({"error": str(error)}, 409 if isinstance(error, BusyError) else 422)
 
-    @app.exception_handler(Refused)
-    async def refuse(_: Request, error: Refused) -> Response:
-        return json_answer({"error": str(error)}, error.status)
-
     @app.exception_handler(HTTPException)
-    async def missing(_: Request, error: HTTPException) -> Response:
+    async def refuse(_: Request, error: HTTPException) -> Response:
         return json_answer({"error": str(error.detail)}, error.status_code)
 
     @app.exception_handler(Exception)
@@ -107,7 +102,7 @@ def _add_pages(app: FastAPI, backend: Backend, searches: LiveSearches) -> None:
     async def report() -> Response:
         answer = _text(await run_in_threadpool(backend.report), "text/html")
         # Its script is inside the page, since it also lives on disk: known by its hash.
-        answer.headers["Content-Security-Policy"] = policy(_hash(report_asset("page.js")))
+        answer.headers["Content-Security-Policy"] = policy(_hash(page_script()))
         return answer
 
     @app.get("/api/state")
@@ -222,6 +217,8 @@ def _hash(script: str) -> str:
 
 
 def _asset(name: str) -> str:
+    if name == SHARED:
+        return report_asset(name)
     folder = resources.files("gnninterpreter.web") / "assets"
     text = (folder / name).read_text(encoding="utf-8")
     # The live page looks like the report, and adds to it.

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
 import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from gnninterpreter.audit.rule import Oracle, oracle_of
+from gnninterpreter.audit.context import Oracle, oracle_of
 from gnninterpreter.chem.reading import reading_of
 from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError, TargetError
 from gnninterpreter.explanation import Explanation, ExplanationSet
@@ -23,17 +22,17 @@ from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.models.task import Task
-from gnninterpreter.objective import ValueTarget
+from gnninterpreter.objective import Target, ValueTarget
 from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.report import compute_extras, live_classifier
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.page import render_page
+from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.derived import completed
-from gnninterpreter.web.appearance import describe_block, describe_legend
+from gnninterpreter.web.appearance import describe_block, legend_html
 from gnninterpreter.web.company import Company
 from gnninterpreter.web.exports import export_graph
 from gnninterpreter.web.saved import SavedRuns
-from gnninterpreter.web.targets import askable
 
 BOX = (720, 480)
 MOST_NODES, MOST_EDGES = 300, 2000
@@ -100,10 +99,9 @@ class Backend:
 
     def idle(self, timeout: float) -> bool:
         """Whether nobody asks the model any more, after waiting so many seconds at the most."""
-        if not self._lock.acquire(timeout=timeout):
-            return False
-        self._lock.release()
-        return True
+        if free := self._lock.acquire(timeout=timeout):
+            self._lock.release()
+        return free
 
     def _statistics(self, model: nn.Module | Bundle) -> ClassStatistics | None:
         """What the classes look like: from the bundle, the data, or the run folder itself."""
@@ -147,7 +145,7 @@ class Backend:
             "directed": self.spec.directed,
             "nodes": [describe_block(block, self._seen) for block in self.spec.nodes],
             "edges": [describe_block(block) for block in self.spec.edges],
-            "legend": describe_legend(self.spec),
+            "legend": legend_html(self.spec),
             "box": list(BOX),
             "most_nodes": MOST_NODES,
             "similarity": self.statistics is not None
@@ -172,12 +170,7 @@ class Backend:
                 yield self._entry(name, one.said or f"{one.probability:.3f}", one.graph)
 
     def _entry(self, name: str, score: str, graph: Data) -> dict[str, Any]:
-        return {
-            "name": name,
-            "score": score,
-            "graph": graph_to_json(graph, self.spec),
-            "positions": self._places(to_networkx(graph, self.spec)),
-        }
+        return {"name": name, "score": score, **self.placed(graph)}
 
     def read(self, values: Any) -> Data:
         """Read a graph from outside.
@@ -278,8 +271,10 @@ class Backend:
     def placed(self, graph: Data) -> dict[str, Any]:
         """A graph laid out in the page's box, with every feature but its label written out."""
         graph = Data(**{key: graph[key] for key in graph.keys() if key != "y"})  # noqa: SIM118
-        written = graph_to_json(graph, self.spec)
-        return {"graph": written, "positions": self._places(to_networkx(graph, self.spec))}
+        drawn = to_networkx(graph, self.spec)
+        places = Drawing.of(drawn, self.spec, BOX).positions
+        positions = [[round(c, 1) for c in places[node]] for node in drawn.nodes]
+        return {"graph": graph_to_json(graph, self.spec), "positions": positions}
 
     def export(self, values: Any, form: str) -> tuple[str, str]:
         """A graph, with places for its nodes or without, as the text of a file and its media type.
@@ -287,10 +282,8 @@ class Backend:
         Raises:
             DataError: If the format is not known, or the graph has no such form.
         """
-        places = None
-        if isinstance(values, dict) and "positions" in values:
-            places = values["positions"]
-            values = {key: value for key, value in values.items() if key != "positions"}
+        values = dict(values) if isinstance(values, dict) else values
+        places = values.pop("positions", None) if isinstance(values, dict) else None
         graph = self.read(values)
         # A molecule has no atoms that nothing binds; the other formats show what was drawn.
         if form == "smi":
@@ -305,22 +298,18 @@ class Backend:
                 self._report = render_page(self.result, extras)
             return self._report
 
-    def _places(self, graph: nx.Graph) -> list[list[float]]:
-        drawing = Drawing.of(graph, self.spec, BOX)
-        return [[round(c, 1) for c in drawing.positions[node]] for node in graph.nodes]
+
+def askable(spec: GraphSpec, known: Sequence[Target]) -> dict[str, Target | int]:
+    """What can be explained from the live page: by name, what `explain` takes as a target."""
+    found: dict[str, Target | int] = {}
+    # A regression has outputs instead of classes.
+    if not any(isinstance(target, ValueTarget) for target in known):
+        found = {name: index for index, name in enumerate(spec.class_names)}
+    return found | {target.name: target for target in known}
 
 
 def _present(graph: Data) -> tuple[Data, int]:
     """The graph without nodes that no edge touches, and how many those are."""
-    touched = torch.zeros(int(graph.num_nodes or 0), dtype=torch.bool)
-    touched[graph.edge_index.flatten()] = True
-    ignored = int((~touched).sum())
-    if not ignored:
-        return graph, 0
-    number = touched.cumsum(0) - 1
-    rest = graph.clone()
-    for key in filter(graph.is_node_attr, graph.keys()):
-        rest[key] = graph[key][touched]
-    rest.edge_index = number[graph.edge_index]
-    rest.num_nodes = int(touched.sum())
-    return rest, ignored
+    touched = graph.edge_index.unique()
+    ignored = int(graph.num_nodes or 0) - len(touched)
+    return (graph.subgraph(touched), ignored) if ignored else (graph, 0)

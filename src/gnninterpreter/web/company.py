@@ -27,11 +27,8 @@ FORMULA, SMALL = (340, 220), (200, 140)
 class Company:
     """Answers what a graph is beside the answers of a run; may be asked from any thread.
 
-    Args:
-        result: The run.
-        classifier: Its model.
-        dataset: Real graphs; the exemplars of the run stand in for them when omitted.
-        lock: Held while the model is asked.
+    Without real graphs the exemplars of the run stand in for them. The lock is held while the model
+    is asked.
     """
 
     def __init__(

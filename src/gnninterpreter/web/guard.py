@@ -9,6 +9,7 @@ import re
 import secrets
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -43,28 +44,15 @@ def json_answer(values: Any, status: int = 200) -> Response:
     return Response(text, status, headers=HEADERS, media_type="application/json")
 
 
-class Refused(Exception):  # noqa: N818 - an answer, not an error of the program
-    """A request that is answered with a status and a sentence."""
-
-    def __init__(self, status: int, message: str) -> None:
-        """Say what is wrong with it."""
-        super().__init__(message)
-        self.status = status
-
-
 class Guard:
     """Answers only requests that were meant for this server.
 
     A page elsewhere can make a browser send requests here, under a name that resolves to this
-    machine (DNS rebinding) or from its own origin; both show in the headers. Where others can reach
-    the server, it answers only those who know its token: from the address, and from then on from
-    a cookie.
-
-    Args:
-        app: What comes behind it.
-        host: The address the server listens on, allowed besides the local names. Where that is
-            every address, each may be used, but no name: only names can be made to lead here.
-        token: What whoever asks has to know; None asks nobody.
+    machine (DNS rebinding) or from its own origin; both show in the headers. So only the local
+    names and the address that the server listens on are allowed; where that is every address, each
+    may be used, but no name: only names can be made to lead here. Where others can reach the
+    server, it answers only those who know its token: from the address, and from then on from a
+    cookie.
     """
 
     def __init__(self, app: ASGIApp, host: str = "127.0.0.1", token: str | None = None) -> None:
@@ -121,20 +109,20 @@ async def read_json(request: Request) -> Any:
     """Read the body of a request as JSON.
 
     Raises:
-        Refused: If it is something else, too large or malformed.
+        HTTPException: If it is something else, too large or malformed.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Refused(415, "send JSON, with the content type application/json")
+        raise HTTPException(415, "send JSON, with the content type application/json")
     body = bytearray()
     async for part in request.stream():
         body += part
         if len(body) > MOST_BYTES:
-            raise Refused(413, f"at most {MOST_BYTES // 1000} kB are taken")
+            raise HTTPException(413, f"at most {MOST_BYTES // 1000} kB are taken")
     try:
         return json.loads(body, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise Refused(400, f"this is no JSON: {error}") from error
+        raise HTTPException(400, f"this is no JSON: {error}") from error
 
 
 def is_loopback(host: str) -> bool:

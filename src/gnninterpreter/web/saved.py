@@ -24,10 +24,8 @@ Stamp = tuple[int, int, int]
 class SavedRuns:
     """The saved explanations of one run; each is read once, and again when its file changes.
 
-    Args:
-        folder: The run folder. Links in it are not followed: nothing outside is read or written.
-        spec: The graphs of the run; what was saved about others is not listed.
-        show: How an explanation is put into JSON values.
+    Links in the folder are not followed: nothing outside is read or written. What was saved about
+    graphs of another spec is not listed.
     """
 
     def __init__(self, folder: Path, spec: GraphSpec, show: Callable[[Explanation], Entry]) -> None:

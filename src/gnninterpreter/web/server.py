@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from gnninterpreter.errors import MissingExtraError
+from gnninterpreter.errors import needs
 
-try:
+with needs("uvicorn", "web", "the live page"):
     import h11
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
-except ImportError as error:
-    raise MissingExtraError("the live page", "uvicorn", "web") from error
 
 PATIENCE = 10.0
 """Seconds that a connection has to send a whole request."""

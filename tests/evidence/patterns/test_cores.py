@@ -11,13 +11,10 @@ from gnninterpreter.evidence.patterns.cores import find_cores
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.pieces import CoreSearch, gain
 from gnninterpreter.evidence.patterns.real import RealGraphs
-from gnninterpreter.evidence.patterns.showing import Exemplar, find_exemplars
 from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
 from tests.evidence.patterns.pairs import (
-    PAIRED,
     PAIRED_CLASS,
     PLAIN,
-    PLAIN_CLASS,
     SPEC,
     chain,
     classifier,
@@ -126,27 +123,3 @@ def test_a_random_piece_is_connected_or_nothing():
         assert graph.connected(nodes)
     assert random_piece(graph, 7, rng) == 0
     assert random_piece(Typed((0, 0), {}), 2, rng) == 0
-
-
-def test_exemplars_hold_the_core_and_mark_it():
-    real = real_graphs()
-    found = find_cores(real, PAIRED_CLASS, CoreSearch(least=2))
-    shown = find_exemplars(real, PAIRED_CLASS, found.cores, count=4)
-    assert len({exemplar.number for exemplar in shown}) == 4
-    for exemplar in shown:
-        colours = PAIRED[exemplar.number]
-        first = colours.index("rr")
-        assert exemplar.mask == tuple(i in (first, first + 1) for i in range(len(colours)))
-        assert exemplar.core == 0
-        assert exemplar.probability > 0.99
-
-
-def test_exemplars_without_cores_are_unmarked():
-    real = real_graphs()
-    shown = find_exemplars(real, PLAIN_CLASS, (), count=30)
-    assert all(exemplar.core == -1 and not any(exemplar.mask) for exemplar in shown)
-    assert {exemplar.number for exemplar in shown} <= set(range(10, 20))
-    with pytest.raises(DataError, match="count must be at least 1"):
-        find_exemplars(real, PLAIN_CLASS, (), count=0)
-    with pytest.raises(DataError, match="mask must have one entry"):
-        Exemplar(0, chain("bb"), SPEC, 1.0, (True,), 0)

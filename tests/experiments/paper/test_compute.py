@@ -35,37 +35,27 @@ def test_the_full_run_has_the_paper_s_numbers():
     assert len(ablated) == 17
 
 
+BARE = """
+import sys
+
+MISSING = ("matplotlib", "pandas", "joblib", "typer", "rich")
+sys.modules.update(dict.fromkeys(MISSING))
+from gnninterpreter.experiments.paper.__main__ import main
+assert main(["--out", sys.argv[1], "--quick", "--only", "statistics"]) == 0
+"""
+
+
 @pytest.mark.slow
-def test_processes_leave_what_is_there_and_say_how_much(tmp_path):
+def test_a_process_without_drawing_or_command_line_leaves_what_is_found(tmp_path):
+    command = [sys.executable, "-W", "ignore", "-c", BARE, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
     said: list[str] = []
-    quick, store = Settings(quick=True), Store(tmp_path)
-    assert compute(["statistics"], quick, store, jobs=2) == 6
+    quick, store = Settings(quick=True), Store(tmp_path / "cache")
+    assert len(list(store.folder.iterdir())) == 6
     assert compute(["statistics"], quick, store, say=said.append) == 0
     assert said == ["6 of 6 values are there"]
     with pytest.raises(SpecError, match="jobs"):
         compute(["statistics"], quick, store, jobs=0)
     with pytest.raises(SpecError, match="poetry"):
         compute(["poetry"], quick, store)
-
-
-BARE = """
-import sys
-
-MISSING = ("matplotlib", "pandas", "joblib", "typer", "rich")
-sys.modules.update(dict.fromkeys(MISSING))
-from pathlib import Path
-from gnninterpreter.experiments.paper.__main__ import main
-assert main(["--out", sys.argv[1], "--quick", "--only", "statistics"]) == 0
-print(len(list(Path(sys.argv[1], "cache").iterdir())))
-"""
-
-
-@pytest.mark.slow
-def test_computing_needs_neither_drawing_nor_command_line(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", BARE, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout.strip() == "6", done.stderr

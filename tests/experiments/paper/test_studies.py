@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from gnninterpreter.datasets.molecules import nitro_groups
-from gnninterpreter.datasets.rome_like import synthetic_graph
+from gnninterpreter.datasets.mutag import nitro_groups
+from gnninterpreter.datasets.rome import synthetic_graph
 from gnninterpreter.errors import SpecError
 from gnninterpreter.evidence import class_counts
 from gnninterpreter.experiments.paper import Settings

@@ -7,7 +7,7 @@ type ``end - M`` where ``end`` is M or more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -41,17 +41,14 @@ class State:
         rows = torch.arange(self.types.size(1), device=self.count.device)
         return rows.unsqueeze(0) < self.count.unsqueeze(1)
 
-    def repeat(self, times: int) -> State:
-        """Each graph several times, its copies beside each other."""
-        return State(*(part.repeat_interleave(times, dim=0) for part in self._parts()))
+    def each(self, change: Callable[..., Tensor], *others: State) -> State:
+        """Change all three alike, with those of other states."""
+        every = [(state.weight, state.types, state.count) for state in (self, *others)]
+        return State(*(change(*parts) for parts in zip(*every, strict=True)))
 
     def where(self, keep: Tensor, other: State) -> State:
         """This state where ``keep`` holds, the other elsewhere; ``keep`` has shape [B]."""
-        pairs = zip(self._parts(), other._parts(), strict=True)
-        return State(*(torch.where(keep.view(-1, *[1] * (a.dim() - 1)), a, b) for a, b in pairs))
-
-    def _parts(self) -> tuple[Tensor, Tensor, Tensor]:
-        return self.weight, self.types, self.count
+        return self.each(lambda a, b: torch.where(keep.view(-1, *[1] * (a.dim() - 1)), a, b), other)
 
 
 @dataclass(frozen=True)
@@ -80,12 +77,8 @@ class Rules:
     ) -> Rules:
         """Read the types off a spec.
 
-        Args:
-            spec: What graphs the model takes.
-            max_nodes: Most nodes.
-            valencies: Most edges of a node of each type, by name; those of MUTAG's atoms where the
-                spec has just these and nothing is given. An empty mapping means no limits.
-            start: Type of the first node, by name or index.
+        Valencies are by name: those of MUTAG's atoms where the spec has just these and nothing is
+        given. An empty mapping means no limits.
 
         Raises:
             SpecError: If graphs have other features than XGNN can build.
@@ -134,13 +127,13 @@ class Rules:
         m = self.max_nodes
         row = torch.arange(start.numel())
         ok = self.legal(state)[row, start, end]
-        weight, types, count = (part.clone() for part in state._parts())
+        weight, types = state.weight.clone(), state.types.clone()
         grows = ok & (end >= m)
-        target = torch.where(grows, count, end.clamp_max(m - 1))
+        target = torch.where(grows, state.count, end.clamp_max(m - 1))
         types[row[grows], target[grows], end[grows] - m] = 1.0
         weight[row[ok], start[ok], target[ok]] = 1.0
         weight[row[ok], target[ok], start[ok]] = 1.0
-        return State(weight, types, count + grows.long()), ok
+        return State(weight, types, state.count + grows.long()), ok
 
     def graphs(self, state: State) -> DenseGraphs:
         """The graphs as the model takes them."""

@@ -12,9 +12,7 @@ from torch import Tensor
 
 from gnninterpreter.baselines.baseline import Baseline, Drawing
 from gnninterpreter.baselines.xgnn.building import Rules, State
-from gnninterpreter.baselines.xgnn.generating import generate, kept, roll_out
-from gnninterpreter.baselines.xgnn.policy import Policy
-from gnninterpreter.baselines.xgnn.reward import Reward
+from gnninterpreter.baselines.xgnn.policy import Policy, generate, kept, roll_out
 from gnninterpreter.errors import SpecError, TargetError
 from gnninterpreter.explanation import Curve
 from gnninterpreter.graphs import DenseGraphs
@@ -23,6 +21,51 @@ from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.target import ClassTarget, Target
 
 CHECK_EVERY, TRIALS = 10, 100
+FORMS = ("paper", "reference")
+STEP_BONUS, INVALID, INVALID_ROLLOUT = 0.1, -1.0, -0.1
+
+
+@dataclass(frozen=True)
+class Reward:
+    """What one action is worth.
+
+    With ``f(G) = p_c(G) - 1/l`` for l classes, the paper's form is
+    ``f(G') + rollout_weight * mean f(rollouts of G') - rule_weight * [rule broken]``.
+    The reference code's form is ``0.1 + f(G') + 2 * mean f(rollouts)`` for a legal action, in which
+    a rollout that breaks a rule counts as -0.1, and -1 for any other.
+
+    Args:
+        num_classes: Number of classes l.
+        form: ``"paper"`` or ``"reference"``.
+        rollout_weight: Weight of the rollouts in the paper's form, lambda 1.
+        rule_weight: Weight of a broken rule in it, lambda 2.
+    """
+
+    num_classes: int
+    form: str = "paper"
+    rollout_weight: float = 1.0
+    rule_weight: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.form not in FORMS:
+            raise SpecError(f"reward must be one of {', '.join(FORMS)} (got {self.form!r})")
+
+    def __call__(
+        self, probability: Tensor, rollouts: Tensor, legal: Tensor, broken: Tensor
+    ) -> Tensor:
+        """Return the reward of each action, [B].
+
+        From the class probability after it, [B], and at the end of each rollout from there, [B, R];
+        whether it broke no rule, [B]; and which rollouts ended by breaking one, [B, R].
+        """
+        chance = 1.0 / self.num_classes
+        now, later = probability - chance, rollouts - chance
+        if self.form == "paper":
+            value = now + self.rollout_weight * later.mean(1)
+            return value - self.rule_weight * (~legal).to(value)
+        later = later.masked_fill(broken, INVALID_ROLLOUT)
+        value = STEP_BONUS + now + 2.0 * later.mean(1)
+        return value.masked_fill(~legal, INVALID)
 
 
 @dataclass(frozen=True)
@@ -79,7 +122,6 @@ class XGNN(Baseline):
     method: ClassVar[str] = "xgnn"
 
     def __post_init__(self) -> None:
-        """Check every rule once, here."""
         for name in ("episodes", "max_steps", "rollouts", "parallel", "patience"):
             if getattr(self, name) < 1:
                 raise SpecError(f"{name} must be at least 1 (got {getattr(self, name)})")
@@ -111,7 +153,8 @@ class XGNN(Baseline):
         def draw(n: int, seed: int) -> DenseGraphs:
             # Another stream than that of the training, which began from the same seed.
             stream = torch.Generator().manual_seed((seed + 2**32) % 2**63)
-            return rules.graphs(self._build(policy, rules, classifier, index, n, stream))
+            built = generate(policy, rules, classifier, index, n, self.max_steps, stream)
+            return rules.graphs(built)
 
         curve = Curve("reward", list(range(len(rewards))), [[value] for value in rewards])
         return Drawing(draw, len(rewards), (curve,))
@@ -133,6 +176,17 @@ class XGNN(Baseline):
         reward = Reward(
             classifier.spec.num_classes, self.reward, self.rollout_weight, self.rule_weight
         )
+
+        @torch.no_grad()
+        def worth(after: State, legal: Tensor) -> Tensor:
+            """Reward of the actions that led to a state; all graphs are scored in one call."""
+            many = after.each(lambda part: part.repeat_interleave(self.rollouts, dim=0))
+            final, broken = roll_out(policy, rules, many, self.max_steps, generator)
+            both = after.each(lambda *parts: torch.cat(parts), final)
+            found = classifier.probability(rules.graphs(both), target).cpu()
+            now, later = found[: legal.numel()], found[legal.numel() :].view(-1, self.rollouts)
+            return reward(now, later, legal, broken.view(-1, self.rollouts))
+
         history: list[float] = []
         best, found, since = -1.0, copy.deepcopy(policy.state_dict()), 0
         for _ in range(max(1, round(self.episodes / self.parallel))):
@@ -144,9 +198,7 @@ class XGNN(Baseline):
                     break
                 start, end, log_probability = policy(state, generator)
                 after, legal = rules.apply(state, start, end)
-                value = self._value(
-                    policy, rules, classifier, target, reward, after, legal, generator
-                )
+                value = worth(after, legal)
                 loss = -(value * log_probability)[open_].mean()
                 optimizer.zero_grad()
                 loss.backward()
@@ -154,45 +206,12 @@ class XGNN(Baseline):
                 state = after.where(kept(state, legal, value), state)
                 history.append(float(value[open_].mean()))
                 if len(history) % CHECK_EVERY == 0:
-                    built = self._build(policy, rules, classifier, target, TRIALS, generator)
+                    built = generate(
+                        policy, rules, classifier, target, TRIALS, self.max_steps, generator
+                    )
                     mean = float(classifier.probability(rules.graphs(built), target).mean())
                     since += 1
                     if mean > best:
                         best, found, since = mean, copy.deepcopy(policy.state_dict()), 0
         policy.load_state_dict(found)
         return history
-
-    def _build(
-        self,
-        policy: Policy,
-        rules: Rules,
-        classifier: GraphClassifier,
-        target: int,
-        count: int,
-        generator: torch.Generator,
-    ) -> State:
-        return generate(policy, rules, classifier, target, count, self.max_steps, generator)
-
-    @torch.no_grad()
-    def _value(
-        self,
-        policy: Policy,
-        rules: Rules,
-        classifier: GraphClassifier,
-        target: int,
-        reward: Reward,
-        after: State,
-        legal: Tensor,
-        generator: torch.Generator,
-    ) -> Tensor:
-        """Reward of the actions that led to a state; all graphs are scored in one call."""
-        many = after.repeat(self.rollouts)
-        final, broken = roll_out(policy, rules, many, self.max_steps, generator)
-        both = State(
-            torch.cat([after.weight, final.weight]),
-            torch.cat([after.types, final.types]),
-            torch.cat([after.count, final.count]),
-        )
-        found = classifier.probability(rules.graphs(both), target).cpu()
-        now, later = found[: legal.numel()], found[legal.numel() :].view(-1, self.rollouts)
-        return reward(now, later, legal, broken.view(-1, self.rollouts))

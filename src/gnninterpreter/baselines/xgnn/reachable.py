@@ -63,7 +63,7 @@ def best_reachable(
 
 
 def _pick(state: State, index: Tensor) -> State:
-    return State(state.weight[index], state.types[index], state.count[index])
+    return state.each(lambda part: part[index])
 
 
 def _distinct(state: State, rounds: int = 4) -> Tensor:

@@ -15,6 +15,7 @@ from torch_geometric.data import Data
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect
+from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.schema import number, optional, record, text, truth, whole
 from gnninterpreter.spec import GraphSpec
@@ -81,6 +82,11 @@ class Core(ByValue):
     def num_edges(self) -> int:
         """Number of edges, an undirected one counted once."""
         return int(self.graph.num_edges) // (1 if self.spec.directed else 2)
+
+    @property
+    def typed(self) -> Typed:
+        """What other graphs are matched by."""
+        return typed_graphs([self.graph.cpu()], self.spec)[0]
 
     def found_in(self, noun: str = "graphs of the class") -> str:
         """How many real graphs hold it, in words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,11 +15,14 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.matching import find
 from gnninterpreter.evidence.patterns.real import RealGraphs
-from gnninterpreter.evidence.patterns.typed import typed_graphs
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.objective.target import Target
 from gnninterpreter.schema import listed, number, record, text, truth, whole
 from gnninterpreter.spec import GraphSpec
+
+USUAL = 0.75
+# What a label may say of the target, best first.
+LABELS = (True, None, False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +59,12 @@ class Exemplar(ByValue):
 
     @property
     def data(self) -> Data:
-        """The graph, with ``core_mask`` for the nodes of the core and what is said of it."""
+        """The graph, with ``core_mask`` for the nodes of its core and what is said of it.
+
+        ``core`` is the number of that core, or -1.
+        """
         marked = self.graph.clone()
+        marked.core = self.core
         marked.probability, marked.said, marked.truth = self.probability, self.said, self.truth
         marked.core_mask = torch.tensor(self.mask, dtype=torch.bool, device=_device(marked))
         return marked
@@ -91,63 +98,119 @@ def exemplar_check(
 def find_exemplars(
     real: RealGraphs, target: Target, cores: Sequence[Core], count: int = 5
 ) -> list[Exemplar]:
-    """Choose real graphs that are certain, hold a core and differ from each other.
+    """Choose real graphs that show a target well and differ from each other.
 
-    The first is the one nearest to the middle of the certain ones, each next one the farthest from
-    those chosen, by the model's own embedding.
+    All are graphs that the model assigns to it. Best is one whose label says the same, that holds
+    the first core, that the model is certain of, in one piece where most are, and no larger than
+    three quarters of them. Where there are too few, larger ones are taken, then those in pieces,
+    those with another core, uncertain ones, those without a core, and last those whose label says
+    something else.
 
     Args:
         real: The real graphs.
         target: What they show.
-        cores: Graphs that hold the first are preferred, then those that hold a later one.
+        cores: Its cores, the first one first.
         count: How many at most.
     """
     if count < 1:
         raise DataError(f"count must be at least 1 (got {count})")
-    own = np.array(real.of(target), dtype=int)
-    if own.size == 0:
+    own = real.of(target)
+    if not own:
         return []
-    given = real.given(target)
-    sure = own[given[own] >= np.median(given[own])]
-    places: dict[int, tuple[int, tuple[int, ...]]] = {}
-    pool: list[int] = []
-    spec = real.classifier.spec
-    for place, pattern in enumerate(typed_graphs([core.graph for core in cores], spec)):
-        among = sum(1 << int(i) for i in sure if int(i) not in places)
-        for graph in real.index.match(pattern, among).where:
-            # It was found within the limit just now, so it is found again.
-            laid = find(pattern, real.typed[graph], real.limit)
-            places[graph] = (place, laid or ())
-        pool = sorted(places)
-        if len(pool) >= count:
-            break
-    if not pool:
-        pool = [int(i) for i in sure]
+    given, places = real.given(target), _places(real, own, cores)
+    spec, outputs = real.classifier.spec, real.scores.outputs.double().cpu().tolist()
     found: list[Exemplar] = []
-    outputs = real.scores.outputs.double().cpu().tolist()
-    # A few more than asked for, since some may be too large to keep.
-    for i in _spread(real.embedding[pool], min(2 * count, len(pool))):
-        core, nodes = places.get(pool[i], (-1, ()))
-        kept = storable(real.graphs[pool[i]], spec, real.classifier.dtype)
-        if kept is not None and len(found) < count:
-            mask = tuple(node in nodes for node in range(len(real.typed[pool[i]])))
-            said = target.said(outputs[pool[i]])
-            truth = target.truth(real.graphs[pool[i]].get("y"), spec.class_names)
-            score = float(given[pool[i]])
-            found.append(Exemplar(pool[i], kept, spec, score, mask, core, said, truth))
+    for i in _ranked(real, target, own, given, places):
+        core, nodes = places.get(i, (-1, ()))
+        kept = storable(real.graphs[i], spec, real.classifier.dtype)
+        if kept is not None:
+            mask = tuple(node in nodes for node in range(len(real.typed[i])))
+            truth = target.truth(real.graphs[i].get("y"), spec.class_names)
+            said = target.said(outputs[i])
+            found.append(Exemplar(i, kept, spec, float(given[i]), mask, core, said, truth))
+        if len(found) == count:
+            break
     return found
 
 
-def _spread(points: np.ndarray, count: int) -> list[int]:
-    scale = points.std(axis=0)
-    points = (points - points.mean(axis=0)) / np.where(scale > 1e-12, scale, 1.0)
-    chosen = [int((points**2).sum(axis=1).argmin())]
-    nearest = ((points - points[chosen[0]]) ** 2).sum(axis=1)
-    while len(chosen) < count:
-        nearest[chosen] = -1.0
-        chosen.append(int(nearest.argmax()))
-        nearest = np.minimum(nearest, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
-    return chosen
+def _places(
+    real: RealGraphs, own: Sequence[int], cores: Sequence[Core]
+) -> dict[int, tuple[int, tuple[int, ...]]]:
+    """Of each graph that holds a core, the number of the first one and where it lies."""
+    places: dict[int, tuple[int, tuple[int, ...]]] = {}
+    for place, core in enumerate(cores):
+        among = sum(1 << i for i in own if i not in places)
+        for graph in real.index.match(core.typed, among).where:
+            # It was found within the limit just now, so it is found again.
+            places[graph] = (place, find(core.typed, real.typed[graph], real.limit) or ())
+    return places
+
+
+def _ranked(
+    real: RealGraphs,
+    target: Target,
+    own: Sequence[int],
+    given: np.ndarray,
+    places: Mapping[int, tuple[int, tuple[int, ...]]],
+) -> Iterator[int]:
+    """The graphs, those that show the target best first, each unlike the ones before it."""
+    whole = {i: real.typed[i].connected() for i in own}
+    mostly_whole = 2 * sum(whole.values()) > len(own)
+    usual = np.quantile([len(real.typed[i]) for i in own], USUAL)
+    bar = real.bar(target)
+    faults: dict[int, tuple[int, ...]] = {}
+    for i in own:
+        core = places.get(i, (-1, ()))[0]
+        faults[i] = (
+            LABELS.index(_shows(real, target, i)),
+            int(core < 0),
+            int(given[i] < bar),
+            core,
+            int(mostly_whole and not whole[i]),
+            int(len(real.typed[i]) > usual),
+        )
+    tiers: dict[tuple[int, ...], list[int]] = {}
+    seen: set[object] = set()
+    for i in sorted(own, key=faults.__getitem__):
+        # The same graph twice would say nothing new.
+        look = (real.typed[i].key, *np.round(real.embedding[i], 4).tolist())
+        if look not in seen:
+            seen.add(look)
+            tiers.setdefault(faults[i], []).append(i)
+    scale = real.embedding[own].std(axis=0)
+    points = real.embedding / np.where(scale > 1e-12, scale, 1.0)
+    chosen: list[int] = []
+    for pool in tiers.values():
+        for i in _spread(points, pool, chosen):
+            chosen.append(i)
+            yield i
+
+
+def _shows(real: RealGraphs, target: Target, i: int) -> bool | None:
+    """Whether the label of a graph says the target; None where it says nothing about it."""
+    label = real.graphs[i].get("y")
+    if not target.truth(label, real.classifier.spec.class_names):
+        return None
+    return target.true_of(torch.as_tensor(label))
+
+
+def _spread(points: np.ndarray, pool: Sequence[int], chosen: Sequence[int]) -> Iterator[int]:
+    """One after the other the graph that brings most of the pool near to one that was chosen."""
+    apart = _apart(points[pool], points[pool])
+    nearest = np.full(len(pool), np.inf)
+    if chosen:
+        nearest = _apart(points[pool], points[list(chosen)]).min(axis=1)
+    left = np.zeros(len(pool))
+    for _ in pool:
+        best = int((np.minimum(apart, nearest).sum(axis=1) + left).argmin())
+        left[best] = np.inf
+        nearest = np.minimum(nearest, apart[best])
+        yield pool[best]
+
+
+def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    squared = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1) - 2 * one @ other.T
+    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
 
 def _device(graph: Data) -> torch.device:

@@ -12,6 +12,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 from torch_geometric.data import Data
+from torch_geometric.utils import to_networkx
 
 from gnninterpreter.errors import DataError
 
@@ -61,14 +62,7 @@ def _cumulated(histogram: Histogram, size: int) -> Histogram:
 
 
 def _each(graphs: Sequence[Data], describe: Callable[[nx.Graph], Histogram]) -> list[Histogram]:
-    return [describe(_plain(graph)) for graph in graphs]
-
-
-def _plain(graph: Data) -> nx.Graph:
-    plain = nx.Graph()
-    plain.add_nodes_from(range(int(graph.num_nodes or 0)))
-    plain.add_edges_from(graph.edge_index.t().tolist())
-    return plain
+    return [describe(nx.Graph(to_networkx(graph))) for graph in graphs]
 
 
 def _degrees(graph: nx.Graph) -> Histogram:

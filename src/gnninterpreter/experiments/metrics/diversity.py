@@ -22,12 +22,10 @@ ROUNDS = 3
 
 @dataclass(frozen=True)
 class Diversity:
-    """Several explanations of one class, compared with each other.
+    """Several explanations of one class, compared with each other in pairs.
 
-    Args:
-        cosine: Mean cosine of the embeddings of two of them; near 1 means consistent.
-        distinct: Share of distinct graphs; 1 means all differ.
-        distance: Mean Weisfeiler-Lehman kernel distance of two of them, in [0, 1].
+    A mean cosine of embeddings near 1 means consistent; the Weisfeiler-Lehman kernel distance is in
+    [0, 1].
     """
 
     cosine: float

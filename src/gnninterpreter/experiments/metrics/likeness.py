@@ -14,33 +14,19 @@ from torch_geometric.data import Data
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 
-VALID_SCORE = 0.5
-VALID_SPREAD = 3.0
-
 
 @dataclass(frozen=True)
 class Likeness:
     """A graph beside the real graphs of its class.
 
-    Args:
-        probability: Class probability p.
-        similarity: Cosine s of its embedding to the class mean, cut at 0.
-        degree: Likeness d of its edges per node.
-        score: Validation score ``(s p d)^(1/3)``.
-        valid: Whether the score reaches 0.5 and the degree lies within three standard deviations.
-        granularity: Near 1 for a small part of a typical graph, 0 for its full size.
-        density: Share of pairs joined.
-        sparsity: How many of a typical graph's edges it does without, as a share.
+    ``similarity`` is the cosine to the class mean, cut at 0; ``degree`` the likeness of its edges
+    per node.
     """
 
     probability: float
     similarity: float
     degree: float
     score: float
-    valid: bool
-    granularity: float
-    density: float
-    sparsity: float
 
 
 def validation_score(probability: float, similarity: float, degree: float) -> float:
@@ -65,15 +51,10 @@ def granularity(nodes: int, mean_nodes: float) -> float:
     return 1.0 - min(1.0, nodes / mean_nodes) if mean_nodes > 0 else 0.0
 
 
-def density(nodes: int, edges: float, directed: bool = False) -> float:
-    """Share of pairs of nodes that are joined, ``2 m / (n (n - 1))``; half that if directed."""
-    both = 1.0 if directed else 2.0
-    return both * edges / (nodes * (nodes - 1)) if nodes > 1 else 0.0
-
-
-def sparsity(edges: float, mean_edges: float) -> float:
-    """``1 - m / mean m``; negative for more edges than usual."""
-    return 1.0 - edges / mean_edges if mean_edges > 0 else 0.0
+def density(graph: Data) -> float:
+    """Share of ordered pairs of nodes that are joined; an undirected edge joins both."""
+    nodes = int(graph.num_nodes or 0)
+    return graph.num_edges / (nodes * (nodes - 1)) if nodes > 1 else 0.0
 
 
 def likeness(
@@ -87,21 +68,7 @@ def likeness(
     mean = statistics.mean_embedding[target].to(scores.embedding)
     own = scores.embedding[0]
     cosine = float((own @ mean) / (own.norm() * mean.norm()).clamp_min(1e-12))
-    centre, spread = (
-        float(statistics.edges_per_node[target]),
-        float(statistics.edges_per_node_std[target]),
-    )
-    ratio = edges / nodes if nodes else 0.0
-    degree = degree_likeness(ratio, centre, spread)
+    usual, spread = statistics.edges_per_node[target], statistics.edges_per_node_std[target]
+    degree = degree_likeness(edges / nodes if nodes else 0.0, float(usual), float(spread))
     score = validation_score(probability, cosine, degree)
-    near = abs(ratio - centre) <= VALID_SPREAD * spread
-    return Likeness(
-        probability=probability,
-        similarity=min(max(cosine, 0.0), 1.0),
-        degree=degree,
-        score=score,
-        valid=near and score >= VALID_SCORE,
-        granularity=granularity(nodes, float(statistics.mean_nodes[target])),
-        density=density(nodes, edges, classifier.spec.directed),
-        sparsity=sparsity(edges, float(statistics.mean_edges[target])),
-    )
+    return Likeness(probability, min(max(cosine, 0.0), 1.0), degree, score)

@@ -30,12 +30,7 @@ CONTROLS = 5
 class Reference:
     """What explanations of one class are held against.
 
-    Args:
-        classifier: The model.
-        statistics: What its classes look like to it.
-        real: Labelled graphs of all classes.
-        valencies: Most edges of each category of node, where there is such a rule.
-        oracle: True class of a graph by rule, where there is one.
+    Valencies are the most edges of each category of node; the oracle gives the true class by rule.
     """
 
     classifier: GraphClassifier
@@ -47,26 +42,14 @@ class Reference:
 
 @dataclass(frozen=True)
 class Metrics:
-    """An explanation in numbers; over fresh samples, unless something else is said.
+    """An explanation in numbers: shares and means over fresh samples, unless said otherwise.
 
-    Args:
-        probability: Mean class probability.
-        std: Its standard deviation.
-        score: Validation score of the most probable graph, ``(s p d)^(1/3)``.
-        degree_mmd: Discrepancy of degrees to real graphs of the class.
-        clustering_mmd: The same for clustering coefficients.
-        spectrum_mmd: The same for Laplacian spectra.
-        granularity: Near 1 for small parts of a typical graph, 0 for full size.
-        density: Share of pairs of nodes joined.
-        class_density: The same for real graphs of the class.
-        connected: Share of connected graphs.
-        valencies: Share that obeys valencies; None without such a rule.
-        oracle: Share that is of the class by rule; None without one.
-        cosine: Mean cosine of the embeddings of two samples; near 1 is consistent.
-        distinct: Share of distinct samples.
-        flips: Share of real graphs of other classes that turn into this one once the most probable
-            graph is attached to them by one edge.
-        control: The same for random graphs with as many nodes and edges.
+    ``score`` is the validation score of the most probable graph, the ``mmd`` figures discrepancies
+    to real graphs of the class, ``granularity`` near 1 for small parts of a typical graph.
+    ``valencies`` and ``oracle`` are None without such a rule. ``cosine`` is that of the embeddings
+    of two samples, near 1 where they are consistent. ``flips`` is the share of real graphs of other
+    classes that turn into this one once the most probable graph is attached to them by one edge,
+    ``control`` the same for random graphs with as many nodes and edges.
     """
 
     probability: float
@@ -90,32 +73,26 @@ class Metrics:
 def measure(
     explanation: Explanation, reference: Reference, samples: int = 100, seed: int = 0
 ) -> Metrics:
-    """Measure an explanation of any method.
-
-    Args:
-        explanation: What to measure.
-        reference: What to hold it against.
-        samples: Fresh graphs for all but the probability, which takes 1,000.
-        seed: The same seed gives the same numbers.
-    """
+    """Measure an explanation of any method; all but the probability over this many fresh graphs."""
     classifier, target = reference.classifier, explanation.target.index
     spec, statistics = classifier.spec, reference.statistics
     found = class_probability(explanation, classifier, seed=seed)
-    drawn = [graph for graph in explanation.sample(samples, seed) if graph.num_edges]
-    valid = validity(
-        explanation.sample(samples, seed),
-        spec,
-        target,
-        valencies=reference.valencies,
-        oracle=reference.oracle,
-    )
+    fresh = explanation.sample(samples, seed)
+    drawn = [graph for graph in fresh if graph.num_edges]
+    valid = validity(fresh, spec, target, valencies=reference.valencies, oracle=reference.oracle)
     mine = [graph for graph in reference.real if int(graph.y) == target][:samples]
     far = bool(drawn and mine)
     best = explanation.best
-    size = (int(best.num_nodes or 0), int(best.num_edges) // (1 if spec.directed else 2))
+    size = (int(best.num_nodes or 0), explanation.num_edges)
+    controls = [random_of_size(spec, *size, seed + i) for i in range(CONTROLS * bool(size[1]))]
     others = [graph for graph in reference.real if int(graph.y) != target][:samples]
     spread = diversity(classifier, drawn[: samples // 2]) if drawn else None
     mean_nodes = float(statistics.mean_nodes[target])
+
+    def flips(parts: list[Data]) -> float:
+        parts = parts if others else []
+        return _mean([flip_rate(classifier, part, others, target, seed) for part in parts])
+
     return Metrics(
         probability=found.mean,
         std=found.std,
@@ -124,39 +101,16 @@ def measure(
         clustering_mmd=clustering_mmd(drawn, mine) if far else nan,
         spectrum_mmd=spectrum_mmd(drawn, mine) if far else nan,
         granularity=_mean([granularity(int(g.num_nodes or 0), mean_nodes) for g in drawn]),
-        density=_mean([_density(graph, spec.directed) for graph in drawn]),
-        class_density=_mean([_density(graph, spec.directed) for graph in mine]),
+        density=_mean([density(graph) for graph in drawn]),
+        class_density=_mean([density(graph) for graph in mine]),
         connected=valid.connected,
         valencies=valid.valencies,
         oracle=valid.oracle,
         cosine=nan if spread is None else spread.cosine,
         distinct=nan if spread is None else spread.distinct,
-        flips=_flips(classifier, [best] if size[1] else [], others, target, seed),
-        control=_flips(
-            classifier,
-            [random_of_size(spec, *size, seed + i) for i in range(CONTROLS)] if size[1] else [],
-            others,
-            target,
-            seed,
-        ),
+        flips=flips([best] if size[1] else []),
+        control=flips(controls),
     )
-
-
-def _flips(
-    classifier: GraphClassifier,
-    parts: Sequence[Data],
-    others: Sequence[Data],
-    target: int,
-    seed: int,
-) -> float:
-    if not others:
-        return nan
-    return _mean([flip_rate(classifier, part, others, target, seed) for part in parts])
-
-
-def _density(graph: Data, directed: bool) -> float:
-    edges = graph.num_edges / (1 if directed else 2)
-    return density(int(graph.num_nodes or 0), edges, directed)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -18,14 +18,8 @@ REACHED, MISSED = 0.9, 0.1
 class SeedSummary:
     """Several runs of one method on one class.
 
-    Args:
-        mean: Mean over the runs of the mean class probability.
-        std: Standard deviation over all samples of all runs.
-        between: Standard deviation over the means of the runs.
-        reached: Share of runs with a mean of at least 0.9.
-        missed: Share of runs with a mean below 0.1.
-        seconds: Mean time of a run.
-        runs: Number of runs.
+    ``std`` is over all samples of all runs, ``between`` over the means of the runs; a run has
+    reached the class with a mean of at least 0.9, and missed it below 0.1.
     """
 
     mean: float
@@ -52,9 +46,6 @@ def summarize(
     """Put several runs together: the mean, the standard deviation and the time of each.
 
     One that found nothing counts with what its samples got.
-
-    Raises:
-        DataError: If there are none.
     """
     if not means:
         raise DataError("there are no runs to summarize")

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 
 import networkx as nx
 from torch_geometric.data import Data
+from torch_geometric.utils import to_networkx
 
+from gnninterpreter.graphs import codes
 from gnninterpreter.spec import Categorical, GraphSpec
 
 
 @dataclass(frozen=True)
 class Validity:
-    """Shares of graphs that hold together, have an edge, obey valencies and are of their class.
+    """Shares of graphs that hold together, obey valencies and are of their class.
 
     ``valencies`` and ``oracle`` are None where there is no such rule.
     """
 
     connected: float
-    non_empty: float
     valencies: float | None
     oracle: float | None
 
@@ -29,8 +30,7 @@ def obeys_valencies(graph: Data, spec: GraphSpec, valencies: Mapping[str, int]) 
     block = spec.nodes[0]
     if not isinstance(block, Categorical):
         return True
-    columns = graph.x[:, : block.width]
-    kinds = columns[:, 0].long() if block.encoding == "index" else columns.argmax(1)
+    kinds = codes(graph.x, spec.nodes)[0]
     degree = graph.edge_index[0].bincount(minlength=graph.x.size(0)).tolist()
     limits = [valencies.get(block.names[kind]) for kind in kinds.tolist()]
     return all(limit is None or d <= limit for d, limit in zip(degree, limits, strict=True))
@@ -53,13 +53,10 @@ def validity(
         agreed = sum(g.num_edges > 0 and oracle(g) == target for g in graphs) / count
     return Validity(
         connected=sum(_connected(graph) for graph in graphs) / count,
-        non_empty=sum(graph.num_edges > 0 for graph in graphs) / count,
         valencies=legal,
         oracle=agreed,
     )
 
 
 def _connected(graph: Data) -> bool:
-    plain = nx.Graph(graph.edge_index.t().tolist())
-    plain.add_nodes_from(range(int(graph.num_nodes or 0)))
-    return bool(len(plain)) and bool(nx.is_connected(plain))
+    return bool(graph.num_nodes) and nx.is_connected(nx.Graph(to_networkx(graph)))

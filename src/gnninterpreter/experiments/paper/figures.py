@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from torch_geometric.data import Data
 from gnninterpreter.datasets.color_consistency import inconsistent_edges
 from gnninterpreter.experiments.charts import FAINT, new_figure
 from gnninterpreter.graphs import to_networkx
+from gnninterpreter.interchange import graph_from_json
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.spec import GraphSpec
 
@@ -27,17 +28,16 @@ POINTS = 72.0
 
 @dataclass(frozen=True)
 class Cell:
-    """One drawing of a sheet.
-
-    Args:
-        graph: The graph.
-        spec: What its features mean.
-        caption: One short line below it.
-    """
+    """One drawing of a sheet, with a short line below it."""
 
     graph: Data
     spec: GraphSpec
     caption: str = ""
+
+    @classmethod
+    def stored(cls, values: Mapping[str, Any], spec: GraphSpec, caption: str) -> Cell:
+        """One of a graph as the store keeps it."""
+        return cls(graph_from_json(values, spec), spec, caption)
 
     def drawing(self, size: tuple[int, int] = CELL) -> Drawing:
         """Lay the graph out: molecules as chemists do where RDKit is there."""

@@ -8,7 +8,14 @@ from typing import Any
 from torch_geometric.data import Data
 
 from gnninterpreter.chem.elements import MUTAG_VALENCIES
-from gnninterpreter.experiments.metrics import Reference, diversity, likeness, measure
+from gnninterpreter.experiments.metrics import (
+    Reference,
+    SeedSummary,
+    diversity,
+    likeness,
+    measure,
+    summarize,
+)
 from gnninterpreter.experiments.paper.bundled import bundle, classifier
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.interchange import graph_to_json
@@ -57,3 +64,10 @@ def record(
         )
         found["metrics"] = asdict(measure(explanation, reference))
     return found
+
+
+def summarize_records(found: list[dict[str, Any]]) -> SeedSummary:
+    """Several of them put together."""
+    given = [one["probability"] for one in found]
+    seconds = [one["seconds"] for one in found]
+    return summarize([one["mean"] for one in given], [one["std"] for one in given], seconds)

@@ -38,27 +38,11 @@ def run(
     any_version: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> list[Table]:
-    """Run studies and write their tables and figures.
+    """Run studies of `STUDIES`, write their tables and figures, and return all tables.
 
-    A study whose results are there, found with the same inputs, is not run again.
-
-    Args:
-        studies: Names from `STUDIES`.
-        out: Folder for the results; each study has its own inside.
-        quick: Whether to do the small version.
-        seed: First of the seeds.
-        fresh: Draw all of them again, and compute again what is not stored.
-        jobs: Number of processes that compute.
-        any_version: Also use values that were computed with other versions of torch and the like.
-        say: Called with short lines on what is being done.
-
-    Returns:
-        All tables, in the order asked for.
-
-    Raises:
-        SpecError: If there is no such study.
-        OutputError: If the folder cannot be written.
-        MissingExtraError: If what makes tables or draws is not installed.
+    Each has a folder of its own in ``out``. One whose results are there, found with the same
+    inputs, is not run again, unless all are to be drawn ``fresh``. Values that were computed with
+    other versions of torch and the like count with ``any_version``.
     """
     for package in ("pandas", "matplotlib"):
         if find_spec(package) is None:  # Said before any work is done, as is an unknown name.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from gnninterpreter.experiments.paper.published import CLASSES
 
@@ -16,17 +17,34 @@ def cases() -> tuple[tuple[str, str], ...]:
     return tuple((dataset, target) for dataset in DATASETS for target in CLASSES[dataset])
 
 
+class Sized:
+    """A number of the quick version and one of the full version."""
+
+    def __init__(self, quick: int, full: int) -> None:
+        """Keep both."""
+        self.numbers = (full, quick)
+
+    def __get__(self, settings: Settings, owner: type) -> int:
+        """The number of the version that is meant."""
+        return self.numbers[settings.quick]
+
+
 @dataclass(frozen=True)
 class Settings:
-    """How large the studies are.
-
-    Args:
-        quick: Whether to do the small version.
-        seed: First of the seeds.
-    """
+    """How large the studies are: the small version or the full one, and the first of the seeds."""
 
     quick: bool = False
     seed: int = 0
+
+    restarts: ClassVar = Sized(4, 8)  # of our own recipe; in the quick version half as many
+    paper_runs: ClassVar = Sized(2, 10)  # searched as one batch; a run of it is one restart
+    paper_iterations: ClassVar = Sized(100, 2000)  # at most: it runs "until convergence"
+    xgnn_patience: ClassVar = Sized(6, 20)  # looks without progress after which it gives up
+    timings: ClassVar = Sized(1, 3)  # of ours and XGNN in turn, for the ratio of their times
+    samples: ClassVar = Sized(1000, 1000)  # graphs of a random baseline
+    bases: ClassVar = Sized(500, 5000)  # graphs that motifs are attached to
+    bias_graphs: ClassVar = Sized(200, 1000)  # of each set without evidence
+    ablation_restarts: ClassVar = Sized(2, 2)
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -39,56 +57,13 @@ class Settings:
         return self.seeds[:2]
 
     @property
-    def restarts(self) -> int:
-        """Restarts of our own recipe; in the quick version half as many as usual."""
-        return 4 if self.quick else 8
-
-    @property
-    def paper_runs(self) -> int:
-        """Runs of the paper's recipe, searched as one batch; a run of it is one restart."""
-        return 2 if self.quick else 10
-
-    @property
-    def paper_iterations(self) -> int:
-        """Most iterations of the paper's recipe, which runs "until convergence"."""
-        return 100 if self.quick else 2000
-
-    @property
     def games(self) -> tuple[str, ...]:
         """Data sets that XGNN is run on."""
         return GAMES[:2] if self.quick else GAMES
 
     def xgnn_seeds(self, dataset: str) -> tuple[int, ...]:
         """Seeds of XGNN; fewer where the paper gives no figure to compare with."""
-        published = dataset in GAMES[:2]
-        if self.quick:
-            return self._from(2)
-        return self._from(10 if published else 2)
-
-    @property
-    def xgnn_patience(self) -> int:
-        """Looks without progress after which XGNN gives up."""
-        return 6 if self.quick else 20
-
-    @property
-    def timings(self) -> int:
-        """Times that ours and XGNN are run in turn, for the ratio of their times."""
-        return 1 if self.quick else 3
-
-    @property
-    def samples(self) -> int:
-        """Graphs of a random baseline."""
-        return 1000
-
-    @property
-    def bases(self) -> int:
-        """Base graphs that motifs are attached to."""
-        return 500 if self.quick else 5000
-
-    @property
-    def bias_graphs(self) -> int:
-        """Graphs of each set without evidence."""
-        return 200 if self.quick else 1000
+        return self._from(10 if dataset in GAMES[:2] and not self.quick else 2)
 
     @property
     def ablated(self) -> tuple[tuple[str, str], ...]:
@@ -105,11 +80,6 @@ class Settings:
         if recipe == "auto":
             return None
         return 60 if self.quick else {"paper": 200, "gradient": 300}[recipe]
-
-    @property
-    def ablation_restarts(self) -> int:
-        """Restarts of it."""
-        return 2
 
     def _from(self, count: int) -> tuple[int, ...]:
         return tuple(range(self.seed, self.seed + count))

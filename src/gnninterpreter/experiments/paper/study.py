@@ -30,12 +30,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class StudyContext:
-    """Where studies find their models and the values of their computations.
-
-    Args:
-        settings: How large they are.
-        store: Where values are kept.
-    """
+    """Where studies find their models and the values of their computations."""
 
     settings: Settings
     store: Store

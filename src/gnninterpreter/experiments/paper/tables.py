@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.errors import MissingExtraError
+from gnninterpreter.errors import needs
 from gnninterpreter.files import atomic_path
 
 if TYPE_CHECKING:
@@ -31,14 +31,9 @@ class Value:
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison.
+    """One comparison, its key with an entry for each key column of the table.
 
-    Args:
-        key: What it is about, one entry for each key column of the table.
-        published: The paper's figure; None where it has none.
-        ours: What we measure; None where it cannot be had.
-        note: Why the two differ, or what to know.
-        extra: Further columns.
+    The note says why the paper's figure and ours differ, or what to know; extras are more columns.
     """
 
     key: tuple[str, ...]
@@ -63,14 +58,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of comparisons.
-
-    Args:
-        name: Name of its files.
-        title: What it shows.
-        frame: The comparisons, one a row, as `Row.record` names their cells.
-        note: What holds for all of them.
-    """
+    """A table of comparisons as `Row.record` names their cells; the note holds for all of them."""
 
     name: str
     title: str
@@ -121,10 +109,8 @@ class Table:
 
 
 def _frame(records: Sequence[Mapping[str, Extra]]) -> pd.DataFrame:
-    try:
+    with needs("pandas", "experiments", "making tables"):
         import pandas as pd
-    except ImportError as error:
-        raise MissingExtraError("making tables", "pandas", "experiments") from error
     # As objects, whole numbers stay whole beside cells that are empty.
     return pd.DataFrame(list(records), dtype=object)
 

@@ -36,17 +36,10 @@ depends_on = BENCH.depends_on
 def configs_of(
     models: str, seeds: int, restarts: int = 8, methods: str = "ours"
 ) -> list[RealismConfig]:
-    """Every class of some models, from seeds 0 on, by some methods.
+    """Every class of some models, from seeds 0 on (XGNN: three at the most), by some methods.
 
-    Args:
-        models: Names with commas between; ``bundled`` and ``zoo`` stand for all of each.
-        seeds: How many seeds; XGNN gets three at the most.
-        restarts: Restarts of each search.
-        methods: Names of methods with commas between; ``all`` stands for all but ablations,
-            ``ablation`` for ours and these.
-
-    Raises:
-        SpecError: If there is no such method.
+    Names have commas between. Of models ``bundled`` and ``zoo`` stand for all of each; of methods
+    ``all`` for all but ablations, and ``ablation`` for ours and these.
     """
     groups = {
         "all": tuple(name for name in METHODS if name not in ABLATIONS),

@@ -20,7 +20,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from gnninterpreter.errors import CheckpointError, MissingExtraError
+from gnninterpreter.errors import CheckpointError, needs
 from gnninterpreter.experiments.realism.compute import graphs_file, structure
 from gnninterpreter.experiments.realism.gins import Judge, judge_of
 from gnninterpreter.experiments.subjects import Subject, subject
@@ -45,13 +45,9 @@ def discrepancy(real: Sequence[Structure], drawn: Sequence[Structure]) -> float:
     It compares equally many, so that the drawn ones are taken in parts as large as the real set,
     all of them at least once, and the mean over the parts is returned.
     """
-    try:
+    with needs("polygraph-benchmark", "polygraph", "PolyGraph's discrepancy"):
         from polygraph.metrics import StandardPGD
         from sklearn.linear_model import LogisticRegression
-    except ImportError as error:
-        raise MissingExtraError(
-            "PolyGraph's discrepancy", "polygraph-benchmark", "polygraph"
-        ) from error
     size = min(len(real), len(drawn))
     kept = [_drawn(graph) for graph in real[:: max(1, len(real) // size)][:size]]
     metric = StandardPGD(kept, classifier=LogisticRegression(max_iter=1000))

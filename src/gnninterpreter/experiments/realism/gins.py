@@ -38,10 +38,7 @@ class RandomGIN:
     """An untrained GIN: ``h <- tanh((h_i + sum_j (h_j + e_ij V)) W)``, three times.
 
     Edges without features have no ``V``. The embedding joins the mean over nodes after each layer.
-
-    Args:
-        spec: What the features mean.
-        seed: The same seed gives the same weights, from a normal distribution of deviation 0.5.
+    The same seed gives the same weights, from a normal distribution of deviation 0.5.
     """
 
     spec: GraphSpec
@@ -129,20 +126,9 @@ def places_of(
 
 @dataclass
 class Judge:
-    """Places graphs among the real ones of a class; whole, or piece by piece where those are large.
+    """Places graphs among real ones of a class; whole, or piece by piece where those are large.
 
-    Args:
-        real: Real graphs of the class.
-        spec: What the features mean.
-        networks: Number of untrained GINs.
-        most: Most real graphs that are used, spread evenly over those given.
-        seed: Seed of cutting pieces.
-
-    Attributes:
-        median_nodes: Median number of nodes of all real graphs given.
-
-    Raises:
-        DataError: If there are fewer than two real graphs.
+    Of ``most`` real graphs, spread evenly over those given; the median of nodes is that of all.
     """
 
     real: Sequence[Data]

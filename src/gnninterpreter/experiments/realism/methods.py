@@ -27,18 +27,9 @@ SEED = 1_000_003
 class Answer:
     """What a method says about a class.
 
-    Args:
-        best: Its best graph.
-        core: Its core, where it has one.
-        modes: Its distinct graphs.
-        samples: Graphs drawn from it.
-        probability: Mean class probability over its own samples.
-        feasible: Whether the best graph is in one piece and within limits.
-        seconds: Time it took.
-        verdict: What the evidence comes to, in a word or two.
-        bits: Entropy of its distributions, a mean over restarts.
-        judge: What to place the graphs by, where it is not that of all real graphs.
-        placed: Graphs to place instead of the best and the samples.
+    ``bits`` is the entropy of its distributions, a mean over restarts; ``judge`` what to place its
+    graphs by, where it is not that of all real graphs; ``placed`` graphs to place instead of the
+    best and the samples.
     """
 
     best: Data
@@ -59,10 +50,10 @@ def answer(found: Subject, config: RealismConfig, samples: int) -> Answer:
     if config.method == "real":
         return _real(found, config, samples)
     explanation = _explained(found, config)
-    core: Any = getattr(explanation, "core", None)
+    core = explanation.core
     return Answer(
         best=explanation.best.cpu(),
-        core=getattr(core, "graph", core),
+        core=None if core is None else core.graph,
         modes=[mode.graph.cpu() for mode in explanation.modes()],
         samples=[graph.cpu() for graph in explanation.sample(samples, SEED + config.seed)],
         probability=explanation.probability.mean,

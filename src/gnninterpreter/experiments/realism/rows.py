@@ -18,17 +18,9 @@ COSTS = dict.fromkeys(ABLATIONS, 20.0) | {
 class RealismConfig:
     """One class of one model, to be explained by one method from one seed.
 
-    Args:
-        model: Name of a model: bundled, of the zoo, or a reference to one's own.
-        target: Name of the class.
-        seed: The seed.
-        method: ``"ours"``, ``"certain"`` (the search without typicality), ``"paper"``,
-            ``"random"``, ``"xgnn"``, ``"real"`` (real graphs that were left out) or one of
-            `ABLATIONS`, our search with one ingredient left out.
-        restarts: Restarts of a search; baselines have none.
-
-    Raises:
-        SpecError: If there is no such method.
+    The model is bundled, of the zoo, or a reference to one's own. ``"certain"`` is the search
+    without typicality, ``"real"`` real graphs that were left out, and `ABLATIONS` our search with
+    one ingredient left out.
     """
 
     model: str
@@ -47,33 +39,13 @@ class RealismConfig:
 class RealismRow(RealismConfig):
     """What one explanation came to beside real graphs; None stands for not measured.
 
-    Args:
-        rule_best: Whether the rule of the data set agrees with the best graph.
-        rule_core: The same of the core.
-        rule_modes: Share of the modes it agrees with.
-        rule_samples: Share of the samples it agrees with.
-        place_best: Place of the best graph under random GINs.
-        place_samples: Share of 50 samples with a place of 0.1 at least.
-        compared_with: What places are among: ``"whole graphs"`` or ``"pieces"`` of as many nodes.
-        place_best_whole: Place of the best graph among whole real graphs in either case.
-        place_samples_whole: Share of the samples with such a place of 0.1 at least.
-        certain_samples: Share of them that reach the bar of certainty.
-        good_samples: Share of them that do both.
-        distinct50: Distinct graphs among them.
-        mean_probability: Mean class probability.
-        certain_bar: What counts as certain: 0.99, or less where the model is never that sure.
-        feasible: Whether the best graph is in one piece and within the limits.
-        nodes: Its nodes.
-        edges: Its edges.
-        real_median_nodes: Median of the class.
-        copy: Whether it is one of the real graphs.
-        copy_samples: Share of the samples that are.
-        valid: Whether it is a possible molecule.
-        valid_samples: Share of the samples that are.
-        validation_score: GIN-Graph's validation score of the best graph.
-        seconds: Time it took.
-        verdict: The verdict in a word or two.
-        bits: Entropy of the distributions, a mean over restarts; None in older files.
+    ``rule_`` figures: whether, or for which share, the rule of the data set agrees; ``place_best``:
+    place of the best graph under random GINs, among what it is ``compared_with`` (whole graphs, or
+    pieces of as many nodes) and among whole graphs in either case; ``place_samples``: share of 50
+    samples with a place of 0.1 at least; ``certain_samples``: share that reach the bar of certainty
+    (0.99, or less where the model is never that sure); ``good_samples``: share that do both;
+    ``copy``: whether it is one of the real graphs; ``validation_score``: GIN-Graph's; ``bits``:
+    entropy, a mean over restarts, None in older files.
     """
 
     rule_best: bool | None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from gnninterpreter.errors import MissingExtraError
+from gnninterpreter.errors import needs
 from gnninterpreter.experiments.charts import MISSED, REACHED, RULE, new_figure
 from gnninterpreter.experiments.realism.rows import RealismRow
 
@@ -37,24 +37,12 @@ def summarize(
 ) -> pd.DataFrame:
     """Sum rows up by method, model and class, in the order in which they came.
 
-    Args:
-        rows: The rows.
-        discrepancies: What `gnninterpreter.experiments.realism.discrepancy` measured.
-
-    Returns:
-        For each method, model and class: number of ``runs``; shares of runs that are ``certain``
-        and feasible, with which the rule agrees (best: ``rule``, ``core``), whose best graph is
-        ``placed`` at 0.1 at least, is a ``copy`` or ``valid``; means over runs of the rest; median
-        of ``nodes`` beside ``real_nodes`` and of ``seconds``; mean ``polygraph`` discrepancy, NaN
-        where it was not measured.
-
-    Raises:
-        MissingExtraError: If pandas is not installed.
+    Shares of runs that are certain and feasible, with which the rule agrees (best graph and core),
+    whose best graph is placed at 0.1 at least, is a copy or valid; medians of nodes and seconds;
+    means of the rest, and of PolyGraph's discrepancy where it was measured.
     """
-    try:
+    with needs("pandas", "experiments", "summing rows up"):
         import pandas as pd
-    except ImportError as error:
-        raise MissingExtraError("summing rows up", "pandas", "experiments") from error
     frame = pd.DataFrame([{**asdict(row), "certain": float(row.certain)} for row in rows])
     if frame.empty:
         return frame

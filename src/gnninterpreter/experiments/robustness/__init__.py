@@ -3,7 +3,6 @@
 The module `summary` is imported by its own name: a new table is no reason to explain again.
 """
 
-from gnninterpreter.experiments.robustness.compute import configs_of
-from gnninterpreter.experiments.robustness.rows import BENCH, Run, RunConfig
+from gnninterpreter.experiments.robustness.compute import BENCH, Run, RunConfig, configs_of
 
 __all__ = ["BENCH", "Run", "RunConfig", "configs_of"]

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
-from gnninterpreter.errors import MissingExtraError
-from gnninterpreter.experiments.robustness.rows import WANTED, Run
+from gnninterpreter.errors import needs
+from gnninterpreter.experiments.robustness.compute import WANTED, Run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,15 +20,9 @@ NEAR, TIMES = 0.005, 20
 def summarize(runs: Iterable[Run], larger: Iterable[Run] = ()) -> pd.DataFrame:
     """Sum runs up by class, in the order of the models' classes as they came.
 
-    Args:
-        runs: The runs.
-        larger: Runs of a larger search of some of the classes, which show what a model allows.
-
-    Returns:
-        A row for each model and class: how many ``runs``, how many ``missed``; the ``best`` mean
-        that is known where a search `TIMES` as large has found no more than is wanted of one run,
-        and how many of the missed came ``near`` it with a feasible graph; lowest and mean
-        probability; medians of the other figures; how often the ground truth agrees.
+    ``best`` is the highest mean that is known where ``larger`` runs, of a search `TIMES` as large,
+    have found no more than is wanted of one run; ``near`` says how many of the missed came near it
+    with a feasible graph.
     """
     frame, searched = _frame(runs), _frame(larger)
     by_class = frame.groupby(["model", "target"], sort=False)
@@ -58,10 +52,8 @@ def summarize(runs: Iterable[Run], larger: Iterable[Run] = ()) -> pd.DataFrame:
 
 
 def _frame(runs: Iterable[Run]) -> pd.DataFrame:
-    try:
+    with needs("pandas", "experiments", "summing runs up"):
         import pandas as pd
-    except ImportError as error:
-        raise MissingExtraError("summing runs up", "pandas", "experiments") from error
     names = [*(field.name for field in fields(Run)), "missed", "agrees"]
     rows = [
         asdict(run)

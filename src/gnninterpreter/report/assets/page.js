@@ -194,15 +194,6 @@
     show();
   };
 
-  const save = (name, address) => {
-    const link = document.createElement("a");
-    link.download = name;
-    link.href = address;
-    document.body.append(link);
-    link.click();
-    link.remove();
-  };
-  const asText = (type, content) => `data:${type};charset=utf-8,` + encodeURIComponent(content);
   const payloadOf = (card) => JSON.parse(card.querySelector(".payload").textContent);
   const asSvg = (card) => {
     const copy = card.querySelector(".canvas svg.graph").cloneNode(true);
@@ -214,21 +205,12 @@
     copy.insertAdjacentHTML("beforeend", group);
     return new XMLSerializer().serializeToString(copy);
   };
-  const asPng = (card, done) => {
-    const image = new Image();
-    image.onload = () => {
-      const canvas = document.createElement("canvas");
-      [canvas.width, canvas.height] = [2 * image.width, 2 * image.height];
-      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-      done(canvas.toDataURL("image/png"));
-    };
-    image.src = asText("image/svg+xml", asSvg(card));
-  };
   const download = (card, kind) => {
     const payload = payloadOf(card);
     const name = (payload.name.replace(/[^\w-]+/g, "_").replace(/^_+|_+$/g, "") || "graph") + "." + kind;
+    const { save, asText, image } = Files;
     if (kind === "svg") save(name, asText("image/svg+xml", asSvg(card)));
-    else if (kind === "png") asPng(card, (address) => save(name, address));
+    else if (kind === "png") image(asSvg(card)).then((address) => save(name, address));
     else if (kind === "json") save(name, asText("application/json", JSON.stringify(payload.json, null, 1)));
     else save(name, asText(kind === "graphml" ? "application/xml" : "text/plain", payload[kind]));
   };

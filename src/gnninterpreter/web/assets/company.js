@@ -1,17 +1,11 @@
 "use strict";
 // What stands beside the graph: SMILES in, real graphs to open, validity, cores and neighbours.
 const Company = (spec, { open, tell }) => {
-  const $ = (id) => document.getElementById(id);
-  const make = (tag, kind, text = "") => Object.assign(document.createElement(tag), { className: kind, textContent: text });
-  const fetched = async (path, values, told) => {
-    try {
-      const { graph, positions } = await Talk.json(path, values);
-      open(graph, positions);
-      tell(told);
-    } catch (error) {
-      tell(error.message, true);
-    }
-  };
+  const fetched = Talk.trying(tell, async (path, values, told) => {
+    const { graph, positions } = await Talk.json(path, values);
+    open(graph, positions);
+    tell(told);
+  });
   const real = (number) => fetched(`/api/real/${number}`, undefined, `Real graph ${number} is open.`);
 
   $("paste").hidden = !spec.molecules;

@@ -2,7 +2,6 @@
 // The editor: one plain object holds the graph, so that undo, links and exports are all the same
 // thing, a copy of it.
 const Editor = (spec, { changed, tell }) => {
-  const $ = (id) => document.getElementById(id);
   const canvas = $("canvas");
   const none = { node: null, edge: null, from: null };
   const MOST_STEPS = 200;
@@ -125,8 +124,7 @@ const Editor = (spec, { changed, tell }) => {
     const { node, edge } = marks;
     if (node === null && edge === null) return $("features").replaceChildren("Nothing is selected.");
     const [blocks, entry] = node !== null ? [spec.nodes, state.nodes[node]] : [spec.edges, state.edges[edge][2]];
-    const title = document.createElement("span");
-    title.textContent = node !== null ? `Node ${node}` : `Edge ${state.edges[edge][0]} – ${state.edges[edge][1]}`;
+    const title = make("span", "", node !== null ? `Node ${node}` : `Edge ${state.edges[edge][0]} – ${state.edges[edge][1]}`);
     const labels = blocks
       .flatMap((block, b) => field(block, b, entry))
       .map(([name, input]) => {
@@ -134,8 +132,7 @@ const Editor = (spec, { changed, tell }) => {
         label.append(name + " ", input);
         return label;
       });
-    const gone = document.createElement("button");
-    Object.assign(gone, { type: "button", textContent: "Delete" });
+    const gone = Object.assign(make("button", "", "Delete"), { type: "button" });
     gone.addEventListener("click", () => remove(marks));
     return $("features").replaceChildren(title, ...labels, gone);
   };

@@ -1,13 +1,6 @@
 "use strict";
 // The live page: what the model says, the graphs to begin with, and taking things away.
 (async () => {
-  const $ = (id) => document.getElementById(id);
-  const make = (tag, kind, text = "") => {
-    const element = document.createElement(tag);
-    element.className = kind;
-    element.textContent = text;
-    return element;
-  };
   const tell = (text, bad = false) => {
     $("hint").textContent = text;
     $("hint").classList.toggle("bad", bad);
@@ -97,30 +90,6 @@
   const editor = Editor(spec, { changed: score, tell });
   const company = Company(spec, { open: editor.open, tell });
 
-  // The legend, as in the report: every category with its letter or line, and its real name.
-  const sample = (entry) => {
-    if (entry.kind === "node") {
-      const swatch = make("span", "swatch", entry.label);
-      Object.assign(swatch.style, { background: entry.fill, borderColor: entry.stroke });
-      return swatch;
-    }
-    const line = d3.create("svg").attr("viewBox", "0 0 26 10").attr("aria-hidden", "true");
-    line.append("path").attr("d", "M2,5 H24").attr("stroke", entry.stroke).attr("stroke-width", 2 * entry.breadth).attr("stroke-dasharray", entry.dash || "none");
-    return line.node();
-  };
-  for (const { key: topic, values } of d3.nest().key((entry) => entry.topic).entries(spec.legend)) {
-    const listed = make("dd", "");
-    for (const entry of values) {
-      const item = make("span", "item");
-      item.append(sample(entry));
-      if (entry.label !== entry.name) item.append(entry.name);
-      listed.append(item);
-    }
-    const line = make("div", "");
-    line.append(make("dt", "", topic), listed);
-    $("legend").append(line);
-  }
-
   // Graphs to open: those of the run, and those that were saved.
   const addTo = (box, name, { graph, positions, score }) => {
     const button = make("button", "", name);
@@ -134,6 +103,7 @@
   };
   const search = Search({ open: editor.open, saved: addSaved });
   $("model").textContent = spec.model;
+  $("legend").innerHTML = spec.legend; // The server escapes every name in it.
   document.title = `Live: ${spec.model}`;
   document.querySelector('[data-export="smi"]').hidden = !spec.molecules;
   spec.targets.forEach((name) => $("start").elements.target.append(new Option(name, name)));
@@ -142,17 +112,11 @@
   spec.running.forEach(search.offer);
 
   // Taking away.
-  const trying = (action) => async () => {
-    try {
-      await action();
-    } catch (error) {
-      tell(error.message, true);
-    }
-  };
+  const trying = (action) => Talk.trying(tell, action);
   const take = async (form) => {
     const [path, graph] = form === "svg" || form === "png" ? ["svg", editor.arranged()] : [form, editor.graph()];
     const text = await Talk.text(`/api/export/${path}`, graph);
-    Talk.save(`graph.${form}`, form === "png" ? await Talk.image(text) : "data:text/plain;charset=utf-8," + encodeURIComponent(text));
+    Files.save(`graph.${form}`, form === "png" ? await Files.image(text) : Files.asText("text/plain", text));
   };
   for (const button of document.querySelectorAll("[data-export]")) button.addEventListener("click", trying(() => take(button.dataset.export)));
   $("tidy").addEventListener("click", trying(async () => {

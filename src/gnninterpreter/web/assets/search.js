@@ -1,7 +1,6 @@
 "use strict";
 // Explaining a target while somebody watches: start, follow, stop, open, save.
 const Search = ({ open, saved }) => {
-  const $ = (id) => document.getElementById(id);
   let search = null;
 
   const say = (text, bad = false) => {
@@ -67,32 +66,23 @@ const Search = ({ open, saved }) => {
 
   // Searches that another tab has started, or this one before it was loaded again.
   const offer = ({ id, name }) => {
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", textContent: `Watch ${name}, which is running` });
+    const button = Object.assign(make("button", "", `Watch ${name}, which is running`), { type: "button" });
     button.dataset.search = id;
     button.addEventListener("click", () => follow(id, name));
     $("running").append(button);
   };
 
-  $("start").addEventListener("submit", async (event) => {
+  $("start").addEventListener("submit", Talk.trying(say, async (event) => {
     event.preventDefault();
     const form = new FormData($("start"));
     const number = (name) => Number(form.get(name));
-    try {
-      const begun = await Talk.json("/api/searches", { target: form.get("target"), restarts: number("restarts"), iterations: number("iterations"), seed: number("seed") });
-      follow(begun.id, begun.name);
-    } catch (error) {
-      say(error.message, true);
-    }
-  });
-  $("stop").addEventListener("click", async () => {
+    const begun = await Talk.json("/api/searches", { target: form.get("target"), restarts: number("restarts"), iterations: number("iterations"), seed: number("seed") });
+    follow(begun.id, begun.name);
+  }));
+  $("stop").addEventListener("click", Talk.trying(say, async () => {
     onStopping();
-    try {
-      await Talk.json(`/api/searches/${search.number}/stop`, {});
-    } catch (error) {
-      say(error.message, true);
-    }
-  });
+    await Talk.json(`/api/searches/${search.number}/stop`, {});
+  }));
   $("open").addEventListener("click", () => open(search.opened.graph, search.opened.positions));
   $("save").addEventListener("click", async () => {
     $("save").disabled = true;

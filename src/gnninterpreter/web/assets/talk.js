@@ -1,5 +1,7 @@
 "use strict";
-// Talking to the server, and handing files to whoever sits in front of the page.
+// Talking to the server, and what every other script of the page makes use of.
+const $ = (id) => document.getElementById(id);
+const make = (tag, kind, text = "") => Object.assign(document.createElement(tag), { className: kind, textContent: text });
 const Talk = (() => {
   // Every refusal of the server is one sentence; it becomes the error's message.
   const ask = async (path, values, signal) => {
@@ -19,30 +21,14 @@ const Talk = (() => {
   const json = async (...request) => (await ask(...request)).json();
   const text = async (...request) => (await ask(...request)).text();
 
-  const save = (name, address) => {
-    const link = document.createElement("a");
-    Object.assign(link, { download: name, href: address });
-    document.body.append(link);
-    link.click();
-    link.remove();
+  // An action, of which whatever goes wrong is told.
+  const trying = (tell, action) => async (...given) => {
+    try {
+      await action(...given);
+    } catch (error) {
+      tell(error.message, true);
+    }
   };
-
-  // A drawing in twice its size, on white.
-  const image = (svg) =>
-    new Promise((done, fail) => {
-      const drawn = new Image();
-      drawn.onload = () => {
-        const board = document.createElement("canvas");
-        [board.width, board.height] = [2 * drawn.width, 2 * drawn.height];
-        const pen = board.getContext("2d");
-        pen.fillStyle = "#fff";
-        pen.fillRect(0, 0, board.width, board.height);
-        pen.drawImage(drawn, 0, 0, board.width, board.height);
-        done(board.toDataURL("image/png"));
-      };
-      drawn.onerror = () => fail(new Error("the drawing could not be read"));
-      drawn.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(svg);
-    });
 
   // A graph as text that fits into a link, and back.
   const encode = (values) => {
@@ -54,5 +40,5 @@ const Talk = (() => {
     return JSON.parse(new TextDecoder().decode(bytes));
   };
 
-  return { json, text, save, image, encode, decode };
+  return { json, text, trying, encode, decode };
 })();

@@ -18,6 +18,6 @@ def test_all_but_purple_see_what_they_see_in_house_x() -> None:
     truth = set(colored_degrees(house))
     for graph in made:
         assert graph.connected()
-        assert graph.colors.count(PURPLE) == 1
+        assert list(graph.nodes).count(PURPLE) == 1
         assert {row for row in colored_degrees(graph) if row[0] != PURPLE} <= truth
         assert rounds_alike(house, graph) is None

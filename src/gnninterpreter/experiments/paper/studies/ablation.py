@@ -19,7 +19,6 @@ from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.paper.work.explaining import recipe_of
 from gnninterpreter.experiments.store import Computation
-from gnninterpreter.interchange import graph_from_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,7 +93,7 @@ def _embedding_term(context: StudyContext) -> tuple[Table, Figure]:
                     logits.setdefault(name, []).append(one["logit"])
                 groups.setdefault(name, []).append(one["nitro"])
                 caption = f"logit {one['logit']:.1f}, {one['nitro']} NO2"
-                cells.append(Cell(graph_from_json(one["graph"], spec), spec, caption))
+                cells.append(Cell.stored(one["graph"], spec, caption))
             drawn.append((f"{name}, {recipe}", cells))
     table = Table.of(
         "embedding-term",
@@ -144,15 +143,9 @@ def _every_term(context: StudyContext, recipe: str) -> tuple[Table, dict[str, Fi
             rows.append(
                 Row(
                     (dataset, target, term),
-                    None,
-                    Value(one["probability"]["mean"], one["probability"]["std"]),
-                    "",
-                    {
-                        "similarity": one["similarity"],
-                        "nodes": one["nodes"],
-                        "edges": one["edges"],
-                        "feasible": str(one["feasible"]).lower(),
-                    },
+                    ours=Value(one["probability"]["mean"], one["probability"]["std"]),
+                    extra={name: one[name] for name in ("similarity", "nodes", "edges")}
+                    | {"feasible": str(one["feasible"]).lower()},
                 )
             )
     iterations = settings.ablation_iterations(recipe)

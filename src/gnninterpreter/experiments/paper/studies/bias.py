@@ -41,10 +41,8 @@ def study(context: StudyContext) -> Outcome:
             rows.append(
                 Row(
                     (dataset, entry["graphs"]),
-                    None,
-                    Value(shares[most]),
-                    "",
-                    {
+                    ours=Value(shares[most]),
+                    extra={
                         "falls to": names[most],
                         "mean probability": entry["mean"][most],
                         "share of the other": shares[1 - most],

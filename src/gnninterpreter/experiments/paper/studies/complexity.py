@@ -61,13 +61,9 @@ SERIES = (
 class Fit:
     """A power law through measured times.
 
-    Args:
-        exponent: Slope of the line through the logarithms.
-        error: Standard error of the slope; NaN for two points.
-        r_squared: Share of the variance that the line explains.
-        last: Slope between the two largest values, where fixed costs count least.
-        beyond: Exponent once the fixed cost that makes the line straightest is taken off; None for
-            fewer than four points.
+    The error of the exponent is NaN for two points; ``last`` is the slope between the two largest
+    values, where fixed costs count least; ``beyond`` the exponent once the fixed cost that makes
+    the line straightest is taken off, None for fewer than four points.
     """
 
     exponent: float

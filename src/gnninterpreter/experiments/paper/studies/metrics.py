@@ -54,20 +54,19 @@ def study(context: StudyContext) -> Outcome:
             measured = [one["metrics"] for one in found if "metrics" in one]
             spec = context.bundle(dataset).spec
             graphs = [graph_from_json(one["best"], spec) for one in found if one["edges"]]
-            several = len(graphs) > 1
-            spread = diversity(context.classifier(dataset), graphs) if several else None
+            spread = {}
+            if len(graphs) > 1:
+                spread = vars(diversity(context.classifier(dataset), graphs))
             rows.append(
                 Row(
                     (dataset, target, method),
-                    None,
-                    Value(_mean(measured, "probability") or 0.0, _mean(measured, "std")),
-                    "",
-                    {
+                    ours=Value(_mean(measured, "probability") or 0.0, _mean(measured, "std")),
+                    extra={
                         **{name: _mean(measured, field) for name, field in COLUMNS.items()},
                         "seeds": len(found),
-                        "seed cosine": None if spread is None else spread.cosine,
-                        "distinct over seeds": None if spread is None else spread.distinct,
-                        "WL distance of seeds": None if spread is None else spread.distance,
+                        "seed cosine": spread.get("cosine"),
+                        "distinct over seeds": spread.get("distinct"),
+                        "WL distance of seeds": spread.get("distance"),
                     },
                 )
             )

@@ -9,7 +9,6 @@ from gnninterpreter.experiments.paper.settings import DATASETS, Settings, cases
 from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.store import Computation
-from gnninterpreter.interchange import graph_from_json
 
 SHOWN = 5
 
@@ -28,17 +27,15 @@ def study(context: StudyContext) -> Outcome:
             found = context.get(by_our_recipe(context.settings, dataset, target))
             modes, differ = found["modes"], found["diversity"] or {}
             cells = [
-                Cell(graph_from_json(m["graph"], spec), spec, f"p = {m['probability']:.3f}")
-                for m in modes[:SHOWN]
+                Cell.stored(m["graph"], spec, f"p = {m['probability']:.3f}") for m in modes[:SHOWN]
             ]
             drawn.append((target, cells))
             rows.append(
                 Row(
                     (dataset, target),
-                    None,
-                    Value(found["num_modes"]),
-                    "" if modes else "no restart reached 0.9",
-                    {
+                    ours=Value(found["num_modes"]),
+                    note="" if modes else "no restart reached 0.9",
+                    extra={
                         "restarts": len(found["restarts"]),
                         "least probability": min((m["probability"] for m in modes), default=None),
                         "embedding cosine": differ.get("cosine"),

@@ -11,7 +11,6 @@ from gnninterpreter.experiments.paper.settings import DATASETS, Settings, cases
 from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.store import Computation
-from gnninterpreter.interchange import graph_from_json
 
 
 def computations(settings: Settings) -> list[Computation]:
@@ -31,16 +30,11 @@ def study(context: StudyContext) -> Outcome:
         for target in CLASSES[dataset]:
             found = context.get(by_our_recipe(context.settings, dataset, target))
             cells = [
-                Cell(
-                    graph_from_json(found["best"], spec),
-                    spec,
-                    f"explanation, p = {found['mode_probability']:.3f}",
-                ),
-                Cell(
-                    graph_from_json(real[target]["graph"], spec),
-                    spec,
-                    f"real, p = {real[target]['probability']:.3f}",
-                ),
+                Cell.stored(one, spec, f"{name}, p = {probability:.3f}")
+                for name, one, probability in (
+                    ("explanation", found["best"], found["mode_probability"]),
+                    ("real", real[target]["graph"], real[target]["probability"]),
+                )
             ]
             drawn.append((target, cells))
             rows.append(_row(dataset, target, found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from statistics import fmean
 from typing import Any
 
 from gnninterpreter.experiments.metrics.quality import SeedSummary, summarize
@@ -15,6 +16,7 @@ from gnninterpreter.experiments.paper.computations import (
     data_nodes,
 )
 from gnninterpreter.experiments.paper.published import OURS, RANDOM, SECONDS, XGNN
+from gnninterpreter.experiments.paper.records import summarize_records
 from gnninterpreter.experiments.paper.settings import Settings, cases
 from gnninterpreter.experiments.paper.studies.random import explanation as why_random
 from gnninterpreter.experiments.paper.studies.random import gabriel
@@ -46,7 +48,7 @@ def study(context: StudyContext) -> Outcome:
     for dataset, target in cases():
         key = (dataset, target)
         auto = [context.get(by_our_recipe(settings, *key, seed)) for seed in settings.seeds]
-        rows.append(_row(key, "auto", OURS[key], _summary(auto), _why_auto(auto)))
+        rows.append(_row(key, "auto", OURS[key], summarize_records(auto), _why_auto(auto)))
         paper = context.get(by_paper_recipe(settings, *key))
         runs = summarize(
             [run["mean"] for run in paper["runs"]],
@@ -58,19 +60,16 @@ def study(context: StudyContext) -> Outcome:
         if dataset in settings.games:
             games = [context.get(work) for work in by_xgnn(settings, *key)]
             published = XGNN.get(key)
-            rows.append(_row(key, "xgnn", published, _summary(games), _why_xgnn(games)))
+            rows.append(_row(key, "xgnn", published, summarize_records(games), _why_xgnn(games)))
         index = context.bundle(dataset).spec.class_index(target)
         reason = why_random(
             dataset, target, context.get(gabriel(settings, dataset, data_nodes(dataset))), index
         )
-        own, theirs = (context.get(work) for work in _random(settings, *key))
-        nodes = class_nodes(dataset, target)
-        rows.append(_row(key, f"random, {nodes} nodes", None, _summary([own]), ""))
-        if data_nodes(dataset) != nodes:
-            name = f"random, {data_nodes(dataset)} nodes"
-            rows.append(_row(key, name, RANDOM[key], _summary([theirs]), reason))
-        else:
-            rows[-1] = _row(key, f"random, {nodes} nodes", RANDOM[key], _summary([own]), reason)
+        own, theirs = (summarize_records([context.get(w)]) for w in _random(settings, *key))
+        sizes: dict[int, tuple[Value | None, SeedSummary, str]] = {}
+        sizes[class_nodes(dataset, target)] = (None, own, "")
+        sizes[data_nodes(dataset)] = (RANDOM[key], theirs, reason)  # in its place if the same
+        rows += [_row(key, f"random, {nodes} nodes", *found) for nodes, found in sizes.items()]
     table = Table.of(
         "quantitative",
         "Class probability over 1,000 samples, and seconds for each class",
@@ -91,14 +90,6 @@ def study(context: StudyContext) -> Outcome:
 def _random(settings: Settings, dataset: str, target: str) -> list[Computation]:
     sizes = (class_nodes(dataset, target), data_nodes(dataset))
     return [by_random(settings, dataset, target, nodes) for nodes in sizes]
-
-
-def _summary(found: list[dict[str, Any]]) -> SeedSummary:
-    return summarize(
-        [one["probability"]["mean"] for one in found],
-        [one["probability"]["std"] for one in found],
-        [one["seconds"] for one in found],
-    )
 
 
 def _row(
@@ -130,7 +121,7 @@ def _why_auto(found: list[dict[str, Any]]) -> str:
 def _why_paper(found: dict[str, Any], iterations: int) -> str:
     reasons = Counter(run["reason"] for run in found["runs"])
     ends = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
-    nodes = sum(run["nodes"] for run in found["runs"]) / len(found["runs"])
+    nodes = fmean(run["nodes"] for run in found["runs"])
     return (
         f"after at most {iterations} iterations {ends}, graphs of {nodes:.0f} nodes; the paper "
         "names neither candidate nodes nor budget, and with those of its code these are the ends"
@@ -138,9 +129,9 @@ def _why_paper(found: dict[str, Any], iterations: int) -> str:
 
 
 def _why_xgnn(found: list[dict[str, Any]]) -> str:
-    nodes = sum(one["nodes"] for one in found) / len(found)
+    nodes = fmean(one["nodes"] for one in found)
     return (
         f"its best graphs have {nodes:.1f} nodes on average and a probability of "
-        f"{sum(one['mode_probability'] for one in found) / len(found):.3f}; the rest of the loss "
-        "is the spread of its policy (see the study of XGNN)"
+        f"{fmean(one['mode_probability'] for one in found):.3f}; the rest of the loss is the "
+        "spread of its policy (see the study of XGNN)"
     )

@@ -44,21 +44,18 @@ def study(context: StudyContext) -> Outcome:
     for dataset in DATASETS:
         spec = context.bundle(dataset).spec
         for target in CLASSES[dataset]:
-            sizes = [
-                ("gabriel, size of the data set", data_nodes(dataset), "gabriel"),
-                ("gabriel, size of the class", class_nodes(dataset, target), "gabriel"),
-                ("gilbert, size of the data set", data_nodes(dataset), "gilbert"),
-            ]
-            for name, nodes, kind in sizes:
+            index, own = spec.class_index(target), class_nodes(dataset, target)
+            for kind, size, nodes, published in (
+                ("gabriel", "data set", data_nodes(dataset), RANDOM[dataset, target]),
+                ("gabriel", "class", own, None),
+                ("gilbert", "data set", data_nodes(dataset), None),
+            ):
                 found = context.get(gabriel(context.settings, dataset, nodes, kind))
-                index = spec.class_index(target)
-                first = name == sizes[0][0]
-                published = RANDOM[dataset, target] if first else None
                 mean = found["mean"][index]
                 far = published is not None and abs(published.mean - mean) > FAR
                 rows.append(
                     Row(
-                        (dataset, target, name),
+                        (dataset, target, f"{kind}, size of the {size}"),
                         published,
                         Value(mean, found["std"][index]),
                         explanation(dataset, target, found, index) if far else "",

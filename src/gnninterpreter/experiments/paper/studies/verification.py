@@ -18,7 +18,6 @@ from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.paper.work.attaching import motif_sets
 from gnninterpreter.experiments.store import Computation
-from gnninterpreter.interchange import graph_from_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,15 +96,10 @@ def _motif_tables(
         wins = {c: one["counts"][j] for j, c in enumerate(spec.class_names)}
         known = counts[i] / PUBLISHED_BASES
         rows_count.append(Row(key, Value(known), Value(share), _why(known, share), wins))
+    assigned = f"Share of graphs assigned to {name}"
     return [
         Table.of(f"{name}-means", f"Mean probability of {name}", ("motif",), rows_mean, note),
-        Table.of(
-            f"{name}-counts",
-            f"Share of graphs assigned to {name}",
-            ("motif",),
-            rows_count,
-            note,
-        ),
+        Table.of(f"{name}-counts", assigned, ("motif",), rows_count, note),
     ]
 
 
@@ -143,8 +137,7 @@ def _nitro(context: StudyContext, works: Sequence[Computation]) -> tuple[list[Ta
             counts.append(Row(key, count, Value(one["counts"][mutagen]), note, rest))
         if kind == "uniform":
             cells = [
-                Cell(graph_from_json(graph, spec), spec, f"{k} NO2")
-                for k, graph in enumerate(value["examples"])
+                Cell.stored(graph, spec, f"{k} NO2") for k, graph in enumerate(value["examples"])
             ]
     text = "Atoms: how those of the random graphs and groups are drawn; the paper does not say. "
     text += " ".join(texts)

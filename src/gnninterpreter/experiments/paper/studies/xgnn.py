@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from statistics import fmean
 from typing import Any
 
-from gnninterpreter.experiments.metrics.quality import summarize
 from gnninterpreter.experiments.paper.computations import (
     AUTO,
     GAME,
@@ -15,11 +15,11 @@ from gnninterpreter.experiments.paper.computations import (
 from gnninterpreter.experiments.paper.figures import Cell, sheet
 from gnninterpreter.experiments.paper.published import CLASSES, SECONDS
 from gnninterpreter.experiments.paper.published import XGNN as PUBLISHED
+from gnninterpreter.experiments.paper.records import summarize_records
 from gnninterpreter.experiments.paper.settings import GAMES, Settings
 from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Row, Table, Value
 from gnninterpreter.experiments.store import Computation
-from gnninterpreter.interchange import graph_from_json
 
 SIZES = (5, 7, 10)
 WIDTH = 300
@@ -51,20 +51,15 @@ def study(context: StudyContext) -> Outcome:
         reached += [
             Row(
                 (dataset, target, str(nodes)),
-                None,
-                Value(found["probability"]),
-                _reach_note(found, ours, nodes),
-                {name: found[name] for name in ("nodes", "edges", "graphs")},
+                ours=Value(found["probability"]),
+                note=_reach_note(found, ours, nodes),
+                extra={name: found[name] for name in ("nodes", "edges", "graphs")},
             )
             for nodes, found in zip(SIZES, possible, strict=True)
         ]
         spec = context.bundle(dataset).spec
         cells = [
-            Cell(
-                graph_from_json(one["best"], spec),
-                spec,
-                f"{name}, p = {one['mode_probability']:.3f}",
-            )
+            Cell.stored(one["best"], spec, f"{name}, p = {one['mode_probability']:.3f}")
             for name, one in (("XGNN", best), ("ours", ours))
         ]
         drawn.append((dataset, (target, cells)))
@@ -72,7 +67,27 @@ def study(context: StudyContext) -> Outcome:
         f"xgnn-{name}": sheet(f"XGNN and ours on {name}", [row for d, row in drawn if d == name])
         for name in settings.games
     }
-    return Outcome([_table(rows), _reach_table(reached)], sheets)
+    tables = [
+        Table.of(
+            "xgnn",
+            "XGNN on the data sets it can build",
+            ("data set", "class"),
+            rows,
+            "Ours is the mean over the 1,000 graphs of each trained policy, averaged over seeds. "
+            "Times and their ratios were taken in one process that ran both methods in turn: our "
+            "recipe with all its restarts and with one, and XGNN; above 1 ours is the faster. The "
+            "published times are from the paper's machine.",
+        ),
+        Table.of(
+            "xgnn-reach",
+            "The best graph that XGNN's rules allow",
+            ("data set", "class", "most nodes"),
+            reached,
+            "Found by going through all graphs the rules allow, or by beam search where they are "
+            "too many: what a perfect policy could build.",
+        ),
+    ]
+    return Outcome(tables, sheets)
 
 
 def _row(
@@ -83,15 +98,11 @@ def _row(
     race: dict[str, Any] | None,
     possible: dict[str, Any],
 ) -> Row:
-    found = summarize(
-        [run["probability"]["mean"] for run in runs],
-        [run["probability"]["std"] for run in runs],
-        [run["seconds"] for run in runs],
-    )
+    found = summarize_records(runs)
     measured = [run["metrics"] for run in runs if "metrics" in run]
     legal = [one["valencies"] for one in measured if one["valencies"] is not None]
-    nodes = sum(run["nodes"] for run in runs) / len(runs)
-    clock = {} if race is None else {name: _mean(values) for name, values in race.items()}
+    nodes = fmean(run["nodes"] for run in runs)
+    clock = {} if race is None else {name: fmean(values) for name, values in race.items()}
     return Row(
         (dataset, target),
         PUBLISHED.get((dataset, target)),
@@ -108,7 +119,7 @@ def _row(
             "our s, 1 restart": clock.get("one_seconds"),
             "xgnn s / our s": _ratio(clock, "ours"),
             "xgnn s / our s, 1 restart": _ratio(clock, "one"),
-            "valencies kept": _mean(legal) if legal else None,
+            "valencies kept": fmean(legal) if legal else None,
             "xgnn nodes": nodes,
         },
     )
@@ -148,30 +159,6 @@ def _note(dataset: str, target: str, mean: float, nodes: float, known: float) ->
     return f"another model; {best}"
 
 
-def _table(rows: list[Row]) -> Table:
-    return Table.of(
-        "xgnn",
-        "XGNN on the data sets it can build",
-        ("data set", "class"),
-        rows,
-        "Ours is the mean over the 1,000 graphs of each trained policy, averaged over seeds. Times "
-        "and their ratios were taken in one process that ran both methods in turn: our recipe with "
-        "all its restarts and with one, and XGNN; above 1 ours is the faster. The published times "
-        "are from the paper's machine.",
-    )
-
-
-def _reach_table(rows: list[Row]) -> Table:
-    return Table.of(
-        "xgnn-reach",
-        "The best graph that XGNN's rules allow",
-        ("data set", "class", "most nodes"),
-        rows,
-        "Found by going through all graphs the rules allow, or by beam search where they are too "
-        "many: what a perfect policy could build.",
-    )
-
-
 def _cases(settings: Settings) -> list[tuple[str, str]]:
     return [(dataset, target) for dataset in settings.games for target in CLASSES[dataset]]
 
@@ -181,20 +168,9 @@ def _reach(dataset: str, target: str, nodes: int) -> Computation:
 
 
 def _race(settings: Settings, dataset: str, target: str) -> Computation:
-    cost = settings.timings * (1.3 * AUTO[dataset] + GAME[dataset])
-    return computation(
-        "race",
-        cost,
-        dataset=dataset,
-        target=target,
-        restarts=8,
-        repeats=settings.timings,
-    )
+    cost, repeats = settings.timings * (1.3 * AUTO[dataset] + GAME[dataset]), settings.timings
+    return computation("race", cost, dataset=dataset, target=target, restarts=8, repeats=repeats)
 
 
 def _ratio(clock: dict[str, float], name: str) -> float | None:
     return clock["xgnn_seconds"] / clock[f"{name}_seconds"] if clock else None
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)

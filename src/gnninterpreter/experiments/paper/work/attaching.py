@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,8 @@ from gnninterpreter.datasets._storage import cache_folder
 from gnninterpreter.datasets.motif import COLORS, MOTIFS
 from gnninterpreter.datasets.mutag import ATOMS
 from gnninterpreter.datasets.published import MissingFileError
-from gnninterpreter.datasets.rome import BaseGraph, find_archive, read_archive
-from gnninterpreter.datasets.rome_like import synthetic_graph
-from gnninterpreter.evidence import ClassCounts, class_counts, gabriel_edges, join
+from gnninterpreter.datasets.rome import BaseGraph, find_archive, read_archive, synthetic_graph
+from gnninterpreter.evidence import class_counts, gabriel_edges, join
 from gnninterpreter.experiments.paper.bundled import bundle, classifier
 from gnninterpreter.fingerprints import data_fingerprint, model_fingerprint
 from gnninterpreter.interchange import graph_to_json
@@ -52,19 +52,19 @@ def _sharing_purple(motif: Sequence[tuple[int, int]]) -> list[ColoredGraph]:
 
     Every node but purple sees what it sees in the motif; purple sees twice as many neighbors.
     """
-    bound = ColoredGraph.of(range(PURPLE), [edge for edge in motif if PURPLE not in edge])
+    bound = ColoredGraph.make(range(PURPLE), [edge for edge in motif if PURPLE not in edge])
     hub = [(2 * i + copy, 2 * PURPLE) for i, j in motif if j == PURPLE for copy in (0, 1)]
     joined = (
-        ColoredGraph.of([*lift.colors, PURPLE], [*lift.edges, *hub]) for lift in lifts(bound, 2)
+        ColoredGraph.make([*lift.nodes, PURPLE], [*lift.edges, *hub]) for lift in lifts(bound, 2)
     )
-    return sorted(distinct_graphs(joined), key=lambda one: one.edges)
+    return sorted(distinct_graphs(joined), key=lambda one: tuple(one.edges))
 
 
 def attach(name: str, bases: int, seed: int) -> dict[str, Any]:
     """Attach every motif of an experiment to the same base graphs and classify the results."""
     graphs, source = _bases(bases, seed)
     found = [
-        _counts(class_counts(classifier("motif"), attached(graphs, motif, seed)))
+        asdict(class_counts(classifier("motif"), attached(graphs, motif, seed)))
         for motif in motif_sets()[name]
     ]
     return {"source": source, "motifs": found}
@@ -87,7 +87,7 @@ def attached(bases: Sequence[BaseGraph], motif: ColoredGraph, seed: int) -> list
             x=torch.eye(len(COLORS))[colors], edge_index=torch.cat([forth, forth.flip(0)], dim=1)
         )
         at, place = int(rng.integers(base.num_nodes)), float(rng.random())
-        graphs.append(join(spec, graph, part, at, int(place * motif.num_nodes)))
+        graphs.append(join(spec, graph, part, at, int(place * len(motif.nodes))))
     return graphs
 
 
@@ -97,7 +97,7 @@ def nitro(atoms: str, count: int, seed: int) -> dict[str, Any]:
     drawn = (nitro_graphs(index, seed, shares) for index in range(count))
     sets = [list(graphs) for graphs in zip(*drawn, strict=True)]
     return {
-        "groups": [_counts(class_counts(classifier("mutag"), graphs)) for graphs in sets],
+        "groups": [asdict(class_counts(classifier("mutag"), graphs)) for graphs in sets],
         "examples": [graph_to_json(graphs[0], bundle("mutag").spec) for graphs in sets],
     }
 
@@ -130,10 +130,6 @@ def nitro_graphs(index: int, seed: int, shares: Sequence[float] | None = None) -
         rest = [atom for group in groups[count:] for atom in group]
         graphs.append(Data(x=torch.eye(len(ATOMS))[[*atoms, *nitro, *rest]], edge_index=both))
     return graphs
-
-
-def _counts(found: ClassCounts) -> dict[str, Any]:
-    return {"mean": list(found.mean), "counts": list(found.counts)}
 
 
 @lru_cache(maxsize=2)

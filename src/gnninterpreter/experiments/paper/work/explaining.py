@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter import api, datasets
 from gnninterpreter.baselines import XGNN, Random
-from gnninterpreter.datasets.molecules import nitro_groups
+from gnninterpreter.datasets.mutag import nitro_groups
 from gnninterpreter.errors import SpecError
 from gnninterpreter.experiments.paper.bundled import bundle, classifier
 from gnninterpreter.experiments.paper.records import record
@@ -43,15 +43,10 @@ def depends_on(function: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def recipe_of(
     dataset: str, target: str, name: str, iterations: int | None, term: str | None
 ) -> Recipe:
-    """A recipe by name, without one of its terms.
+    """A recipe by name, without one of its terms: ``"auto"``, ``"paper"`` or ``"gradient"``.
 
-    Args:
-        dataset: Name of the data set.
-        target: Name of the class.
-        name: ``"auto"``, ``"paper"``, or ``"gradient"``: ours with its gradient search alone,
-            without what looks at discrete graphs before and after it.
-        iterations: Most iterations; those of the recipe when None.
-        term: Term to leave out; none when None.
+    The last is ours with its gradient search alone, without what looks at discrete graphs before
+    and after it.
     """
     limit = {} if iterations is None else {"iterations": iterations}
     if name == "paper":

@@ -30,8 +30,7 @@ def depends_on(function: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def race(dataset: str, target: str, restarts: int, repeats: int) -> dict[str, Any]:
     """Run our recipe and XGNN in turn in this process, each time from another seed.
 
-    Returns:
-        Seconds of both, by the clock and of the processor, and their mean class probabilities.
+    Gives seconds of both, by the clock and of the processor, and mean class probabilities.
     """
     methods: dict[str, Callable[[int], Explanation]] = {
         "ours": lambda seed: _auto(dataset, target, restarts, seed),

@@ -5,8 +5,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.baselines.xgnn.building import Rules, State
-from gnninterpreter.baselines.xgnn.generating import generate, kept, roll_out
-from gnninterpreter.baselines.xgnn.policy import Policy
+from gnninterpreter.baselines.xgnn.policy import Policy, generate, kept, roll_out
 from gnninterpreter.baselines.xgnn.reachable import best_reachable
 from gnninterpreter.datasets.mutag import ATOMS, MUTAG
 from gnninterpreter.graphs import DenseGraphs
