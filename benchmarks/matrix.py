@@ -88,9 +88,11 @@ def run(name: str, python: Path, tests: list[str], jobs: int) -> list[str]:
     environment["PYTHONPATH"] = str(ROOT / "src")  # for the commands that tests start
     start = time.monotonic()
     command = [str(python), "-m", "pytest", "-n", str(jobs), "--timeout=3600", *tests]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    counts = re.findall(r"\d+ (?:passed|failed|skipped|errors?)", done.stdout[-2_000:])
-    (ROOT / ".matrix" / f"{name}.log").write_text(done.stdout + done.stderr, encoding="utf-8")
+    path = ROOT / ".matrix" / f"{name}.log"
+    with path.open("wb") as log:  # which can be followed
+        done = subprocess.run(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    said = path.read_text(encoding="utf-8", errors="replace")
+    counts = re.findall(r"\d+ (?:passed|failed|skipped|errors?)", said[-2_000:])
     minutes = f"{(time.monotonic() - start) / 60:.1f} min"
     print(name, ", ".join(counts) or f"exit code {done.returncode}", minutes, flush=True)
     return [name, *versions.stdout.split(), ", ".join(counts) or f"exit {done.returncode}", minutes]
