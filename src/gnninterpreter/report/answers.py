@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.chem.drawing import formula_svg
 from gnninterpreter.explanation import Explanation
-from gnninterpreter.report.drawing import small_svg
+from gnninterpreter.report.drawing import core_svg, small_svg
 from gnninterpreter.report.sections import Tile
 from gnninterpreter.report.words import core_words, shortcut_words, typical_words
 
@@ -55,7 +55,7 @@ def answers_view(explanation: Explanation) -> AnswersView:
     real = explanation.exemplars(EXEMPLARS)
     return AnswersView(
         typical=typical_words(explanation),
-        core=None if first is None else graph_picture(first.graph, explanation, CORE, "Core"),
+        core=None if first is None else core_picture(first, explanation, CORE),
         about=core_words(first, explanation),
         more=[_core_tile(core, explanation) for core in cores[1 : 1 + MORE_CORES]],
         exemplars=[
@@ -101,8 +101,13 @@ def _caption(graph: Data, explanation: Explanation) -> tuple[str, str]:
 
 
 def _core_tile(core: Any, explanation: Explanation) -> Tile:
-    drawing = graph_picture(core.graph, explanation, TILE, "Core")
-    return Tile(drawing, "", core_words(core, explanation))
+    return Tile(core_picture(core, explanation, TILE), "", core_words(core, explanation))
+
+
+def core_picture(core: Any, explanation: Explanation, size: tuple[int, int]) -> Markup:
+    """A core as a small picture, with what it is as its title."""
+    title = f"Core of {explanation.target.title}: {core.num_nodes} nodes, {core.num_edges} edges"
+    return Markup(core_svg(core, explanation.spec, title, size))
 
 
 def graph_picture(
@@ -111,5 +116,5 @@ def graph_picture(
     """A graph of an explanation as a small picture, with what it is as its title."""
     edges = int(graph.num_edges) // (1 if explanation.spec.directed else 2)
     title = f"{what} of {explanation.target.title}: {graph.num_nodes} nodes, {edges} edges"
-    formula = formula_svg(graph, explanation.spec, title, piece=what == "Core", size=size)
+    formula = formula_svg(graph, explanation.spec, title, size=size)
     return Markup(formula or small_svg(graph, explanation.spec, size, title))

@@ -11,8 +11,9 @@ import networkx as nx
 import numpy as np
 from torch_geometric.data import Data
 
-from gnninterpreter.chem.drawing import places
+from gnninterpreter.chem.drawing import formula_svg, places
 from gnninterpreter.errors import needs
+from gnninterpreter.evidence.patterns.core import Core, with_names
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.appearance import (
@@ -141,6 +142,13 @@ def small_svg(
     """The same for a small picture, without legend and handles."""
     named = to_networkx(graph, spec) if isinstance(graph, Data) else graph
     return render(Drawing.of(named, spec, size, start), title, False, compact=True, marked=marked)
+
+
+def core_svg(core: Core, spec: GraphSpec, title: str, size: tuple[int, int]) -> str:
+    """A core as a small picture: the formula of a piece where it is one of a molecule."""
+    free = [node for node, any_ in enumerate(core.open) if any_]
+    formula = formula_svg(core.graph, spec, title, piece=True, size=size, free=free)
+    return formula or small_svg(with_names(core.graph, spec, core.open), spec, size, title)
 
 
 def draw(explanation: Explanation, ax: Any = None) -> Any:
