@@ -114,6 +114,12 @@ def test_graphs_without_a_core_come_only_where_none_holds_one() -> None:
     assert [one.core for one in shown([*BEST, labelled("rrrrr", 0)], (none,), 1)] == [-1]
 
 
+def test_the_place_that_the_model_needs_is_marked() -> None:
+    # Without the middle pair no pair is left; without either end there is one.
+    (found,) = shown([labelled("brrrrb")], (PAIR,))
+    assert found.mask == (False, False, True, True, False, False)
+
+
 def test_the_same_graph_is_not_shown_twice() -> None:
     twice = [labelled("rrb", 0), *[labelled("brr")] * 4, labelled("rrbb")]
     found = shown(twice, (), 9)

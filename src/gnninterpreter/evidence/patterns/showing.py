@@ -13,13 +13,15 @@ from torch_geometric.data import Data
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.core import Core, storable
-from gnninterpreter.evidence.patterns.matching import find
+from gnninterpreter.evidence.patterns.matching import occurrences
+from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.objective.target import Target
 from gnninterpreter.schema import listed, number, record, text, truth, whole
 from gnninterpreter.spec import GraphSpec
 
+PLACES = 16
 # What a label may say of the target, best first.
 LABELS = (True, None, False)
 
@@ -123,9 +125,8 @@ def find_exemplars(
         kept = storable(real.graphs[i], spec, real.classifier.dtype)
         if kept is not None:
             core = held[i]
-            # It was found within the limit just now, so it is found again.
-            nodes = find(cores[core].typed, real.typed[i], real.limit) if core >= 0 else None
-            mask = tuple(node in (nodes or ()) for node in range(len(real.typed[i])))
+            nodes = _place(real, i, cores[core], target) if core >= 0 else ()
+            mask = tuple(node in nodes for node in range(len(real.typed[i])))
             truth = target.truth(real.graphs[i].get("y"), spec.class_names)
             said = target.said(outputs[i])
             found.append(Exemplar(i, kept, spec, float(given[i]), mask, core, said, truth))
@@ -141,6 +142,17 @@ def _held(real: RealGraphs, own: Sequence[int], cores: Sequence[Core]) -> dict[i
         among = sum(1 << i for i in own if held[i] < 0)
         held.update(dict.fromkeys(real.index.match(core.typed, among).where, place))
     return held
+
+
+def _place(real: RealGraphs, i: int, core: Core, target: Target) -> tuple[int, ...]:
+    """Where a core lies in a graph: of several places the one without which most is lost."""
+    places = occurrences(core.typed, real.typed[i], PLACES, real.limit)
+    whole = (1 << len(real.typed[i])) - 1
+    left = [whole & ~sum(1 << node for node in place) for place in places]
+    if len(places) < 2:
+        return places[0] if places else ()
+    kept = Parts(real.classifier, [real.graphs[i]]).amount([(0, nodes) for nodes in left], target)
+    return places[int(kept.argmin())]
 
 
 def _ranked(
