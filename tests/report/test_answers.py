@@ -75,11 +75,11 @@ def test_how_the_search_went_is_closed(full: ExplanationSet) -> None:
 
 def test_the_core_is_ringed_in_real_graphs(full: ExplanationSet) -> None:
     view = answers_view(full["chain"])
-    marked, bare = (tile.drawing for tile in view.exemplars)
+    marked, bare = (tile.drawing for tile in view["exemplars"])
     assert marked.count(f'class="ring" stroke="{RING}"') == 3
     assert RING not in bare
     assert marked.count("<circle") == bare.count("<circle") == full["chain"].num_nodes
-    assert view.exemplars[0].caption == "labelled chain"
+    assert view["exemplars"][0].caption == "labelled chain"
     assert "3 of the core" in marked
 
 
@@ -99,7 +99,7 @@ def test_a_real_graph_without_the_first_core_says_so(full: ExplanationSet) -> No
     explanation = full["chain"]
     for graph, core in zip(explanation.exemplars(2), (1, -1), strict=True):
         graph.core, graph.said = core, "p = 0.990"
-    details = [tile.detail for tile in answers_view(explanation).exemplars]
+    details = [tile.detail for tile in answers_view(explanation)["exemplars"]]
     assert details == ["p = 0.990; contains further core 1", "p = 0.990; contains no core"]
 
 

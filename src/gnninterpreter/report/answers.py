@@ -5,7 +5,6 @@ The prototype has the page's large drawing; these stand beside it and below.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
@@ -25,45 +24,26 @@ SMALL = (240, 160)
 TILE = (220, 140)
 
 
-@dataclass(frozen=True)
-class AnswersView:
-    """What stands beside the prototype.
+def answers_view(explanation: Explanation) -> dict[str, Any]:
+    """Draw the answers of an explanation, by the names that the page's template has for them.
 
-    Args:
-        typical: Whether the prototype could pass for a real graph.
-        core: The core's drawing; None where there is none.
-        about: What is known about the core, or why there is none.
-        more: Further cores.
-        exemplars: Real graphs, the core's nodes marked.
-        marked: Whether any of them shows the core.
-        shortcuts: What fools the model.
+    What it does not have is empty; ``about`` then says why there is no core.
     """
-
-    typical: str
-    core: Markup | None
-    about: str
-    more: list[Tile]
-    exemplars: list[Tile]
-    marked: bool
-    shortcuts: list[Tile]
-
-
-def answers_view(explanation: Explanation) -> AnswersView:
-    """Draw the answers of an explanation; what it does not have is empty."""
-    cores = explanation.cores
-    first = explanation.core
-    real = explanation.exemplars(EXEMPLARS)
-    return AnswersView(
-        typical=typical_words(explanation),
-        core=None if first is None else core_picture(first, explanation, CORE),
-        about=core_words(first, explanation),
-        more=[_core_tile(core, explanation) for core in cores[1 : 1 + MORE_CORES]],
-        exemplars=[
+    first, real = explanation.core, explanation.exemplars(EXEMPLARS)
+    return {
+        "typical": typical_words(explanation),
+        "core": None if first is None else core_picture(first, explanation, CORE),
+        "about": core_words(first, explanation),
+        "more": [
+            Tile(core_picture(core, explanation, TILE), "", core_words(core, explanation))
+            for core in explanation.cores[1 : 1 + MORE_CORES]
+        ],
+        "exemplars": [
             Tile(real_graph_svg(graph, explanation), *_caption(graph, explanation))
             for graph in real
         ],
-        marked=any(marked_nodes(graph) for graph in real),
-        shortcuts=[
+        "marked": any(marked_nodes(graph) for graph in real),
+        "shortcuts": [
             Tile(
                 graph_picture(shortcut.graph, explanation, TILE, "Shortcut"),
                 "",
@@ -71,7 +51,7 @@ def answers_view(explanation: Explanation) -> AnswersView:
             )
             for shortcut in explanation.shortcuts[:SHORTCUTS]
         ],
-    )
+    }
 
 
 def marked_nodes(graph: Data) -> frozenset[int]:
@@ -98,10 +78,6 @@ def _caption(graph: Data, explanation: Explanation) -> tuple[str, str]:
         held = "contains no core" if core < 0 else f"contains further core {core}"
         said = f"{said}; {held}" if said else held
     return truth, said
-
-
-def _core_tile(core: Any, explanation: Explanation) -> Tile:
-    return Tile(core_picture(core, explanation, TILE), "", core_words(core, explanation))
 
 
 def core_picture(core: Any, explanation: Explanation, size: tuple[int, int]) -> Markup:
