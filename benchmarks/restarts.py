@@ -1,7 +1,7 @@
 """Many restarts at once, above all on a GPU: seconds of a search by phase, how busy the GPU is.
 
 Usage:
-    python benchmarks/restarts.py --device cuda --restarts 1000 10000 [--profile]
+    python benchmarks/restarts.py --restarts 1000 10000 [--classes 99 1] [--profile motif]
 
 A model's first search sets things up and is not counted. Results go to
 benchmarks/results/speed/restarts-DEVICE.json, class by class, so that what was measured is there if
@@ -46,6 +46,9 @@ def one(model: Any, bundle: Any, target: int, restarts: int, profile: bool) -> d
         "class": names[target], "restarts": restarts, "seconds": round(took, 3),
         "phases": {k: round(v, 3) for k, v in found.phase_seconds.items() if v > 0.002},
         "good": int((found.mean_score >= 0.99).sum()),
+        "met": int(found.evaluation.met.sum()),
+        "edges": round(float(found.evaluation.edges.mean()), 2),
+        "population": 0 if found.population is None else len(found.population),
     }  # fmt: skip
     if on_gpu and profile:
         busy, launches = measured(run)
@@ -77,24 +80,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--models", nargs="+", default=list(BUNDLED))
-    parser.add_argument("--classes", type=int, default=99, help="at most so many of each model")
     parser.add_argument("--restarts", type=int, nargs="+", default=[1000])
-    parser.add_argument("--profile", action="store_true", help="of a model's first class")
+    parser.add_argument(
+        "--classes", type=int, nargs="+", default=[99],
+        help="at most so many of each model, for each number of restarts",
+    )  # fmt: skip
+    parser.add_argument("--profile", nargs="+", default=(), help="models: their first class")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin nothing after so long")
     parser.add_argument("--out", type=Path, default=HERE / "results" / "speed")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     path = given.out / f"restarts-{given.device}.json"
     began, rows = time.perf_counter(), []
-    for restarts in given.restarts:
-        for name in given.models:
-            bundle = models.load(name)
-            model = RelaxedModel(GraphClassifier(bundle.model.to(given.device), bundle.spec))
-            one(model, bundle, 0, 16, False)
-            for target in range(min(given.classes, bundle.spec.num_classes)):
+    most = given.classes + given.classes[-1:] * len(given.restarts)
+    for name in given.models:
+        bundle = models.load(name)
+        model = RelaxedModel(GraphClassifier(bundle.model.to(given.device), bundle.spec))
+        one(model, bundle, 0, 16, False)
+        for place, restarts in enumerate(given.restarts):
+            for target in range(min(most[place], bundle.spec.num_classes)):
                 if time.perf_counter() - began > given.seconds:
                     return
-                profile = given.profile and target == 0 and restarts == given.restarts[0]
+                profile = name in given.profile and target == 0 and place == 0
                 row = {"model": name, **one(model, bundle, target, restarts, profile)}
                 rows.append(row)
                 print(json.dumps(row), flush=True)

@@ -208,7 +208,7 @@ def test_features_that_are_all_different() -> None:
     found = explain(MeanDegree(), data)
     for one in found.values():
         assert one.evidence["core covers"].sentence
-        assert one.evidence["new"].sentence == "it is none of the 24 real graphs"
+        assert "real graph" in one.evidence["new"].sentence
 
 
 class NeedsMany(MeanDegree):

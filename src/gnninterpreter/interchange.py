@@ -66,14 +66,13 @@ def graph_from_json(
     """
     if not isinstance(values, Mapping) or set(values) - {"nodes", "edges", "y"}:
         raise DataError('a graph must be an object with "nodes", "edges" and maybe "y"')
-    nodes, edges = values.get("nodes"), values.get("edges")
+    nodes: Any = values.get("nodes")
+    edges: Any = values.get("edges")
     for name, listed, most in (("nodes", nodes, most_nodes), ("edges", edges, most_edges)):
         if not isinstance(listed, list):
             raise DataError(f'"{name}" must be a list (got {type(listed).__name__})')
         if len(listed) > most:
             raise DataError(f"a graph may have at most {most} {name} here (got {len(listed)})")
-    assert isinstance(nodes, list)
-    assert isinstance(edges, list)
     x = _features([_entry(n, spec.nodes, f"node {i}") for i, n in enumerate(nodes)], spec.nodes)
     pairs, rows = _edges(edges, len(nodes), spec)
     index = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).t()
@@ -147,9 +146,8 @@ def _entry(entry: Any, blocks: Sequence[Block], what: str) -> list[float]:
 
 
 def _numbers(value: Any, block: Continuous, what: str) -> list[float]:
-    low, high = block.low, block.high
-    assert isinstance(low, tuple)
-    assert isinstance(high, tuple)
+    low: Any = block.low
+    high: Any = block.high
     if value is None:
         return [(a + b) / 2 for a, b in zip(low, high, strict=True)]
     if not isinstance(value, list) or len(value) != block.dim:

@@ -44,18 +44,17 @@ def whole(low: int = 0, high: int = LARGEST) -> Check:
     return check
 
 
-def text(value: Any, where: str) -> str:
-    """Any text."""
-    if not isinstance(value, str):
-        raise _wrong(where, "be a text", value)
-    return value
+def _kind(wanted: type, words: str) -> Check:
+    def check(value: Any, where: str) -> Any:
+        if not isinstance(value, wanted):
+            raise _wrong(where, words, value)
+        return value
+
+    return check
 
 
-def truth(value: Any, where: str) -> bool:
-    """True or false."""
-    if not isinstance(value, bool):
-        raise _wrong(where, "be true or false", value)
-    return value
+text = _kind(str, "be a text")
+truth = _kind(bool, "be true or false")
 
 
 def anything(value: Any, where: str) -> Any:

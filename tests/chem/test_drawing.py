@@ -44,6 +44,14 @@ def test_a_possible_molecule_is_drawn() -> None:
     assert "rdkit" not in ethanol.drawing.lower()
 
 
+def test_an_atom_that_may_be_any_is_a_star() -> None:
+    pytest.importorskip("rdkit")
+    found = read_molecule(chain("C", "N", "O"), SPEC, piece=True, free=[0])
+    assert found is not None
+    assert found.smiles == "*NO"
+    assert "7A8591" in found.drawing
+
+
 def test_impossible_valencies_are_said_to_be_so() -> None:
     pytest.importorskip("rdkit")
     impossible = read_molecule(chain("C", "F", "C"), SPEC)

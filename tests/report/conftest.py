@@ -144,7 +144,8 @@ def make_core(graph: Data, **figures: Any) -> Any:
         "sufficiency": SimpleNamespace(value=0.42, control=0.05),
     }
     same = {"same": lambda _: False, "to_json": dict}
-    return SimpleNamespace(graph=graph, **{**known, **same, **figures})
+    size = {"num_nodes": graph.num_nodes, "num_edges": graph.num_edges // 2, "open": ()}
+    return SimpleNamespace(graph=graph, **{**known, **same, **size, **figures})
 
 
 def with_answers(explanation: Explanation, percentile: float | None = 61.0) -> Explanation:

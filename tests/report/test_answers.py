@@ -13,13 +13,19 @@ from torch_geometric.data import Data
 from gnninterpreter.datasets.mutag import ATOMS
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.report import card_html
-from gnninterpreter.report.answers import answers_view, marked_nodes, real_graph_svg
+from gnninterpreter.report.answers import (
+    answers_view,
+    core_picture,
+    marked_nodes,
+    real_graph_svg,
+)
+from gnninterpreter.report.appearance import ANY_FILL
 from gnninterpreter.report.page import render_page
 from gnninterpreter.report.sections import mode_tiles
 from gnninterpreter.report.svg import RING
 from gnninterpreter.report.words import core_words, typical_words
 from gnninterpreter.spec import Categorical, GraphSpec
-from tests.report.conftest import with_answers
+from tests.report.conftest import make_core, with_answers
 from tests.report.test_page import Page
 
 
@@ -69,19 +75,31 @@ def test_how_the_search_went_is_closed(full: ExplanationSet) -> None:
 
 def test_the_core_is_ringed_in_real_graphs(full: ExplanationSet) -> None:
     view = answers_view(full["chain"])
-    marked, bare = (tile.drawing for tile in view.exemplars)
+    marked, bare = (tile.drawing for tile in view["exemplars"])
     assert marked.count(f'class="ring" stroke="{RING}"') == 3
     assert RING not in bare
     assert marked.count("<circle") == bare.count("<circle") == full["chain"].num_nodes
-    assert view.exemplars[0].caption == "labelled chain"
+    assert view["exemplars"][0].caption == "labelled chain"
     assert "3 of the core" in marked
+
+
+def test_nodes_of_any_kind_are_grey_and_say_so(
+    explanation_of: Callable[..., Explanation],
+) -> None:
+    spec = GraphSpec(nodes=(Categorical(2, names=("red", "blue")),), class_names=("a", "b"))
+    edges = torch.tensor([[0, 1], [1, 0]])
+    core = make_core(Data(x=torch.eye(2), edge_index=edges, num_nodes=2), open=(True, False))
+    drawn = core_picture(core, explanation_of(spec), (360, 230))
+    assert drawn.count(f'fill="{ANY_FILL}"') == 1
+    assert ">any</text>" in drawn
+    assert ">R</text>" not in drawn
 
 
 def test_a_real_graph_without_the_first_core_says_so(full: ExplanationSet) -> None:
     explanation = full["chain"]
     for graph, core in zip(explanation.exemplars(2), (1, -1), strict=True):
         graph.core, graph.said = core, "p = 0.990"
-    details = [tile.detail for tile in answers_view(explanation).exemplars]
+    details = [tile.detail for tile in answers_view(explanation)["exemplars"]]
     assert details == ["p = 0.990; contains further core 1", "p = 0.990; contains no core"]
 
 

@@ -28,6 +28,7 @@ def at_most(edges: int, memory: bool = True) -> Any:
 
     return SimpleNamespace(
         good=lambda graphs, new=False: lack(graphs) <= 0,
+        passes=lambda proposals: lack(proposals.graphs) <= 0,
         lacking=lambda proposals: lack(proposals.graphs),
         relaxed=lambda graphs: None,
         aim=None,

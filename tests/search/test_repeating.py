@@ -19,7 +19,7 @@ def _add(count: torch.Tensor) -> None:
 def test_a_step_is_made_as_often_as_asked_for(name: str) -> None:
     device = torch.device(name)
     count = torch.zeros(1, device=device)
-    again = Repeated(lambda: _add(count), device)
+    again = Repeated(lambda: _add(count), device, 8)
     again(5)
     again(3)
     assert float(count) == 8
@@ -33,7 +33,7 @@ def test_one_that_waits_for_the_device_is_made_too(name: str) -> None:
     def step() -> None:
         count.add_(float(count.sum()) + 1.0)
 
-    Repeated(step, device)(6)
+    Repeated(step, device, 6)(6)
     assert float(count) == 63
 
 
@@ -49,5 +49,5 @@ def test_every_time_other_numbers_are_drawn(name: str) -> None:
         drawn.index_copy_(0, place, streams.uniform(1).t())
         place.add_(1)
 
-    Repeated(step, device)(8)
+    Repeated(step, device, 8)(8)
     assert drawn.unique().numel() == 16

@@ -331,7 +331,10 @@ def test_cores_and_shortcuts_can_be_opened_under_their_names(
 ) -> None:
     first = next(iter(backend.result.values()))
     for name, found in (("cores", [0.98]), ("shortcuts", [0.999, 0.997])):
-        listed = [SimpleNamespace(graph=first.best, probability=p, said=f"{p:.3f}") for p in found]
+        listed = [
+            SimpleNamespace(graph=first.best, probability=p, said=f"{p:.3f}", open=())
+            for p in found
+        ]
         monkeypatch.setitem(vars(first), name, listed)
     monkeypatch.setattr(backend, "_opened", None)
     entries = backend.describe()["graphs"][-3:]

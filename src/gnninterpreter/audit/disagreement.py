@@ -23,11 +23,9 @@ def disagreements(explanation: Explanation, context: Context) -> tuple[list[Find
         return [], f"{name}: no graph was found that the model is certain of"
     if context.oracle is None:
         return [], f"{name}: {_graphs(len(modes))} found, and there is no rule to ask"
-    wrong = []
-    for mode in modes:
-        label = context.class_by_rule(mode.graph)
-        if label is not None and label != explanation.target.index:
-            wrong.append((mode, label))
+    ruled = ((mode, context.class_by_rule(mode.graph)) for mode in modes)
+    mine = explanation.target.index
+    wrong = [(mode, label) for mode, label in ruled if label is not None and label != mine]
     asked = f"{name}: the rule contradicts {len(wrong)} of {_graphs(len(modes))} found for it"
     if not wrong:
         return [], asked

@@ -32,16 +32,12 @@ def count_flips(part: Data, target: int, hosts: list[Data] | None, context: Cont
     """
     spec = context.classifier.spec
     joined = [part] if hosts is None else join_each(spec, hosts, part, context.seed)
-    said = [
-        graph
-        for graph, yes in zip(joined, (context.predict(joined)[0] == target).tolist(), strict=True)
-        if yes
-    ]
-    ruled = [(graph, context.class_by_rule(graph)) for graph in said]
+    said = zip(joined, context.predict(joined)[0].tolist(), strict=True)
+    ruled = [(graph, context.class_by_rule(graph)) for graph, label in said if label == target]
     # Where there is a rule, what it cannot judge counts for nothing.
     fine = (target,) if context.oracle is None else (target, None)
     fooled = (context.labeled(graph, label) for graph, label in ruled if label not in fine)
-    return Flips(part, len(said), len(joined), tuple(fooled))
+    return Flips(part, len(ruled), len(joined), tuple(fooled))
 
 
 def families(source: Data, context: Context) -> dict[str, list[Data]]:
@@ -90,12 +86,12 @@ def lookalike_findings(
     if not made:
         why = "no cycle, or over 30 nodes, and no two edges to exchange"
         return [], f"{what}: no look-alikes ({why})", {}
-    ruled = context.oracle is not None
+    ruled, fine = context.oracle is not None, (target, None)
     apart = {
-        family: [g for g in graphs if not ruled or context.class_by_rule(g) not in (target, None)]
+        family: kept
         for family, graphs in made.items()
+        if (kept := [g for g in graphs if not ruled or context.class_by_rule(g) not in fine])
     }
-    apart = {family: graphs for family, graphs in apart.items() if graphs}
     if not apart:
         return [], f"{what}: all its look-alikes are of the class themselves, by the rule", {}
     hosts = None if context.whole else _hosts(target, context)

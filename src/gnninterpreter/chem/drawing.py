@@ -57,6 +57,7 @@ def read_molecule(
     *,
     piece: bool = False,
     size: tuple[int, int] = SIZE,
+    free: Collection[int] = (),
 ) -> Molecule | None:
     """Read a graph as a molecule; None where it is none or RDKit is missing.
 
@@ -67,6 +68,7 @@ def read_molecule(
         piece: Whether it is cut out of a molecule, so that open valencies are no hydrogens and a
             ring may be cut open.
         size: Width and height of the drawing.
+        free: Nodes that may be any atom: ``*`` in SMILES.
     """
     if not is_molecular(spec) or find_spec("rdkit") is None or not graph.num_nodes:
         return None
@@ -82,6 +84,10 @@ def read_molecule(
         atom.SetNoImplicit(piece or atom.GetNoImplicit())
         if atom.GetIdx() in marked:
             atom.SetBoolProp("marked", True)
+        if atom.GetIdx() in free:
+            atom.SetAtomicNum(0)
+            atom.SetFormalCharge(0)
+            atom.SetProp("_displayLabel", "any")
     if broken:
         molecule.UpdatePropertyCache(strict=False)
         Chem.FastFindRings(molecule)
@@ -145,7 +151,7 @@ def _drawn(molecule: Any, size: tuple[int, int]) -> str:
     options: Any = canvas.drawOptions()
     options.clearBackground = False
     options.fixedBondLength = LONGEST_BOND
-    options.setAtomPalette({-1: _rgb("#6F8FA6"), **_palette()})
+    options.setAtomPalette({-1: _rgb("#6F8FA6"), 0: _rgb("#7a8591"), **_palette()})
     if marked:
         options.setHighlightColour(HIGHLIGHT)
     inside = set(marked)

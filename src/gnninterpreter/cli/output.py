@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
     from gnninterpreter.audit import Audit
     from gnninterpreter.evidence import Verdict
-    from gnninterpreter.explanation import ExplanationSet
+    from gnninterpreter.explanation import Explanation, ExplanationSet
 
 REPORT = "report.html"
+EXEMPLARS = 5
+UNCHECKED = "not checked"
 STYLES = {"good": "green", "caution": "yellow", "bad": "bold red"}
 
 
@@ -130,21 +132,13 @@ def print_table(
 
 def echo_table(result: ExplanationSet) -> None:
     """Print what every class came to, and why."""
-    from gnninterpreter.cli.answers import (
-        core_cell,
-        given_cell,
-        prototype_cell,
-        shortcut_lines,
-        typical_cell,
-    )
-
     kinds = {explanation.target.kind for explanation in result.values()}
     noun = kinds.pop() if len(kinds) == 1 else "target"
     said, what = ("p", "mean probability of samples")
     if not all(explanation.target.probable for explanation in result.values()):
         said, what = ("says", "what the model says of samples, on average")
     graphs = {"class": "the class", "label": "graphs with the label"}.get(noun, "such graphs")
-    figures = (given_cell, prototype_cell, typical_cell, core_cell)
+    figures = (_given, _prototype, _typical, _core)
     print_table(
         f"What {result.model_name} has learned",
         {noun: "fold", **dict.fromkeys((said, "prototype", "typical", "core"), "right")}
@@ -161,11 +155,55 @@ def echo_table(result: ExplanationSet) -> None:
     for explanation in result.values():
         for reason in (*explanation.verdict.reasons, *explanation.notes):
             typer.echo(f"{explanation.name}: {reason}")
-    fooled = [line for explanation in result.values() for line in shortcut_lines(explanation)]
+    fooled = [line for explanation in result.values() for line in _shortcut_lines(explanation)]
     if fooled:
         typer.echo("shortcuts (they have what was asked for, and are unlike real graphs):")
     for line in fooled:
         typer.echo(f"  {line}")
+
+
+def _given(explanation: Explanation) -> str:
+    """What the model says of samples: the mean probability, the value, or both probabilities."""
+    target, sampled = explanation.target, explanation.sampled_outputs
+    if target.probable:
+        return f"{explanation.probability.mean:.3f}"
+    means = [mean for mean, _ in sampled] or explanation.class_probabilities
+    return target.written(means).removeprefix(f"{target.measure} ")
+
+
+def _prototype(explanation: Explanation) -> str:
+    """Size of the prototype: nodes and edges."""
+    return f"{explanation.num_nodes} / {explanation.num_edges}"
+
+
+def _typical(explanation: Explanation) -> str:
+    """Share of real graphs that are less typical than the prototype."""
+    from gnninterpreter.report.words import typical_percentile
+
+    percentile = typical_percentile(explanation)
+    return UNCHECKED if percentile is None else f"{percentile:.0f}%"
+
+
+def _core(explanation: Explanation) -> str:
+    """Share of the class's graphs that hold the core, and how often others do."""
+    from gnninterpreter.report.words import figure
+
+    core = explanation.core
+    coverage, lift = figure(core, "coverage"), figure(core, "lift")
+    if coverage is None:
+        return UNCHECKED
+    return f"{100 * coverage:.0f}%" + ("" if lift is None else f", x {lift:.1f}")
+
+
+def _shortcut_lines(explanation: Explanation) -> Iterator[str]:
+    """What fools the model, one line each."""
+    from gnninterpreter.report.words import shortcut_words
+
+    per_edge = 1 if explanation.spec.directed else 2
+    for shortcut in explanation.shortcuts:
+        size = f"{shortcut.graph.num_nodes} nodes, {shortcut.graph.num_edges // per_edge} edges"
+        words = shortcut_words(shortcut, explanation.target)
+        yield f"{explanation.name}: {size}: {words[:1].lower()}{words[1:]}"
 
 
 def verdict_text(verdict: Verdict) -> Text:
@@ -177,8 +215,8 @@ def verdict_text(verdict: Verdict) -> Text:
 
 def with_graphs(result: ExplanationSet) -> dict[str, Any]:
     """All figures of a run, verdicts and evidence among them, and its graphs as plain values."""
-    from gnninterpreter.cli.answers import answers_json
     from gnninterpreter.interchange import graph_to_json
+    from gnninterpreter.report.words import typical_percentile
 
     values = result.summary()
     for entry, explanation in zip(values["classes"], result.values(), strict=True):
@@ -192,5 +230,8 @@ def with_graphs(result: ExplanationSet) -> dict[str, Any]:
             }
             for mode in explanation.modes()
         ]
-        entry.update(answers_json(explanation))
+        entry["typical_percentile"] = typical_percentile(explanation)
+        entry["cores"] = [core.to_json() for core in explanation.cores]
+        entry["shortcuts"] = [shortcut.to_json() for shortcut in explanation.shortcuts]
+        entry["exemplars"] = [real.to_json() for real in explanation.real_graphs[:EXEMPLARS]]
     return values

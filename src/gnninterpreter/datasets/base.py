@@ -52,6 +52,8 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
     version: ClassVar[int] = 1
     spec: ClassVar[GraphSpec]
     rule_of_thumb: ClassVar[bool] = False
+    num_graphs: int | None = None
+    """How many graphs `generate` yields, where that is known before."""
     _tensors: dict[str, Tensor]
 
     def __init__(
@@ -73,10 +75,6 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
     @abstractmethod
     def generate(self) -> Iterator[Data]:
         """Yield graphs with ``x``, ``edge_index``, ``y`` and maybe ``edge_attr``."""
-
-    def expected_graphs(self) -> int | None:
-        """Return about how many graphs `generate` yields, for the progress bar."""
-        return None
 
     @staticmethod
     @abstractmethod
@@ -233,7 +231,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         from rich.progress import track
 
         title = f"Generating {self.name}"
-        return iter(track(graphs, description=title, total=self.expected_graphs()))
+        return iter(track(graphs, description=title, total=self.num_graphs))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self)}, seed={self.seed})"
@@ -248,6 +246,7 @@ class DrawnDataset(ExplainableDataset):
         **options: ``seed``, ``progress`` and ``force_reload``.
     """
 
+    num_graphs: int
     default_graphs: ClassVar[int]
     fewest_graphs: ClassVar[int] = 1
 
@@ -272,32 +271,25 @@ class DrawnDataset(ExplainableDataset):
         """Return the number of graphs."""
         return {"num_graphs": self.num_graphs}
 
-    def expected_graphs(self) -> int:
-        """Return the number of graphs."""
-        return self.num_graphs
-
 
 def undirected_graph(
     num_nodes: int,
     edges: np.ndarray[Any, Any] | Sequence[tuple[int, int]],
-    label: int | Tensor,
+    label: int,
     *,
     x: Tensor | None = None,
     edge_attr: Tensor | None = None,
 ) -> Data:
     """Return a graph with each edge as given, and then each reversed.
 
-    ``label`` is the class, or a row of labels or values; ``x`` is one column of ones when omitted,
-    and ``edge_attr`` is in the order of ``edges``.
+    ``x`` is one column of ones when omitted, and ``edge_attr`` is in the order of ``edges``.
     """
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
     forth = torch.from_numpy(np.ascontiguousarray(pairs.T))
     data = Data(
         x=torch.ones(num_nodes, 1) if x is None else x,
         edge_index=torch.cat([forth, forth.flip(0)], dim=1),
-        y=torch.as_tensor(label).reshape(1, -1)
-        if torch.is_tensor(label)
-        else torch.tensor([label]),
+        y=torch.tensor([label]),
     )
     if edge_attr is not None:
         data.edge_attr = torch.cat([edge_attr, edge_attr])

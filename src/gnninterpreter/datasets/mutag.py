@@ -43,6 +43,7 @@ class MUTAG(ExplainableDataset):
     """
 
     name = "mutag"
+    num_graphs = NUM_GRAPHS
     spec = GraphSpec(nodes=(_ATOM_BLOCK,), class_names=("nonmutagen", "mutagen"))
     rule_of_thumb = True
 
@@ -57,10 +58,6 @@ class MUTAG(ExplainableDataset):
     def parameters(self) -> Mapping[str, Any]:
         """Return whether the bonds are kept."""
         return {"bonds": self.bonds}
-
-    def expected_graphs(self) -> int:
-        """Return the number of molecules."""
-        return NUM_GRAPHS
 
     def generate(self) -> Iterator[Data]:
         """Yield the molecules in their published order."""

@@ -42,6 +42,8 @@ class RomeDataset(ExplainableDataset):
         **options: ``seed``, ``progress`` and ``force_reload``.
     """
 
+    num_graphs: int
+
     def __init__(
         self,
         root: str | Path | None = None,
@@ -72,10 +74,6 @@ class RomeDataset(ExplainableDataset):
         """Return which base graphs were used, and how many."""
         source = {"archive": SHA256[:16]} if self.base == "rome" else {}
         return {"base": self.base, "num_graphs": self.num_graphs, **source}
-
-    def expected_graphs(self) -> int:
-        """Return the number of graphs."""
-        return self.num_graphs
 
     def generate(self) -> Iterator[Data]:
         """Yield the decorated graphs; each has its own random stream."""

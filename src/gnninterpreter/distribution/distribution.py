@@ -116,11 +116,12 @@ class GraphDistribution(ByValue):
         """
         theta = self.edge_probability
         bits = _bernoulli_bits(self.edge_logits).sum(dim=1)
-        missing = 1 - self.to_dense(theta)
-        absence = missing.prod(dim=2)
+        # Sums of logarithms: the slope of a product looks for zeros, and waits for a GPU.
+        missing = self.to_dense(torch.nn.functional.logsigmoid(-self.edge_logits))
+        absence = missing.sum(dim=2)
         if self.spec.directed:
-            absence = absence * missing.prod(dim=1)
-        presence = 1 - absence
+            absence = absence + missing.sum(dim=1)
+        presence = 1 - absence.exp()
         for block, logits in zip(self.spec.nodes, self.node_logits, strict=True):
             if isinstance(block, Categorical):
                 bits = bits + (categorical_bits(logits) * presence).sum(dim=1)

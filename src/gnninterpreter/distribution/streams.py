@@ -76,10 +76,15 @@ class Streams:
         self.keys = mix(base + (identities.long() + 1) * _GOLDEN).to(device)
         self.position = 0
 
-    def fork(self, purpose: int) -> Streams:
-        """Return streams of their own for another purpose, from their beginning."""
+    def fork(self, purpose: int | Tensor) -> Streams:
+        """Return streams of their own for another purpose, from their beginning.
+
+        Args:
+            purpose: Its number; a tensor [] where it is counted on the device.
+        """
+        number = (purpose + 1) * _MIX_2
         other = copy(self)
-        other.keys = mix(self.keys + _wrapped((purpose + 1) * _MIX_2))
+        other.keys = mix(self.keys + (_wrapped(number) if isinstance(number, int) else number))
         other.position = 0
         return other
 

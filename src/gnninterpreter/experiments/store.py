@@ -8,7 +8,6 @@ folder.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import json
 import time
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gnninterpreter.files import atomic_path, finite, read_json
-from gnninterpreter.fingerprints import code_fingerprint, versions
+from gnninterpreter.fingerprints import code_fingerprint, digest_of, versions
 from gnninterpreter.parallel import Workers, map_jobs
 
 PACKAGE = "gnninterpreter.experiments"
@@ -73,8 +72,7 @@ class Store:
 
     def path(self, work: Computation) -> Path:
         """The file of a computation."""
-        inputs = json.dumps(work.inputs(), sort_keys=True)
-        digest = hashlib.sha256(inputs.encode()).hexdigest()[:16]
+        digest = digest_of([json.dumps(work.inputs(), sort_keys=True).encode()])
         named = [str(value) for _, value in work.arguments if isinstance(value, str)]
         words = "-".join([work.function, *named]).replace(" ", "_")
         return self.folder / f"{words}-{digest}.json"

@@ -46,7 +46,9 @@ def explanation_of(
     """
     target, choice = result.target, result.ranking()[0]
     profile = target.profile(statistics)
-    sampler = _sampler(result, choice)
+    sampler = LatentSampler.of(result.distribution.detach(), choice)
+    if result.population is not None:
+        sampler = PopulationSampler(sampler.distribution, sampler.weights, result.population)
     drawn = classifier.score(sampler.sample(SAMPLES, seed, REPORTING))
     sampled = target.score(drawn).nan_to_num(nan=0.0).double()
     probability = Probability(float(sampled.mean()), float(sampled.std()), SAMPLES)
@@ -139,13 +141,6 @@ def _spreads(scores: Scores) -> list[tuple[float, float]]:
         return []
     spread = rows.std(0, unbiased=False)
     return list(zip(rows.mean(0).tolist(), spread.tolist(), strict=True))
-
-
-def _sampler(result: SearchResult, choice: int) -> LatentSampler:
-    latents = LatentSampler.of(result.distribution.detach(), choice)
-    if result.population is None:
-        return latents
-    return PopulationSampler(latents.distribution, latents.weights, result.population)
 
 
 def similarities(embedding: Tensor, profile: Profile | None) -> list[float | None]:

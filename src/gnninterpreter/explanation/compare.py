@@ -91,8 +91,7 @@ class Comparison:
         Raises:
             OutputError: If the place cannot be written.
         """
-        written: Path = view("comparison")(self, path_of("path", path))
-        return written
+        return Path(view("comparison")(self, path_of("path", path)))
 
 
 def compare(
@@ -175,7 +174,7 @@ def _class(
     crossed, agreed = zip(_answers(asked[1], one), _answers(asked[0], other), strict=True)
     same_core = None
     if one.core is not None and other.core is not None:
-        same_core = same_graph(one.core.graph, other.core.graph, one.spec)
+        same_core = one.core.typed.same(other.core.typed)
     same = same_graph(one.best, other.best, one.spec)
     return ClassComparison(name, (one, other), same, same_core, crossed, agreed)
 

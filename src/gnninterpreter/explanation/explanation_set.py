@@ -236,10 +236,8 @@ class ExplanationSet(Mapping[str, Explanation]):
             ModelError: If it is not the model that was explained.
             OutputError: If the place cannot be written.
         """
-        written: Path = view("page")(
-            self, path_of("path", path), model, dataset, forward=forward, audit=audit
-        )
-        return written
+        place, more = path_of("path", path), {"forward": forward, "audit": audit}
+        return Path(view("page")(self, place, model, dataset, **more))
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -267,7 +265,6 @@ class Explainer(Protocol):
         class_statistics: ClassStatistics | None = None,
     ) -> ExplanationSet:
         """Explain the targets of a model, all of them when none are named."""
-        ...
 
 
 def _two_sides(classifier: GraphClassifier, graphs: Sequence[Data], asked: Any) -> GraphClassifier:

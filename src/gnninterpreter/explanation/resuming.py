@@ -23,7 +23,6 @@ from gnninterpreter.errors import CheckpointError
 from gnninterpreter.explanation.explanation import Explanation
 from gnninterpreter.explanation.explanation_set import ExplanationSet
 from gnninterpreter.explanation.storage import UNFINISHED, load_run, save_run
-from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.search import Reason
 
@@ -90,10 +89,7 @@ def content_key(
     for model in models:
         for name, value in model.model.state_dict().items():
             add(name, value) if isinstance(value, Tensor) else digest.update(repr(value).encode())
-        asked = random_graphs(
-            model.spec, ASKED, NODES, torch.Generator().manual_seed(0), dtype=model.dtype
-        )
-        said = model.score(asked)
+        said = model.score(model.drawn(ASKED, NODES))
         add("logits", said.logits)
         add("embedding", said.embedding)
     for graph in graphs:

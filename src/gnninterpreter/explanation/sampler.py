@@ -37,23 +37,18 @@ class Sampler(Protocol):
 
     def sample(self, n: int, seed: int, purpose: int = SAMPLING) -> DenseGraphs:
         """Draw ``n`` discrete graphs; seed and purpose decide which."""
-        ...
 
     def modes(self) -> DenseGraphs:
         """The most probable graph of each restart."""
-        ...
 
     def to(self, device: torch.device | str) -> Sampler:
         """The same on another device, which is where its graphs will be."""
-        ...
 
     def to_json(self) -> dict[str, Any]:
         """What `read_sampler` needs to know, beside the tensors, as plain JSON values."""
-        ...
 
     def tensors(self) -> dict[str, Tensor]:
         """What it holds, by name, on the CPU."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

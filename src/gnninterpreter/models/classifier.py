@@ -89,7 +89,7 @@ class GraphClassifier:
         self._width = 1  # of the embedding, once a graph was asked about
         graphs = examples or ()
         count = COUNT if self.convention.takes_batch else 1
-        batch = choose(graphs, spec, self.dtype, self.device, count)
+        batch = choose(graphs, self, count)
         with self.frozen(), self._explaining_errors(), torch.no_grad():
             with OperationRecorder() as recorder:
                 found, self._written = written_by(model, batch, self._raw)
@@ -138,7 +138,7 @@ class GraphClassifier:
         for edges in ((), tuple(_constant(block) for block in spec.edges)):
             with suppress(GNNInterpreterError):
                 other = cls(model, replace(spec, edges=edges), **options)
-                other.score(other._drawn(1))
+                other.score(other.drawn(4, 6, seed=1))
                 return other
         return classifier
 
@@ -155,6 +155,13 @@ class GraphClassifier:
     def frozen(self) -> AbstractContextManager[nn.Module]:
         """Use the model in evaluation mode with frozen parameters; it comes back as it came."""
         return frozen(self.model)
+
+    def drawn(
+        self, count: int, size: int, seed: int = 0, density: float | None = None
+    ) -> DenseGraphs:
+        """Random graphs such as the model takes, on ``size`` candidate nodes; where it is."""
+        generator = torch.Generator().manual_seed(seed)
+        return random_graphs(self.spec, count, size, generator, density, self.dtype).to(self.device)
 
     def describe(self) -> list[str]:
         """Say in a few short lines what was inferred."""
@@ -231,7 +238,7 @@ class GraphClassifier:
         step = chunk if self.batched else 1
         with self.frozen(), self._explaining_errors():
             cuts = (graphs[start : start + step] for start in range(0, len(graphs), step))
-            batches = (prepare(part, self.spec, self.dtype, self.device) for part in cuts)
+            batches = (prepare(part, self) for part in cuts)
             return Scores.cat([self.call(batch) for batch in batches])
 
     def _raw(self, data: Batch) -> Tensor:
@@ -253,7 +260,7 @@ class GraphClassifier:
         """Outputs on many graphs; those on which the model fails say nothing here."""
         rows = []
         single = not self.convention.takes_batch
-        for batch in varied(graphs, self.spec, self.dtype, self.device, single):
+        for batch in varied(graphs, self, single):
             with suppress(Exception):
                 rows.append(self._raw(batch))
         return torch.cat(rows)
@@ -262,10 +269,8 @@ class GraphClassifier:
         """Tell scores of one graph from one number for each of its nodes."""
         if self.convention.takes_batch:
             return
-        generator = torch.Generator().manual_seed(0)
-        size = 6 if batch.num_nodes == 5 else 5
-        other = random_graphs(self.spec, 1, size, generator, 1.0, self.dtype).to_batch()
-        if self._raw(other.to(self.device)).size(1) != width:
+        other = self.drawn(1, 6 if batch.num_nodes == 5 else 5, density=1.0)
+        if self._raw(other.to_batch()).size(1) != width:
             raise ModelError(
                 f"the model returned {width} numbers for a graph of {int(batch.num_nodes)} nodes "
                 "and other numbers of them for other sizes: node-level models are not supported "
@@ -286,13 +291,9 @@ class GraphClassifier:
                 "reads 'pos', which explanations do not have"
             ) from error
 
-    def _drawn(self, seed: int) -> DenseGraphs:
-        generator = torch.Generator().manual_seed(seed)
-        return random_graphs(self.spec, 4, 6, generator, dtype=self.dtype).to(self.device)
-
     def _reads_edges(self) -> bool:
         """Whether scores change with the edge features."""
-        some, others = self._drawn(0), self._drawn(1)
+        some, others = self.drawn(4, 6), self.drawn(4, 6, seed=1)
         changed = replace(some, edges=others.edges)
         return not torch.equal(self.score(some).logits, self.score(changed).logits)
 

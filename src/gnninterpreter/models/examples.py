@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import torch
 from torch_geometric.data import Batch, Data
@@ -12,21 +13,23 @@ from gnninterpreter.graphs import coded, random_graphs
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 from gnninterpreter.spec.derived import fill
 
+if TYPE_CHECKING:
+    from gnninterpreter.models.classifier import GraphClassifier
+
 FIELDS = ("x", "edge_index", "edge_attr", "edge_type", "edge_weight", "pos")
 COUNT = 12
 MANY, CHUNK = 300, 100
 
 
-def prepare(
-    graphs: Sequence[Data], spec: GraphSpec, dtype: torch.dtype, device: torch.device
-) -> Batch:
+def prepare(graphs: Sequence[Data], model: GraphClassifier) -> Batch:
     """Put graphs into one batch, in the types and on the device of the model."""
-    batch = Batch.from_data_list([_bare(graph) for graph in graphs]).to(device)
+    spec = model.spec
+    batch = Batch.from_data_list([_bare(graph) for graph in graphs]).to(model.device)
     for key in FIELDS:
         value = batch.get(key)
         numbers = _numbers({"x": spec.nodes, "edge_attr": spec.edges}.get(key, ()))
         if value is not None and (value.is_floating_point() or numbers):
-            batch[key] = value.to(dtype)
+            batch[key] = value.to(model.dtype)
     attr = batch.get("edge_attr")
     if attr is not None and not attr.is_floating_point() and attr.numel() == attr.size(0):
         # One integer for each edge is its type, by whichever name the data has it.
@@ -34,38 +37,31 @@ def prepare(
     return fill(batch, spec)
 
 
-def choose(
-    graphs: Sequence[Data], spec: GraphSpec, dtype: torch.dtype, device: torch.device, count: int
-) -> Batch:
+def choose(graphs: Sequence[Data], model: GraphClassifier, count: int) -> Batch:
     """A few graphs of which nodes, edges and graphs differ in number, which tells them apart."""
     with_nodes = [graph for graph in graphs if graph.num_nodes]
     if with_nodes:
-        check_columns(prepare(with_nodes[:1], spec, dtype, device), spec)
+        check_columns(prepare(with_nodes[:1], model), model.spec)
     large = [graph for graph in with_nodes if int(graph.num_nodes or 0) > 1]
     for start in range(0, min(len(large), COUNT)):
-        batch = prepare(large[start : start + count], spec, dtype, device)
+        batch = prepare(large[start : start + count], model)
         if batch.num_graphs not in (batch.num_nodes, batch.num_edges):
-            check_columns(batch, spec)
+            check_columns(batch, model.spec)
             return batch
-    generator = torch.Generator().manual_seed(0)
-    drawn: Batch = random_graphs(spec, count, 6, generator, dtype=dtype).to_batch()
-    return drawn.to(device)
+    return model.drawn(count, 6).to_batch()
 
 
-def varied(
-    graphs: Sequence[Data], spec: GraphSpec, dtype: torch.dtype, device: torch.device, single: bool
-) -> Iterator[Batch]:
+def varied(graphs: Sequence[Data], model: GraphClassifier, single: bool) -> Iterator[Batch]:
     """Many graphs, to see how far the outputs of a model go: data, then random and extreme ones."""
     step, most = (1, MANY // 5) if single else (CHUNK, MANY)
     known = [graph for graph in graphs if graph.num_nodes][:most]
     for start in range(0, len(known), step):
-        yield prepare(known[start : start + step], spec, dtype, device)
+        yield prepare(known[start : start + step], model)
     generator = torch.Generator().manual_seed(0)
     for size, density in ((6, None), (16, None), (2, 1.0), (40, 1.0), (40, 0.02)):
-        drawn = random_graphs(spec, 8, size, generator, density, dtype)
-        for start in range(0, len(drawn), 1 if single else len(drawn)):
-            part = drawn[start : start + (1 if single else len(drawn))]
-            yield part.to_batch().to(device)
+        drawn = random_graphs(model.spec, 8, size, generator, density, model.dtype)
+        for part in (drawn[i] for i in range(len(drawn))) if single else (drawn,):
+            yield part.to_batch().to(model.device)
 
 
 def check_columns(batch: Batch, spec: GraphSpec) -> None:

@@ -90,7 +90,7 @@ class Temporary:
         return self
 
 
-Hook = tuple[nn.Module, str, Callable[..., None]]
+Hook = tuple[nn.Module, str, Callable[..., Any]]
 
 
 @contextmanager
@@ -99,15 +99,15 @@ def hooked(hooks: Sequence[Hook]) -> Iterator[None]:
 
     Args:
         hooks: Modules, each with ``"input"`` or ``"output"`` and a function: ``function(args)`` is
-            called before the module runs, ``function(args, output)`` after it.
+            called before the module runs, ``function(args, output)`` after it. What they return,
+            if anything, takes the place of the arguments or the output.
     """
     thread = get_ident()
 
-    def listener(function: Callable[..., None]) -> Temporary:
-        def listen(_: nn.Module, *values: Any) -> None:
+    def listener(function: Callable[..., Any]) -> Temporary:
+        def listen(_: nn.Module, *values: Any) -> Any:
             # Another thread may run the same model meanwhile; its tensors are none of ours.
-            if get_ident() == thread:
-                function(*values)
+            return function(*values) if get_ident() == thread else None
 
         return Temporary(listen)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.frozen import hooked
 from gnninterpreter.models.task import Scores
 
 CHUNK = 512
@@ -24,9 +25,7 @@ def scores_of_embeddings(classifier: GraphClassifier, rows: Tensor) -> Scores | 
     if classifier.point.module == "":
         own = classifier.has_own_embedding
         return None if own else Scores(rows, rows, classifier.task)
-    generator = torch.Generator().manual_seed(0)
-    pair = random_graphs(classifier.spec, 2, 5, generator, 0.6, classifier.dtype)
-    true = classifier.score(pair)
+    true = classifier.score(classifier.drawn(2, 5, density=0.6))
     swapped = _replaced(classifier, true.embedding.flip(0))
     scale = true.logits.abs().max().clamp_min(1.0)
     if not float((swapped.logits - true.logits.flip(0)).abs().max() / scale) < TOLERANCE:
@@ -38,28 +37,17 @@ def scores_of_embeddings(classifier: GraphClassifier, rows: Tensor) -> Scores | 
 
 
 def _replaced(classifier: GraphClassifier, rows: Tensor) -> Scores:
-    generator = torch.Generator().manual_seed(0)
-    graphs = random_graphs(classifier.spec, 1, 5, generator, 0.6, classifier.dtype)
-    batch = graphs[torch.zeros(len(rows), dtype=torch.long)].to_batch().to(classifier.device)
-    point, calls = classifier.point, [0]
+    graphs = classifier.drawn(1, 5, density=0.6)
+    batch = graphs[torch.zeros(len(rows), dtype=torch.long)].to_batch()
+    point, calls = classifier.point, count()
     rows = rows.to(classifier.dtype).to(classifier.device)
 
-    def change(*values: Any) -> Any:
-        calls[0] += 1
-        if calls[0] - 1 != point.call:
+    def change(args: tuple[Any, ...], output: Any = None) -> Any:
+        if next(calls) != point.call:
             return None
-        return (rows, *values[1][1:]) if point.side == "input" else rows
+        return (rows, *args[1:]) if point.side == "input" else rows
 
-    with classifier.frozen() as model:
-        module = model.get_submodule(point.module)
-        watch = (
-            module.register_forward_pre_hook
-            if point.side == "input"
-            else module.register_forward_hook
-        )
-        handle = watch(change)
-        try:
-            found = classifier.call(batch)
-        finally:
-            handle.remove()
+    module = classifier.model.get_submodule(point.module)
+    with classifier.frozen(), hooked([(module, point.side, change)]):
+        found = classifier.call(batch)
     return Scores(found.logits, rows, classifier.task)

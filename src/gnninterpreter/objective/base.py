@@ -21,6 +21,7 @@ from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective.memory import Memory
 from gnninterpreter.objective.target import Target
+from gnninterpreter.recording import recording
 from gnninterpreter.typicality import FEWEST_GRAPHS, Strangeness, Typicality
 
 # The logarithm of a score that is 0, or of a graph that cannot be scored.
@@ -112,6 +113,9 @@ class Proposals:
         known = self.aim.typicality
         if known is None or not self.aim.judged:
             return None
+        if recording():
+            missing = self.untypical(bar)
+            return None if missing is None else missing <= 0
         return self._recalled(f"typical {bar}", lambda some: (known.bank.reaches(some, bar),))[0]
 
     def _recalled(

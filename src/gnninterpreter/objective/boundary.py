@@ -39,6 +39,8 @@ class BoundaryTarget(Target):
     noun: ClassVar[str] = "the boundary"
     members: ClassVar[str] = "of both classes"
     probable: ClassVar[bool] = False
+    measure: ClassVar[str] = "both probabilities"
+    asked: ClassVar[str] = "0.4 to 0.6 for both"
     WIDTH: ClassVar[float] = math.log(0.6 / 0.4)
     BAND: ClassVar[tuple[float, float]] = (0.4, 0.6)
 
@@ -88,16 +90,6 @@ class BoundaryTarget(Target):
     def title(self) -> str:
         """What it is called in a heading."""
         return f"Between {self.names[0]} and {self.names[1]}"
-
-    @property
-    def measure(self) -> str:
-        """What the model says of a graph."""
-        return "both probabilities"
-
-    @property
-    def asked(self) -> str:
-        """Which probabilities count as the boundary."""
-        return f"{self.BAND[0]} to {self.BAND[1]} for both"
 
     def written(self, means: Sequence[float], spreads: Sequence[float] = ()) -> str:
         """Both probabilities."""

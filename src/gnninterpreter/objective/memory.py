@@ -66,12 +66,11 @@ def _rows(values: Tensor) -> Tensor:
 
 
 class Memory:
-    """Answers to questions about graphs, by the keys of the graphs."""
+    """Answers to questions about graphs, by the keys of the graphs; all of it where these are."""
 
     def __init__(self) -> None:
         """Remember nothing yet."""
-        self._places: dict[str, dict[int, int]] = {}
-        self._answers: dict[str, list[Tensor]] = {}
+        self._known: dict[str, _Known] = {}
 
     def recall(
         self, question: str, keys: Tensor, ask: Callable[[Tensor], tuple[Tensor, ...]]
@@ -84,28 +83,60 @@ class Memory:
             ask: Called with places among the B graphs, all different and none of them known;
                 returns tensors with a row for each.
         """
-        known = self._places.setdefault(question, {})
-        if len(known) > MOST_GRAPHS:
-            known.clear()
+        known = self._known.get(question)
+        if known is None or len(known.keys) > MOST_GRAPHS:
+            known = self._known[question] = _Known(keys)
         unique, group = torch.unique(keys, return_inverse=True)
-        listed = unique.tolist()
-        new = [key for key in listed if key not in known]
-        if new:
+        new = known.lacks(unique).nonzero().squeeze(1)
+        if new.numel():
             place = torch.arange(keys.numel(), device=keys.device)
             first = torch.full_like(unique, keys.numel()).scatter_reduce_(0, group, place, "amin")
-            mask = torch.tensor([key not in known for key in listed], device=keys.device)
-            self._learn(question, new, ask(first[mask]))
-        rows = torch.tensor([known[key] for key in listed], dtype=torch.long, device=keys.device)
-        return tuple(part[rows[group]] for part in self._answers[question])
+            known.learn(unique[new], ask(first[new]))
+        rows = known.rows[torch.searchsorted(known.keys, unique)[group]]
+        return tuple(part[rows] for part in known.answers)
 
-    def _learn(self, question: str, keys: list[int], answers: tuple[Tensor, ...]) -> None:
-        known = self._places[question]
-        stored = self._answers.setdefault(question, [part[:0] for part in answers])
-        used, total = len(known), len(known) + len(keys)
+
+class _Known:
+    """Answers to one question.
+
+    Args:
+        like: Keys, to be of the same type and on the same device.
+
+    Attributes:
+        keys: The keys of graphs that were asked about, in order.
+        rows: Where their answers are.
+        answers: In the order in which they came, with room for more.
+    """
+
+    def __init__(self, like: Tensor) -> None:
+        self.keys, self.rows = like[:0], like[:0]
+        self.answers: list[Tensor] = []
+
+    def lacks(self, keys: Tensor) -> Tensor:
+        """Which of some keys are not known."""
+        if not self.keys.numel():
+            return torch.ones_like(keys, dtype=torch.bool)
+        place = torch.searchsorted(self.keys, keys).clamp_max_(self.keys.numel() - 1)
+        return self.keys[place] != keys
+
+    def learn(self, keys: Tensor, answers: tuple[Tensor, ...]) -> None:
+        """Remember answers to keys that are not known and in order."""
+        used, more = self.keys.numel(), keys.numel()
+        if not self.answers:
+            self.answers = [part[:0] for part in answers]
         for i, part in enumerate(answers):
-            if total > len(stored[i]):
-                room = part.new_empty(2 * total, *part.shape[1:])
-                room[:used] = stored[i][:used]
-                stored[i] = room
-            stored[i][used:total] = part
-        known.update(zip(keys, range(used, total), strict=True))
+            if used + more > len(self.answers[i]):
+                room = part.new_empty(2 * (used + more), *part.shape[1:])
+                room[:used] = self.answers[i][:used]
+                self.answers[i] = room
+            self.answers[i][used : used + more] = part
+        # Two ordered lists become one: each key moves on by as many of the others as are before it.
+        count = torch.arange(used + more, device=keys.device)
+        old = count[:used] + torch.searchsorted(keys, self.keys)
+        new = count[:more] + torch.searchsorted(self.keys, keys)
+        merged = torch.empty_like(count), torch.empty_like(count)
+        for whole, before, after in zip(
+            merged, (self.keys, self.rows), (keys, count[used:]), strict=True
+        ):
+            whole[old], whole[new] = before, after
+        self.keys, self.rows = merged

@@ -17,6 +17,7 @@ from gnninterpreter.arguments import real_number
 from gnninterpreter.errors import SpecError
 from gnninterpreter.objective.base import Iterate, Proposals, Term
 from gnninterpreter.objective.schedules import Constant, Schedule
+from gnninterpreter.recording import recording
 
 MOST_WEIGHT = 1e12
 
@@ -118,7 +119,7 @@ class Objective:
         terms = [w for w in self.terms if w.discrete and (w.term.smooth or not smooth)]
         late = [w for w in terms if w.term.costly]
         total = _costs(proposals, [w for w in terms if not w.term.costly])
-        if not late or bound is None:
+        if not late or bound is None or recording():
             return total + _costs(proposals, late)
         rows = (total <= bound).nonzero().squeeze(1)
         rest = torch.full_like(total, UNASKED)

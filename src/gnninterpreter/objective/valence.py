@@ -56,15 +56,15 @@ class Valence(Term):
 def _excess(graphs: DenseGraphs, reading: Reading) -> Tensor:
     """Bonds that each node has too many, [B, N]; one for each atom or bond of no known kind."""
     elements = split_blocks(graphs.nodes, graphs.spec.nodes)[reading.atom]
-    known = _tables(graphs.spec, elements.dtype, elements.device)
+    atoms, bonds = _tables(graphs.spec, elements.dtype, elements.device)
     charge = _charges(graphs, reading, elements)
     most, unknown, brought, carbon = (
-        torch.einsum("bne,bnq,eq->bn", elements, charge, part) for part in known.atoms
+        torch.einsum("bne,bnq,eq->bn", elements, charge, part) for part in atoms
     )
     used, strange = graphs.weight.sum(dim=2), torch.zeros_like(most)
     if reading.bond is not None and graphs.edges is not None:
         kinds = split_blocks(graphs.edges, graphs.spec.edges)[reading.bond]
-        order, odd, aromatic = (graphs.weight * (kinds @ part) for part in known.bonds)
+        order, odd, aromatic = (graphs.weight * (kinds @ part) for part in bonds)
         # An aromatic bond counts once, and a carbon of a ring has one double bond besides.
         used = order.sum(dim=2) + aromatic.amax(dim=2) * carbon
         strange = odd.sum(dim=2)
@@ -85,22 +85,14 @@ def _charges(graphs: DenseGraphs, reading: Reading, elements: Tensor) -> Tensor:
     return torch.nn.functional.one_hot(nearest, len(known)).to(elements)
 
 
-@dataclass(frozen=True)
-class _Tables:
+@lru_cache(maxsize=64)
+def _tables(spec: GraphSpec, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
     """What atoms and bonds of each category are.
 
-    Args:
-        atoms: By element and charge, [4, E, Q]: most bonds, whether it is none that may be,
-            hydrogens that its name brings, whether it is carbon.
-        bonds: By kind, [3, K]: its order, whether it is not understood, whether it is aromatic.
+    Atoms by element and charge, [4, E, Q]: most bonds, whether it is none that may be, hydrogens
+    that its name brings, whether it is carbon. Bonds by kind, [3, K]: order, whether it is not
+    understood, whether it is aromatic.
     """
-
-    atoms: Tensor
-    bonds: Tensor
-
-
-@lru_cache(maxsize=64)
-def _tables(spec: GraphSpec, dtype: torch.dtype, device: torch.device) -> _Tables:
     reading = reading_of(spec)
     assert reading is not None
     guessed = not reading.charged and reading.bond is not None
@@ -123,7 +115,7 @@ def _tables(spec: GraphSpec, dtype: torch.dtype, device: torch.device) -> _Table
         for kind in reading.kinds
     ]
     kinds = torch.tensor(bonds).reshape(-1, 3).t()
-    return _Tables(atoms.to(device, dtype), kinds.to(device, dtype))
+    return atoms.to(device, dtype), kinds.to(device, dtype)
 
 
 def _impossible(graphs: DenseGraphs, reading: Reading, rows: Tensor) -> Tensor:

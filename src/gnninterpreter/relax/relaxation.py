@@ -48,6 +48,7 @@ _HANDLERS: dict[Callable[..., Any], str] = {
         (Tensor.scatter_reduce_, Tensor.scatter_reduce, torch.scatter_reduce), "_reduce"
     ),
     **dict.fromkeys((torch.bincount, Tensor.bincount), "_count"),
+    **dict.fromkeys((torch.max, Tensor.max), "_max"),
     **dict.fromkeys(
         (Tensor.pow_, Tensor.pow, torch.pow, Tensor.__pow__, Tensor.__ipow__), "_power"
     ),
@@ -121,11 +122,10 @@ class Relaxation(TorchFunctionMode):
         if weight is None or not src.is_floating_point():
             return func(out, dim, index, src, **kw)
         weighed = (src * _along(weight, src, dim)).to(out.dtype)
-        if dim in (0, -src.dim()) and not kw and self.candidates.is_batch(index):
+        if not kw and self._is_readout(index, dim, src, out.size(dim)):
             # The readout: nodes lie graph by graph, so the sum needs no scatter.
             total = self.candidates.per_graph(weighed).sum(dim=1)
-            if total.shape == out.shape:
-                return out.add_(total) if _in_place(func) else out + total
+            return out.add_(total) if _in_place(func) else out + total
         return func(out, dim, index, weighed, **kw)
 
     def _reduce(
@@ -144,6 +144,7 @@ class Relaxation(TorchFunctionMode):
         flat = index.movedim(dim, 0)
         flat = flat.reshape(flat.size(0), -1)[:, 0]
         size = out.size(dim)
+        group = self._by_graph if self._is_readout(index, dim, src, size) else grouped
         if reduce in ("sum", "mean"):
             start = out if include_self else torch.zeros_like(out)
             result = start.scatter_add(dim, index, src * _along(weight, src, dim))
@@ -153,11 +154,26 @@ class Relaxation(TorchFunctionMode):
         else:
             self.candidates.products_only = False
             sign = 1.0 if reduce == "amax" else -1.0
-            members, _ = grouped(sign * src.movedim(dim, 0), flat, size)
-            shares, _ = grouped(weight, flat, size)
+            members, _ = group(sign * src.movedim(dim, 0), flat, size)
+            shares, _ = group(weight, flat, size)
             before = sign * out.movedim(dim, 0) if include_self else None
             result = (sign * _largest(members, shares, before)).movedim(0, dim)
         return out.copy_(result) if func is torch.Tensor.scatter_reduce_ else result
+
+    def _is_readout(self, index: Tensor, dim: int, src: Tensor, size: int) -> bool:
+        """Whether a reduction is over the nodes of each graph, which lie graph by graph."""
+        here = dim in (0, -src.dim()) and size == self.candidates.num_graphs
+        return here and self.candidates.is_batch(index)
+
+    def _by_graph(self, values: Tensor, index: Tensor, size: int) -> tuple[Tensor, None]:
+        """The same as `grouped` of a readout, without a sort."""
+        return self.candidates.per_graph(values), None
+
+    def _max(self, func: Callable[..., Any], out: Tensor, *args: Any, **kw: Any) -> Any:
+        # How many graphs there are, as pools ask for it; to look would wait for a GPU.
+        if args or kw or not self.candidates.is_batch(out):
+            return func(out, *args, **kw)
+        return torch.tensor(self.candidates.num_graphs - 1)
 
     def _count(
         self,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.errors import needs
@@ -68,17 +66,6 @@ def draw_on(drawing: Drawing, ax: Any, title: str) -> Any:
     ax.set_title(title, fontsize=11 * max(scale, 0.75))
     ax.set_axis_off()
     return ax
-
-
-def figure_file(draw: Callable[[Any], Any], kind: str, dots_per_inch: int) -> bytes:
-    """Let a function draw on axes of a figure that no window shows, and return it as a file."""
-    with needs("matplotlib", "report", f"writing {kind.upper()}"):
-        from matplotlib.figure import Figure
-    figure = Figure(figsize=FIGURE)
-    draw(figure.add_subplot())
-    buffer = BytesIO()
-    figure.savefig(buffer, format=kind, dpi=dots_per_inch, bbox_inches="tight")
-    return buffer.getvalue()
 
 
 def _scale(ax: Any) -> float:

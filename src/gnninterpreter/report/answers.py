@@ -5,7 +5,6 @@ The prototype has the page's large drawing; these stand beside it and below.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
@@ -13,7 +12,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.chem.drawing import formula_svg
 from gnninterpreter.explanation import Explanation
-from gnninterpreter.report.drawing import small_svg
+from gnninterpreter.report.drawing import core_svg, small_svg
 from gnninterpreter.report.sections import Tile
 from gnninterpreter.report.words import core_words, shortcut_words, typical_words
 
@@ -25,45 +24,26 @@ SMALL = (240, 160)
 TILE = (220, 140)
 
 
-@dataclass(frozen=True)
-class AnswersView:
-    """What stands beside the prototype.
+def answers_view(explanation: Explanation) -> dict[str, Any]:
+    """Draw the answers of an explanation, by the names that the page's template has for them.
 
-    Args:
-        typical: Whether the prototype could pass for a real graph.
-        core: The core's drawing; None where there is none.
-        about: What is known about the core, or why there is none.
-        more: Further cores.
-        exemplars: Real graphs, the core's nodes marked.
-        marked: Whether any of them shows the core.
-        shortcuts: What fools the model.
+    What it does not have is empty; ``about`` then says why there is no core.
     """
-
-    typical: str
-    core: Markup | None
-    about: str
-    more: list[Tile]
-    exemplars: list[Tile]
-    marked: bool
-    shortcuts: list[Tile]
-
-
-def answers_view(explanation: Explanation) -> AnswersView:
-    """Draw the answers of an explanation; what it does not have is empty."""
-    cores = explanation.cores
-    first = explanation.core
-    real = explanation.exemplars(EXEMPLARS)
-    return AnswersView(
-        typical=typical_words(explanation),
-        core=None if first is None else graph_picture(first.graph, explanation, CORE, "Core"),
-        about=core_words(first, explanation),
-        more=[_core_tile(core, explanation) for core in cores[1 : 1 + MORE_CORES]],
-        exemplars=[
+    first, real = explanation.core, explanation.exemplars(EXEMPLARS)
+    return {
+        "typical": typical_words(explanation),
+        "core": None if first is None else core_picture(first, explanation, CORE),
+        "about": core_words(first, explanation),
+        "more": [
+            Tile(core_picture(core, explanation, TILE), "", core_words(core, explanation))
+            for core in explanation.cores[1 : 1 + MORE_CORES]
+        ],
+        "exemplars": [
             Tile(real_graph_svg(graph, explanation), *_caption(graph, explanation))
             for graph in real
         ],
-        marked=any(marked_nodes(graph) for graph in real),
-        shortcuts=[
+        "marked": any(marked_nodes(graph) for graph in real),
+        "shortcuts": [
             Tile(
                 graph_picture(shortcut.graph, explanation, TILE, "Shortcut"),
                 "",
@@ -71,7 +51,7 @@ def answers_view(explanation: Explanation) -> AnswersView:
             )
             for shortcut in explanation.shortcuts[:SHORTCUTS]
         ],
-    )
+    }
 
 
 def marked_nodes(graph: Data) -> frozenset[int]:
@@ -100,9 +80,10 @@ def _caption(graph: Data, explanation: Explanation) -> tuple[str, str]:
     return truth, said
 
 
-def _core_tile(core: Any, explanation: Explanation) -> Tile:
-    drawing = graph_picture(core.graph, explanation, TILE, "Core")
-    return Tile(drawing, "", core_words(core, explanation))
+def core_picture(core: Any, explanation: Explanation, size: tuple[int, int]) -> Markup:
+    """A core as a small picture, with what it is as its title."""
+    title = f"Core of {explanation.target.title}: {core.num_nodes} nodes, {core.num_edges} edges"
+    return Markup(core_svg(core, explanation.spec, title, size))
 
 
 def graph_picture(
@@ -111,5 +92,5 @@ def graph_picture(
     """A graph of an explanation as a small picture, with what it is as its title."""
     edges = int(graph.num_edges) // (1 if explanation.spec.directed else 2)
     title = f"{what} of {explanation.target.title}: {graph.num_nodes} nodes, {edges} edges"
-    formula = formula_svg(graph, explanation.spec, title, piece=what == "Core", size=size)
+    formula = formula_svg(graph, explanation.spec, title, size=size)
     return Markup(formula or small_svg(graph, explanation.spec, size, title))

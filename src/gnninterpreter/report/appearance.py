@@ -16,9 +16,11 @@ import numpy as np
 
 from gnninterpreter.chem.elements import colour as element_colour
 from gnninterpreter.chem.reading import atom_block
+from gnninterpreter.evidence.patterns.core import ANY_KIND
 from gnninterpreter.spec import PALETTE, Block, Categorical, Continuous, GraphSpec
 
 INK = "#16202c"
+ANY_FILL, ANY_STROKE = "#f0f1f3", "#7a8591"
 NODE_FILL, NODE_STROKE = "#dbe6f3", "#3f5773"
 EDGE_STROKE, BOND_STROKE = "#66727f", "#5a6675"
 LOW_FILL, HIGH_FILL = "#f3f6fa", "#7fb0d6"
@@ -62,6 +64,8 @@ class LegendEntry:
 
 def node_look(attributes: Mapping[str, Any], spec: GraphSpec) -> NodeLook:
     """Look of a node whose features `gnninterpreter.graphs.to_networkx` has named."""
+    if attributes == ANY_KIND:
+        return NodeLook(ANY_FILL, ANY_STROKE, "any", "any kind")
     hint = _hint(attributes)
     for block in spec.nodes:
         if isinstance(block, Categorical) and attributes.get(block.name) in block.names:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.explanation.compare import ClassComparison, Comparison
 from gnninterpreter.files import write_atomically
-from gnninterpreter.report.answers import graph_picture
+from gnninterpreter.report.answers import core_picture, graph_picture
 from gnninterpreter.report.page import asset, template_environment
 
 PROTOTYPE, CORE = (420, 280), (320, 200)
@@ -92,5 +92,5 @@ def _pictures(one: Explanation | None) -> dict[str, Any]:
     core = one.core
     return {
         "prototype": graph_picture(one.best, one, PROTOTYPE, "Prototype"),
-        "core": None if core is None else graph_picture(core.graph, one, CORE, "Core"),
+        "core": None if core is None else core_picture(core, one, CORE),
     }

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from typing import Any
 
 import networkx as nx
 import numpy as np
 from torch_geometric.data import Data
 
-from gnninterpreter.chem.drawing import places
+from gnninterpreter.chem.drawing import formula_svg, places
+from gnninterpreter.errors import needs
+from gnninterpreter.evidence.patterns.core import Core, with_names
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.appearance import (
@@ -141,6 +144,13 @@ def small_svg(
     return render(Drawing.of(named, spec, size, start), title, False, compact=True, marked=marked)
 
 
+def core_svg(core: Core, spec: GraphSpec, title: str, size: tuple[int, int]) -> str:
+    """A core as a small picture: the formula of a piece where it is one of a molecule."""
+    free = [node for node, any_ in enumerate(core.open) if any_]
+    formula = formula_svg(core.graph, spec, title, piece=True, size=size, free=free)
+    return formula or small_svg(with_names(core.graph, spec, core.open), spec, size, title)
+
+
 def draw(explanation: Explanation, ax: Any = None) -> Any:
     """Draw the most probable graph of an explanation on matplotlib axes.
 
@@ -161,11 +171,16 @@ def draw(explanation: Explanation, ax: Any = None) -> Any:
     return draw_on(drawing, ax, f"{explanation.name}   p = {mean.mean:.3f} ± {mean.std:.3f}")
 
 
-def picture(explanation: Explanation, kind: str = "png", dots_per_inch: int = 200) -> bytes:
+def picture(explanation: Explanation, kind: str = "png") -> bytes:
     """The same drawing as a file of matplotlib's, made without any display."""
-    from gnninterpreter.report._matplotlib import figure_file
+    from gnninterpreter.report._matplotlib import FIGURE
 
-    return figure_file(lambda ax: draw(explanation, ax), kind, dots_per_inch)
+    with needs("matplotlib", "report", f"writing {kind.upper()}"):
+        from matplotlib.figure import Figure
+    figure, buffer = Figure(figsize=FIGURE), BytesIO()
+    draw(explanation, figure.add_subplot())
+    figure.savefig(buffer, format=kind, dpi=200, bbox_inches="tight")
+    return buffer.getvalue()
 
 
 def _radius(positions: Positions, box: int) -> float:

@@ -91,9 +91,7 @@ def _place(part: nx.Graph) -> Array:
 
 def _distances(part: nx.Graph) -> tuple[Array, dict[Hashable, int]]:
     """Steps between nodes, and the place of each node in that matrix."""
-    steps = dict(nx.all_pairs_shortest_path_length(part))
-    distance = np.array([[steps[u][v] for v in part] for u in part], dtype=np.float64)
-    return distance, {node: i for i, node in enumerate(part)}
+    return nx.floyd_warshall_numpy(part), {node: i for i, node in enumerate(part)}
 
 
 def _starts(part: nx.Graph, distance: Array) -> list[Array]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gnninterpreter.chem.drawing import formula_svg
 from gnninterpreter.explanation import Explanation, ExplanationSet
-from gnninterpreter.graphs import to_networkx
-from gnninterpreter.report.drawing import graph_svg
+from gnninterpreter.report.drawing import core_svg, graph_svg
 from gnninterpreter.report.svg import FONT
 from gnninterpreter.report.text import text
 from gnninterpreter.report.words import core_words, shortcut_words, typical_words
@@ -47,13 +46,8 @@ def cards_html(result: ExplanationSet) -> str:
 
 
 def _core(explanation: Explanation) -> str:
-    core, spec = explanation.core, explanation.spec
-    drawing = ""
-    if core is not None:
-        title = f"Core of {explanation.name}"
-        drawing = formula_svg(core.graph, spec, title, piece=True, size=CORE) or graph_svg(
-            to_networkx(core.graph, spec), spec, size=CORE, title=title, show_legend=False
-        )
+    core, title = explanation.core, f"Core of {explanation.name}"
+    drawing = "" if core is None else core_svg(core, explanation.spec, title, CORE)
     words = text(core_words(core, explanation))
     return f'<div style="font-weight:600;margin-top:8px">Core</div>{drawing}<div>{words}</div>'
 

@@ -48,7 +48,10 @@ def core_words(core: Any, explanation: Explanation) -> str:
             return _unchecked(check, NO_CORE.format(members=explanation.target.members))
         return sentence(check.sentence)
     target = explanation.target
-    said = (_company(core, target), _taken_out(core, target), _put_in(core), _idle(core, target))
+    said = (
+        _open(core), _company(core, target), _taken_out(core, target), _put_in(core),
+        _idle(core, target),
+    )  # fmt: skip
     return " ".join(filter(None, said))
 
 
@@ -89,6 +92,15 @@ def sentence(words: str) -> str:
 
 def _to(target: Target) -> str:
     return f"that the model gives {f'to {target.noun}' if target.probable else target.asked}"
+
+
+def _open(core: Any) -> str:
+    """Which nodes may be of any kind."""
+    free = sum(core.open)
+    if not free:
+        return ""
+    which = "All nodes" if free == len(core.open) else f"{free} of its {len(core.open)} nodes"
+    return f"{which} may be of any kind."
 
 
 def _company(core: Any, target: Target) -> str:

@@ -20,7 +20,6 @@ from torch import Tensor
 from gnninterpreter.batches import (
     choose,
     repeat,
-    replaced,
     widened,
     with_varied_absent_nodes,
 )
@@ -30,7 +29,7 @@ from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.problem import Problem
-from gnninterpreter.search.repeating import Repeated
+from gnninterpreter.search.repeating import finished, put
 from gnninterpreter.search.state import State
 from gnninterpreter.spec import GraphSpec
 
@@ -120,21 +119,8 @@ def walk(
         tell: Called now and then with the steps done and the best graph of each restart; True ends
             the walk.
     """
-    going = _Walk(problem, walkers, streams, steps, emphasis, by_cost, temperatures)
-    best, cost = going.best, going.cost
-    walking = torch.arange(len(streams), device=cost.device)
-    for step in range(0, steps, CHECK_EVERY):
-        # Checked now and then: each check waits for the device.
-        keep = going.cost > problem.objective.slack
-        if not bool(keep.any()) or (tell is not None and tell(step, best)):
-            break
-        # What goes on is recorded anew where others are left out, which pays where they are many.
-        if float(keep.double().mean()) < (1.0 if cost.device.type == "cpu" else 0.5):
-            walking, going = walking[keep], going.select(keep)
-        going.repeated(min(CHECK_EVERY, steps - step))
-        best = replaced(best, walking, going.best)
-        cost = cost.index_copy(0, walking, going.cost)
-    return best
+    work = _Walk(problem, walkers, streams, steps, emphasis, by_cost, temperatures)
+    return finished(work, steps, CHECK_EVERY, tell)
 
 
 class _Walk:
@@ -168,7 +154,10 @@ class _Walk:
         self.temperature = walkers.weight.new_tensor(temperatures[0])
         costs, self.level = self._measured(walkers)
         self.best, self.cost = _best_of_each(walkers, costs, self.each)
-        self.repeated = Repeated(self.step, walkers.weight.device)
+
+    def going(self) -> Tensor:
+        """Which restarts have not what they want."""
+        return self.cost > self.problem.objective.slack
 
     def select(self, keep: Tensor) -> _Walk:
         """Some of the restarts, as far on as they are."""
@@ -176,13 +165,12 @@ class _Walk:
         other.walkers, other.level = self.walkers[members], self.level[members]
         other.streams, other.best = self.streams.select(keep), self.best[keep]
         other.cost, other.temperature = self.cost[keep], self.temperature.clone()
-        other.repeated = Repeated(other.step, self.level.device)
         return other
 
     def step(self) -> None:
         """Each walker tries one move; those of a restart that has what it wants stand still."""
         self.streams.advance()
-        going = self.cost > self.problem.objective.slack
+        going = self.going()
         walkers = with_varied_absent_nodes(self.walkers)
         chance = self.streams.uniform(2, self.each, dtype=walkers.weight.dtype)
         moves = _pick(self.space.possible(walkers), chance[:, 0].flatten())
@@ -190,11 +178,11 @@ class _Walk:
         costs, new = self._measured(proposals)
         gain = ((self.level - new) / self.temperature).clamp_max(0).exp()
         accept = (chance[:, 1].flatten() < gain) & going.repeat_interleave(self.each)
-        _put(self.walkers, choose(accept, proposals, walkers))
+        put(self.walkers, choose(accept, proposals, walkers))
         self.level.copy_(torch.where(accept, new, self.level))
         found, found_cost = _best_of_each(proposals, costs, self.each)
         better = (found_cost < self.cost) & going
-        _put(self.best, choose(better, found, self.best))
+        put(self.best, choose(better, found, self.best))
         self.cost.copy_(torch.where(better, found_cost, self.cost))
         self.temperature.mul_(self.cooling)
 
@@ -207,14 +195,6 @@ class _Walk:
         restarts = len(graphs) // self.each
         factors = {name: part.repeat(restarts) for name, part in (self.emphasis or {}).items()}
         return cost, self.problem.objective.energy(found, factors)
-
-
-def _put(graphs: DenseGraphs, by: DenseGraphs) -> None:
-    """Put graphs in the place of others, in place."""
-    graphs.weight.copy_(by.weight)
-    graphs.nodes.copy_(by.nodes)
-    if graphs.edges is not None and by.edges is not None:
-        graphs.edges.copy_(by.edges)
 
 
 def emphasis_of(problem: Problem, walkers: int) -> dict[str, Tensor] | None:

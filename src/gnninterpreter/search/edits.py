@@ -9,7 +9,7 @@ have the frequencies of the data and may be continuous.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 
 import torch
@@ -78,9 +78,16 @@ def propose(
         shares[EDGE_KIND] = 0.0
     if not pool.varied:
         shares[KIND] = shares[SWAP] = 0.0
-    bounds = torch.tensor([*accumulate(shares)][:-1], dtype=torch.double, device=draws.device)
-    kind = torch.searchsorted(bounds / sum(shares), draws[:, 0].double().contiguous())
+    bounds = _bounds(tuple(shares), draws.device)
+    kind = torch.searchsorted(bounds, draws[:, 0].double().contiguous())
     return _Edit(graphs, draws, pool, kind).made()
+
+
+@lru_cache(maxsize=32)
+def _bounds(shares: tuple[float, ...], device: torch.device) -> Tensor:
+    """Up to which number in [0, 1) each move is drawn."""
+    ends = [*accumulate(shares)]
+    return torch.tensor(ends[:-1], dtype=torch.double, device=device) / ends[-1]
 
 
 def _pick(mask: Tensor, chance: Tensor) -> tuple[Tensor, Tensor]:

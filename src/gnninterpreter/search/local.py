@@ -9,19 +9,21 @@ still.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from gnninterpreter.batches import choose, repeat, replaced, with_varied_absent_nodes
+from gnninterpreter.batches import choose, repeat, with_varied_absent_nodes
 from gnninterpreter.distribution import Streams, centred
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.problem import Problem
+from gnninterpreter.search.repeating import finished, put
 from gnninterpreter.search.state import State
 
 PROMISING = 48
@@ -29,6 +31,8 @@ AT_RANDOM = 16
 PROGRESS = 1e-4
 JOINT = (2, 4, 8)
 ATTEMPTS = 3
+# After how many steps a GPU is asked who goes on.
+LOOK_EVERY = 5
 # Weight of absent edges where slopes are taken: attention takes logarithms of weights, and what
 # stands for that of 0 has no slope.
 GLIMPSE = 1e-3
@@ -82,32 +86,63 @@ def improved(
         tell: Called before each step with the steps done and the graphs so far; True ends the
             search.
     """
-    space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
-    graphs = with_varied_absent_nodes(graphs)
-    cost = problem.cost(graphs)
-    fails = torch.zeros(len(graphs), dtype=torch.long, device=cost.device)
-    for step in range(steps):
-        # A restart gives up after a few draws of other moves have not helped either, whether the
-        # others go on or not.
-        searching = (fails < ATTEMPTS).nonzero().squeeze(1)
-        if not searching.numel() or (tell is not None and tell(step, graphs)):
-            break
+    every = 1 if graphs.weight.device.type == "cpu" else LOOK_EVERY
+    return finished(_Improving(problem, graphs, streams), steps, every, tell)
+
+
+class _Improving:
+    """Restarts on their way.
+
+    Args:
+        problem: Says how good a graph is.
+        graphs: One for each.
+        streams: Likewise.
+    """
+
+    each = PROMISING + AT_RANDOM
+
+    def __init__(self, problem: Problem, graphs: DenseGraphs, streams: Streams) -> None:
+        self.problem, self.streams = problem, streams
+        device = graphs.weight.device
+        self.space = MoveSpace(graphs.spec, graphs.num_candidates, device)
+        self.joint = torch.tensor(JOINT, device=device)
+        self.best = repeat(with_varied_absent_nodes(graphs), 1)
+        self.cost = problem.cost(graphs).clone()
+        self.fails = torch.zeros(len(graphs), dtype=torch.long, device=device)
+        self.number = torch.zeros((), dtype=torch.long, device=device)
+
+    def going(self) -> Tensor:
+        """A restart gives up after a few draws of other moves have not helped either."""
+        return self.fails < ATTEMPTS
+
+    def select(self, keep: Tensor) -> _Improving:
+        """Some of the restarts, as far on as they are."""
+        other = copy(self)
+        other.best, other.streams = self.best[keep], self.streams.select(keep)
+        other.cost, other.fails = self.cost[keep], self.fails[keep]
+        other.number = self.number.clone()
+        return other
+
+    def step(self) -> None:
+        """Make the best change of each restart that still looks for one."""
+        going, streams = self.going(), self.streams.fork(self.number)
         found, found_cost = _best_change(
-            problem,
-            graphs[searching],
-            cost[searching],
-            space,
-            streams.fork(step).select(searching),
+            self.problem, self.best, self.cost, self.space, streams, self.joint
         )
-        better = found_cost < cost[searching] - PROGRESS
-        graphs = with_varied_absent_nodes(replaced(graphs, searching[better], found[better]))
-        cost[searching[better]] = found_cost[better]
-        fails[searching] = torch.where(better, 0, fails[searching] + 1)
-    return graphs
+        better = (found_cost < self.cost - PROGRESS) & going
+        put(self.best, with_varied_absent_nodes(choose(better, found, self.best)))
+        self.cost.copy_(torch.where(better, found_cost, self.cost))
+        self.fails.copy_(torch.where(better, 0, self.fails + going))
+        self.number.add_(1)
 
 
 def _best_change(
-    problem: Problem, graphs: DenseGraphs, cost: Tensor, space: MoveSpace, streams: Streams
+    problem: Problem,
+    graphs: DenseGraphs,
+    cost: Tensor,
+    space: MoveSpace,
+    streams: Streams,
+    joint: Tensor,
 ) -> tuple[DenseGraphs, Tensor]:
     """The best change of each graph among those tried, one move or several together; its cost."""
     moves = _promising(problem, graphs, space, streams)
@@ -119,18 +154,18 @@ def _best_change(
     ranked, order = found.sort(dim=1)
     moves = moves.gather(1, order)
     best = space.apply(graphs, moves[:, 0])
-    joint = _together(graphs, torch.where(ranked < cost.unsqueeze(1) - PROGRESS, moves, -1), space)
-    together = problem.cost(joint)
-    lowest, which = together.view(-1, len(JOINT)).min(dim=1)
+    helps = torch.where(ranked < cost.unsqueeze(1) - PROGRESS, moves, -1)
+    together = _together(graphs, helps, space, joint)
+    lowest, which = problem.cost(together).view(-1, len(JOINT)).min(dim=1)
     better = lowest < ranked[:, 0] - PROGRESS
-    best = choose(better, joint[owners * len(JOINT) + which], best)
+    best = choose(better, together[owners * len(JOINT) + which], best)
     return best, torch.where(better, lowest, ranked[:, 0])
 
 
-def _together(graphs: DenseGraphs, moves: Tensor, space: MoveSpace) -> DenseGraphs:
+def _together(graphs: DenseGraphs, moves: Tensor, space: MoveSpace, joint: Tensor) -> DenseGraphs:
     """Each graph with the first 2, 4 and 8 of its moves made, beside each other."""
     together = repeat(graphs, len(JOINT))
-    count = torch.tensor(JOINT, device=moves.device).repeat(len(graphs))
+    count = joint.repeat(len(graphs))
     for number in range(min(max(JOINT), moves.size(1))):
         move = moves[:, number].repeat_interleave(len(JOINT))
         together = space.apply(together, torch.where(count > number, move, -1))

@@ -19,8 +19,9 @@ from gnninterpreter.batches import compact
 from gnninterpreter.distribution import GraphDistribution, Streams, from_graphs
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.objective import Proposals
+from gnninterpreter.recording import recording
 from gnninterpreter.search.problem import Problem
-from gnninterpreter.search.repeating import Repeated
+from gnninterpreter.search.repeating import Repeated, numbers
 from gnninterpreter.spec import Block, Categorical
 
 SAMPLES = 16
@@ -32,6 +33,8 @@ NEARLY, CLOSED = 1.5, 12.0
 ALLOWED, DEARER = 0.02, 0.5
 # What lacking counts for to begin with, in bits.
 WORTH = 4.0
+# Random numbers that are drawn at once in the end.
+MOST_DRAWN = 2**29
 # Share of samples that must be good in the end, rounds of asking, and how far a change is closed in
 # a round if all samples that make it are bad, and in any case.
 GOOD_SHARE, ROUNDS, BLAME, ANYHOW = 0.985, 10, 2.0, 0.1
@@ -51,7 +54,8 @@ def opened(
     """
     begun = _begun(graphs, free)
     learning = _Learning(problem, begun, free, streams)
-    Repeated(learning.step, begun.edge_logits.device)(steps)
+    size = SAMPLES * numbers(graphs)
+    Repeated(learning.step, begun.edge_logits.device, steps, size)(steps)
     return begun.with_latents([latent.detach() for latent in learning.latents])
 
 
@@ -99,9 +103,11 @@ class _Learning:
         """What each sample lacks, and whether it lacks anything, [R * K]."""
         problem = self.problem
         assert problem.relaxed is not None
-        if problem.memory is None:
-            found = problem.lacking(Proposals(drawn, problem.relaxed(drawn), problem.aim))
-            bad = found.detach() > 0
+        if problem.memory is None or recording():
+            asked = Proposals(drawn, problem.relaxed(drawn), problem.aim)
+            # First what has a slope: the rest asks the same without one.
+            found = problem.lacking(asked)
+            bad = ~problem.passes(asked)
             return torch.where(bad, found, 0.0), bad
         # What lacks nothing has no slope, and is known from memory: only the others go through the
         # relaxed model.
@@ -140,18 +146,24 @@ def verified(
     rows = torch.arange(learned.restarts, device=learned.edge_logits.device)
     tried = closed(learned, rows)
     reached = torch.zeros_like(tried.edge_logits[:, 0])
+    # Some restarts at a time, which bounds memory.
+    each = max(1, MOST_DRAWN // (samples * sum(part[0].numel() for part in tried.latents())))
     for number in range(ROUNDS):
         if tell(number, tried):
             break
         # Those that are good already are asked no more.
-        some = tried.select(rows)
-        drawn = some.discrete(samples, streams.fork(number).select(rows))
-        good = problem.good(drawn).view(-1, samples)
-        reached[rows] = good.to(reached).mean(1)
+        some, own = tried.select(rows), streams.fork(number).select(rows)
+        parts = []
+        for part in torch.split(torch.arange(rows.numel(), device=rows.device), each):
+            of = some.select(part)
+            drawn = of.discrete(samples, own.select(part))
+            good = problem.good(drawn).view(-1, samples)
+            reached[rows[part]] = good.to(reached).mean(1)
+            parts.append(_blamed(of, drawn, ~good))
         short = (reached[rows] < GOOD_SHARE).nonzero().squeeze(1)
         if not short.numel():
             break
-        rows, blamed = rows[short], _blamed(some, drawn, ~good)
+        rows, blamed = rows[short], [torch.cat(latents) for latents in zip(*parts, strict=True)]
         some = closed(some.with_latents(blamed).select(short), rows)
         tried = tried.with_latents(
             [

@@ -13,10 +13,13 @@ from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical, graph_keys
+from gnninterpreter.recording import recording
 from gnninterpreter.relax import RelaxedModel
 
 # Graphs that are scored in one call, which bounds memory: on a CPU and on a GPU.
 CHUNK, WIDE_CHUNK = 4096, 65536
+# How many times as many are looked up at once: samples are mostly the same few graphs.
+REPEATS = 4
 # Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
 SAMPLE_BAR = 25.0
 # What real graphs that fill up the samples must have: less still passes for none of the class.
@@ -132,15 +135,14 @@ class Problem:
             new: Whether most of them will not have been seen before, as on a walk: looking them up
                 takes longer than products of matrices do.
         """
-        # To know how few would wait for a GPU.
-        wide = new and self.classifier.device.type != "cpu"
-        small = graphs if wide else compact(graphs)
-        if self.memory is None or (new and not self.asks_native):
+        small = graphs if recording() else compact(graphs)
+        if self.memory is None or recording() or (new and not self.asks_native):
             return Proposals(small, self.scores(small), self.aim)
         keys = graph_keys(small, ordered=self.relaxed is None)
 
         def asked(places: Tensor) -> tuple[Tensor, ...]:
-            found = self.scores(small[places])
+            parts = torch.split(places, self.chunk)
+            found = Scores.cat([self.scores(small[part]) for part in parts])
             return found.logits, found.embedding
 
         logits, embedding = self.memory.recall("scores", keys, asked)
@@ -189,12 +191,20 @@ class Problem:
             new: As for `propose`.
             bar: Percentile among real graphs that is typical enough.
         """
-        if len(graphs) > self.chunk:
-            parts = range(0, len(graphs), self.chunk)
-            return torch.cat([self.good(graphs[at : at + self.chunk], new, bar) for at in parts])
-        found = self.propose(graphs, new)
+        # What is remembered is asked about once, so that more of them are looked at together.
+        most = self.chunk if self.memory is None or recording() else REPEATS * self.chunk
+        if len(graphs) > most:
+            parts = range(0, len(graphs), most)
+            return torch.cat([self.good(graphs[at : at + most], new, bar) for at in parts])
+        return self.passes(self.propose(graphs, new), bar)
+
+    @torch.no_grad()
+    def passes(self, found: Proposals, bar: float = SAMPLE_BAR) -> Tensor:
+        """The same of graphs that were asked about."""
         sure = self.certain + SAMPLE_MARGIN * (self.aim.enough - self.certain)
         good = found.log_score.exp() >= sure
+        if recording():
+            return good & self.presentable(found, bar)
         rows = good.nonzero().squeeze(1)
         if not rows.numel():
             return good
@@ -204,6 +214,9 @@ class Problem:
     def presentable(self, found: Proposals, bar: float = SAMPLE_BAR) -> Tensor:
         """Whether graphs may be shown as samples: feasible, and typical enough, [B]."""
         fine = self.objective.feasible(found)
+        if recording():
+            typical = found.typical(bar)
+            return fine if typical is None else fine & typical
         rows = fine.nonzero().squeeze(1)
         if not rows.numel():
             return fine

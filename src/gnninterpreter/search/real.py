@@ -7,9 +7,11 @@ worse are made too, so that a walk goes on where no single change makes a graph 
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from gnninterpreter.batches import choose, compact, present_nodes, repeat, replaced, widened
 from gnninterpreter.distribution import Streams, centred
@@ -19,11 +21,14 @@ from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.edits import DRAWS, GROW, SHRINK, FeaturePool, propose
 from gnninterpreter.search.problem import REAL_BAR, SAMPLE_BAR, Problem
+from gnninterpreter.search.repeating import Repeated, finished, numbers, put
 from gnninterpreter.search.state import State
 from gnninterpreter.typicality import BAR, Typicality, distinct_rows
 
 # Costs that differ by less are the same.
 SAME = 1e-6
+# After how many steps a GPU is asked which restarts go on.
+LOOK_EVERY = 5
 # Graphs of which a population has enough; a smaller one is filled up with real graphs.
 ENOUGH = 50
 
@@ -44,7 +49,7 @@ class Shrink:
     steps: int = 60
     tries: int = 24
     patience: int = 12
-    rounds: int = 3
+    rounds: int = 5
     name: str = "shrink"
 
     def __post_init__(self) -> None:
@@ -57,7 +62,7 @@ class Shrink:
         if known is None:
             return state
         pool = FeaturePool.of(known.exemplars.graphs)
-        graphs = state.graphs
+        graphs, seen = state.graphs, state.evaluation
         met = torch.zeros(len(graphs), dtype=torch.bool, device=graphs.weight.device)
         tried = met.clone()
         for number in range(self.rounds):
@@ -67,39 +72,92 @@ class Shrink:
             some = streams.fork(number).select(rows)
             begin = _placed(known.exemplars.begin_small(some.fork(0), _bar(problem)), graphs)
             found = self._shrunk(problem, begin, pool, some.fork(1))
-            # A later beginning replaces an earlier one only where it is better.
-            old, new = problem.evaluate(graphs[rows]), problem.evaluate(found)
-            better = (new.cost < old.cost) | ~tried[rows]
-            graphs = replaced(graphs, rows[better], found[better])
-            met[rows] = torch.where(better, new.met, met[rows])
-            tried[rows] = True
+            # A later beginning replaces an earlier one, which left something to be desired, where
+            # it leaves nothing or costs less.
+            new = problem.evaluate(found)
+            better = new.met | (new.cost < seen.cost[rows]) | ~tried[rows]
+            places = rows[better]
+            graphs = replaced(graphs, places, found[better])
+            seen = seen.merged(places, new.select(better))
+            met[places], tried[rows] = new.met[better], True
         return state.with_(
             distribution=centred(state.distribution, graphs),
             graphs=graphs,
-            evaluation=problem.evaluate(graphs),
+            evaluation=seen,
         )
 
     def _shrunk(
         self, problem: Problem, graphs: DenseGraphs, pool: FeaturePool, streams: Streams
     ) -> DenseGraphs:
-        rows = torch.arange(len(graphs), device=graphs.weight.device)
-        cost, idle = problem.cost(graphs).clone(), torch.zeros_like(rows)
-        for step in range(self.steps):
-            going = (idle < self.patience).nonzero().squeeze(1)
-            if not going.numel():
-                break
-            draws = streams.fork(step).select(going).uniform(self.tries, DRAWS, dtype=cost.dtype)
-            tried = propose(repeat(graphs[going], self.tries), draws.flatten(0, 1), pool, SHRINK)
-            bound = (cost[going] + SAME).repeat_interleave(self.tries)
-            with torch.no_grad():
-                costs = problem.objective.cost(problem.propose(tried), bound=bound)
-            low, which = costs.view(-1, self.tries).min(1)
-            take = low <= cost[going] + SAME
-            place = rows[: going.numel()] * self.tries + which
-            graphs = replaced(graphs, going[take], tried[place][take])
-            idle[going] = torch.where(low < cost[going] - SAME, 0, idle[going] + 1)
-            cost[going] = torch.where(take, low, cost[going])
-        return graphs
+        every = 1 if graphs.weight.device.type == "cpu" else LOOK_EVERY
+        work = _Shrinking(problem, graphs, pool, streams, self.tries, self.patience)
+        return finished(work, self.steps, every, candidates=graphs.num_candidates)
+
+
+class _Shrinking:
+    """Restarts on their way from real graphs to prototypes.
+
+    Args:
+        problem: Says how good a graph is.
+        graphs: Where each begins.
+        pool: Where new features come from.
+        streams: One for each.
+        tries: Edits that are tried in a step.
+        patience: Steps without improvement after which a restart ends.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        graphs: DenseGraphs,
+        pool: FeaturePool,
+        streams: Streams,
+        tries: int,
+        patience: int,
+    ) -> None:
+        self.problem, self.pool, self.streams = problem, pool, streams
+        self.each, self.patience = tries, patience
+        self.most = graphs.num_candidates
+        self.best = _roomy(graphs, self.most)
+        self.cost = problem.cost(graphs).clone()
+        self.rows = torch.arange(len(graphs), device=graphs.weight.device)
+        self.idle, self.number = torch.zeros_like(self.rows), torch.zeros_like(self.rows[0])
+
+    def going(self) -> Tensor:
+        """Which restarts have become better of late."""
+        return self.idle < self.patience
+
+    def select(self, keep: Tensor) -> _Shrinking:
+        """Some of the restarts, as far on as they are."""
+        other = copy(self)
+        other.best, other.streams = _roomy(self.best[keep], self.most), self.streams.select(keep)
+        other.cost, other.idle = self.cost[keep], self.idle[keep]
+        other.rows, other.number = self.rows[: len(other.best)], self.number.clone()
+        return other
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Try some edits of each and make the best, if it makes nothing worse."""
+        going, cost, tries = self.going(), self.cost, self.each
+        draws = self.streams.fork(self.number).uniform(tries, DRAWS, dtype=cost.dtype)
+        tried = propose(repeat(self.best, tries), draws.flatten(0, 1), self.pool, SHRINK)
+        bound = (cost + SAME).repeat_interleave(tries)
+        costs = self.problem.objective.cost(self.problem.propose(tried), bound=bound)
+        low, which = costs.view(-1, tries).min(1)
+        take = (low <= cost + SAME) & going
+        put(self.best, choose(take, tried[self.rows * tries + which], self.best))
+        self.idle.copy_(torch.where((low < cost - SAME) & going, 0, self.idle + going))
+        self.cost.copy_(torch.where(take, low, cost))
+        self.number.add_(1)
+
+
+def _roomy(graphs: DenseGraphs, most: int) -> DenseGraphs:
+    """A copy; on a GPU on as few candidate nodes as may be needed until it is next looked at."""
+    if graphs.weight.device.type == "cpu":
+        return repeat(graphs, 1)
+    small = compact(graphs)
+    # A step adds a node at the most.
+    return repeat(widened(small, min(small.num_candidates + LOOK_EVERY, most)), 1)
 
 
 @dataclass(frozen=True)
@@ -145,27 +203,21 @@ class Spread:
         )
         # Prototypes that were found are good places to begin at, too.
         walkers = replaced(walkers, first * self.walkers, state.graphs[first])
-        good = problem.good(walkers, new=True)
+        work = _Spreading(problem, walkers, pool, streams, self.edits)
+        size = self.edits * numbers(walkers)
+        again = Repeated(work.step, first.device, self.steps, size)
         drawn = state.distribution.select(first).discrete(self.draws, streams.fork(self.steps + 1))
         kept = [state.graphs, drawn]
         fine = [problem.good(graphs) for graphs in kept]
         owners = [torch.arange(len(state.graphs), device=first.device)]
         owners.append(first.repeat_interleave(self.draws))
-        places = torch.arange(len(walkers), device=first.device) * self.edits
-        for step in range(1, self.steps + 1):
-            draws = streams.fork(step).uniform(
-                self.walkers, self.edits, DRAWS, dtype=walkers.weight.dtype
-            )
-            tried = propose(repeat(walkers, self.edits), draws.flatten(0, 2), pool, GROW)
-            well = problem.good(tried, new=True).view(-1, self.edits)
-            found, which = well.any(1), well.int().argmax(1)
-            walkers, good = choose(found, tried[places + which], walkers), good | found
-            if step % self.keep_every == 0:
-                kept.append(walkers)
-                fine.append(good)
-                owners.append(first.repeat_interleave(self.walkers))
-                if monitor.graphs(self.name, step, self.steps, state.graphs):
-                    break
+        for step in range(self.keep_every, self.steps + 1, self.keep_every):
+            again(self.keep_every)
+            kept.append(repeat(work.walkers, 1))
+            fine.append(work.good.clone())
+            owners.append(first.repeat_interleave(self.walkers))
+            if monitor.graphs(self.name, step, self.steps, state.graphs):
+                break
         # Restart by restart, so that it is the same however restarts are divided.
         order = torch.cat(owners).argsort(stable=True)
         population = DenseGraphs.cat(kept)[order[torch.cat(fine)[order]]]
@@ -177,6 +229,45 @@ class Spread:
             population = DenseGraphs.cat([population, more])
             population = population[distinct_rows(population, known.bank)[:ENOUGH]]
         return state.with_(population=population) if len(population) else state
+
+
+class _Spreading:
+    """Walkers on their way over good graphs.
+
+    Args:
+        problem: Says which graphs are good.
+        walkers: Where each begins.
+        pool: Where new features come from.
+        streams: One for each restart, which share the walkers among them.
+        edits: Edits that a walker tries in a step.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        walkers: DenseGraphs,
+        pool: FeaturePool,
+        streams: Streams,
+        edits: int,
+    ) -> None:
+        self.problem, self.pool, self.streams, self.edits = problem, pool, streams, edits
+        self.walkers, self.good = repeat(walkers, 1), problem.good(walkers, new=True)
+        self.places = torch.arange(len(walkers), device=streams.keys.device) * edits
+        self.number = torch.ones_like(self.places[0])
+
+    def step(self) -> None:
+        """Each walker makes the first of its edits that is good."""
+        walkers, edits = self.walkers, self.edits
+        each = len(walkers) // len(self.streams)
+        draws = self.streams.fork(self.number).uniform(
+            each, edits, DRAWS, dtype=walkers.weight.dtype
+        )
+        tried = propose(repeat(walkers, edits), draws.flatten(0, 2), self.pool, GROW)
+        well = self.problem.good(tried, new=True).view(-1, edits)
+        found, which = well.any(1), well.int().argmax(1)
+        put(walkers, choose(found, tried[self.places + which], walkers))
+        self.good.logical_or_(found)
+        self.number.add_(1)
 
 
 def _bar(problem: Problem) -> float:

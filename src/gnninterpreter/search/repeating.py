@@ -6,11 +6,23 @@ A step of a search is hundreds of small operations, and a GPU waits for each to 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property
+from threading import local
+from typing import Any, Protocol, Self
 
 import torch
+from torch import Tensor
 
-# Steps before the recording, in which libraries and tables are set up.
-BEFORE = 2
+from gnninterpreter.batches import replaced, widened
+from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.recording import fixed_shapes
+
+# Graphs of a step from which on it pays to record it anew for fewer restarts.
+MANY = 4096
+# Numbers in the edges of all graphs of a step from which on an operation takes longer than to ask
+# for it: it is then better to leave out what need not be computed, which cannot be recorded.
+MOST_RECORDED = 2**27
 
 
 class Repeated:
@@ -20,41 +32,169 @@ class Repeated:
         step: Changes tensors in place, always the same ones. One that waits for the device cannot
             be recorded and is made as it is.
         device: Where its tensors are.
+        total: How often it will be made at the most; the last time is not worth a recording.
+        size: Numbers in the edges of all graphs that a step makes.
     """
 
-    def __init__(self, step: Callable[[], None], device: torch.device) -> None:
+    def __init__(
+        self, step: Callable[[], None], device: torch.device, total: int, size: int = 0
+    ) -> None:
         """Record nothing yet."""
-        self._step, self._device = step, device
-        self._made = 0
-        self._again: Callable[[], object] | None = None if device.type == "cuda" else step
+        self._step, self._device, self._left = step, device, total
+        self._warm = False
+        records = device.type == "cuda" and size <= MOST_RECORDED
+        self._again: Callable[[], object] | None = None if records else step
 
     def __call__(self, times: int) -> None:
         """Make the step so many times."""
-        for left in range(times, 0, -1):
-            if self._again is None:
-                if self._made < BEFORE or left == 1:
-                    self._warm()
-                    continue
+        for _ in range(times):
+            if self._again is None and self._warm and self._left > 1:
                 self._again = self._recorded()
-            self._again()
+            self._left -= 1
+            if self._again is not None:
+                self._again()
+                continue
+            # Once as it is, in which libraries and tables are set up, where it will be recorded.
+            try:
+                self._on_the_side(self._step)
+            except torch.cuda.OutOfMemoryError:
+                self._again = self._step
+                self._step()
+            self._warm = True
 
-    def _warm(self) -> None:
-        """Make the step on a stream of its own, as a recording wants it."""
-        current = torch.cuda.current_stream(self._device)
-        side: torch.cuda.Stream = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
+    def _on_the_side(self, work: Callable[[], None]) -> None:
+        side, current = _side(self._device).stream, torch.cuda.current_stream(self._device)
         side.wait_stream(current)
-        with torch.cuda.stream(side):
-            self._step()
+        with torch.cuda.stream(side), fixed_shapes():
+            work()
         current.wait_stream(side)
-        self._made += 1
 
     def _recorded(self) -> Callable[[], object]:
         graph = torch.cuda.CUDAGraph()
+
+        # Not by `torch.cuda.graph`, which gives all free memory back and waits before it begins.
+        def record() -> None:
+            graph.capture_begin(pool=_side(self._device).pool, capture_error_mode="thread_local")
+            self._step()
+            graph.capture_end()
+
         try:
-            with torch.cuda.graph(graph):
-                self._step()
+            self._on_the_side(record)
         except RuntimeError:
-            torch.cuda.synchronize(self._device)
+            _abandoned(graph, self._device)
             return self._step
         replay: Callable[[], object] = graph.replay
         return replay
+
+
+class _Side:
+    """Where a thread records: one stream, and one pool of memory for all that it records.
+
+    What is recorded keeps nothing in that memory, and is replayed one after the other.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self.stream: Any = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        self.pool = torch.cuda.graph_pool_handle()
+
+    @cached_property
+    def keeper(self) -> torch.cuda.CUDAGraph:
+        """A recording of nothing much, which keeps the pool when others are done with it."""
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.stream(self.stream):
+            graph.capture_begin(pool=self.pool, capture_error_mode="thread_local")
+            torch.zeros(1, device=self.stream.device)
+            graph.capture_end()
+        return graph
+
+
+_SIDES = local()
+
+
+def _side(device: torch.device) -> _Side:
+    sides: dict[torch.device, _Side] = _SIDES.__dict__.setdefault("sides", {})
+    if device not in sides:
+        sides[device] = _Side(device)
+        _ = sides[device].keeper
+    return sides[device]
+
+
+def _abandoned(graph: torch.cuda.CUDAGraph, device: torch.device) -> None:
+    """End a recording that has failed, and record elsewhere from now on."""
+    side: _Side = _SIDES.sides.pop(device)
+    with suppress(RuntimeError), torch.cuda.stream(side.stream):
+        graph.capture_end()
+    with suppress(RuntimeError):  # which does not end what it has begun if it fails
+        torch._C._cuda_endAllocateToPool(torch.cuda.current_device(), side.pool)
+    torch.cuda.synchronize(device)
+
+
+class Work(Protocol):
+    """Several restarts on their way, one graph each.
+
+    Attributes:
+        best: The graph that each has now; a step changes it in place.
+        each: Graphs that a step makes for each restart.
+    """
+
+    best: DenseGraphs
+    each: int
+
+    def going(self) -> Tensor:
+        """Which restarts are not done, [R]."""
+
+    def select(self, keep: Tensor) -> Self:
+        """Some of them, as far on as they are."""
+
+    def step(self) -> None:
+        """Make a step, without effect on restarts that are done."""
+
+
+def finished(
+    work: Work,
+    steps: int,
+    every: int,
+    tell: Callable[[int, DenseGraphs], bool] | None = None,
+    candidates: int | None = None,
+) -> DenseGraphs:
+    """Make steps until all restarts are done, and return the graph of each.
+
+    Args:
+        work: The restarts.
+        steps: Most steps.
+        every: After how many to look who is done, which waits for a GPU.
+        tell: Called at every look with the steps done and the graphs so far; True ends it.
+        candidates: Number of candidate nodes to return the graphs on, where the work may be done
+            on fewer.
+    """
+    n = candidates or work.best.num_candidates
+    found = widened(work.best, n)
+    device = found.weight.device
+    rows = torch.arange(len(found), device=device)
+    again = Repeated(work.step, device, steps, work.each * numbers(work.best))
+    for step in range(0, steps, every):
+        keep = work.going()
+        left = int(keep.sum())
+        if not left or (tell is not None and tell(step, found)):
+            break
+        # On a GPU few take as long as many, and what goes on is recorded anew.
+        many = device.type == "cpu" or work.each * keep.numel() >= MANY
+        if many and left <= keep.numel() * (1.0 if device.type == "cpu" else 0.5) - 0.5:
+            rows, work = rows[keep], work.select(keep)
+            again = Repeated(work.step, device, steps - step, work.each * numbers(work.best))
+        again(min(every, steps - step))
+        found = replaced(found, rows, widened(work.best, n))
+    return found
+
+
+def numbers(graphs: DenseGraphs) -> int:
+    """How many numbers the edges of graphs are."""
+    return graphs.weight.numel() + (0 if graphs.edges is None else graphs.edges.numel())
+
+
+def put(graphs: DenseGraphs, by: DenseGraphs) -> None:
+    """Put graphs in the place of others, in place."""
+    graphs.weight.copy_(by.weight)
+    graphs.nodes.copy_(by.nodes)
+    if graphs.edges is not None and by.edges is not None:
+        graphs.edges.copy_(by.edges)

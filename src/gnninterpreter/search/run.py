@@ -158,9 +158,7 @@ def _problem(
     limits = recipe.limits(classifier.spec, profile)
     aim = _aim(target, limits, profile, recipe, classifier.device)
     certain = min(recipe.stop_score, 1.0 if profile is None else profile.certain)
-    # On a GPU looking things up would wait for it, and it scores graphs faster than it waits.
-    memory = Memory() if classifier.device.type == "cpu" else None
-    return Problem(classifier, relaxed, recipe.objective, aim, certain, memory), limits
+    return Problem(classifier, relaxed, recipe.objective, aim, certain, Memory()), limits
 
 
 def _search(
@@ -218,8 +216,13 @@ def _aim(
     typical = any(w.term.name == "typicality" for w in recipe.terms)
     if profile is not None and not typical:
         profile = replace(profile, typicality=None)
-    if profile is not None and profile.typicality is not None:
-        profile = replace(profile, typicality=profile.typicality.to(device))
+    if profile is not None:
+        known, mean = profile.typicality, profile.mean_embedding
+        profile = replace(
+            profile,
+            typicality=None if known is None else known.to(device),
+            mean_embedding=None if mean is None else mean.to(device),
+        )
     aim = Aim(target, limits.max_nodes, limits.max_edges, profile)
     if profile is None or profile.typicality is None:
         return aim

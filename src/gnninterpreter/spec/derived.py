@@ -104,8 +104,8 @@ def fill(data: Graphs, spec: GraphSpec, known_only: bool = False) -> Graphs:
     values = _computed(data, spec, known_only)
     graph = _graph_of_node(data)
     count = int(graph.max()) + 1 if graph.numel() else 1
-    lost = torch.zeros(int(getattr(data, "num_graphs", count) or count), dtype=torch.bool)
-    lost = lost.to(graph.device)
+    graphs = int(getattr(data, "num_graphs", count) or count)
+    lost = torch.zeros(graphs, dtype=torch.bool, device=graph.device)
     ends = graph[data.edge_index[0]]
     for key, blocks, owner in (("x", spec.nodes, graph), ("edge_attr", spec.edges, ends)):
         if any(isinstance(block, Derived) for block in blocks):

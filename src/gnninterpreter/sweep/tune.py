@@ -156,31 +156,18 @@ def tune(
     study = _study(spec, folder)
     made = workers() if callable(workers) else Processes(workers)
     try:
-        base = _search(spec, study, folder, made, tell)
+        (base,) = _run(spec, folder, made, {BASE: {}})
+        while (left := spec.trials - sum(t.state.name == "COMPLETE" for t in study.trials)) > 0:
+            asked = [study.ask() for _ in range(min(left, spec.together))]
+            drawn = {one.number: _suggested(one, spec.space) for one in asked}
+            for trial, found in zip(asked, _run(spec, folder, made, drawn), strict=True):
+                for name in FIGURES:
+                    trial.set_user_attr(name, getattr(found, name))
+                study.tell(trial, found.value)
+                tell(found)
     finally:
         made.close(at_once=True)
     return _best(spec, study, folder, base)
-
-
-def _search(
-    spec: TuneSpec,
-    study: optuna.Study,
-    folder: Path,
-    workers: Workers,
-    tell: Callable[[Trial], None],
-) -> Trial:
-    """Try recipes until there are enough, and return what the base comes to."""
-    base = _run(spec, folder, workers, [(BASE, {}, spec.base)])[0]
-    while (left := spec.trials - sum(t.state.name == "COMPLETE" for t in study.trials)) > 0:
-        asked = [study.ask() for _ in range(min(left, spec.together))]
-        drawn = [(one.number, _suggested(one, spec.space)) for one in asked]
-        recipes = [(n, given, change_recipe(spec.base, nested(given))) for n, given in drawn]
-        for trial, found in zip(asked, _run(spec, folder, workers, recipes), strict=True):
-            for name in FIGURES:
-                trial.set_user_attr(name, getattr(found, name))
-            study.tell(trial, found.value)
-            tell(found)
-    return base
 
 
 def _best(
@@ -200,19 +187,17 @@ def _best(
 
 
 def _run(
-    spec: TuneSpec,
-    folder: Path,
-    workers: Workers,
-    recipes: Sequence[tuple[int, Mapping[str, Any], Recipe]],
+    spec: TuneSpec, folder: Path, workers: Workers, drawn: Mapping[int, Mapping[str, Any]]
 ) -> list[Trial]:
-    """Try recipes together; what is stored of them is not computed again."""
-    sweeps = [list(jobs_of(replace(spec.sweep, recipes=(recipe,)))) for *_, recipe in recipes]
+    """Try recipes together, settings by number; what is stored of them is not computed again."""
+    recipes = [change_recipe(spec.base, nested(settings)) for settings in drawn.values()]
+    sweeps = [list(jobs_of(replace(spec.sweep, recipes=(recipe,)))) for recipe in recipes]
     every = [job for jobs in sweeps for job in jobs]
     run_sweep(every, folder / ROWS, workers, retries=spec.sweep.retries, keep=True)
     rows = {row["key"]: row for row in Results(folder / ROWS).table(JUDGED).to_pylist()}
     return [
         _judged(number, settings, [rows[job.key] for job in jobs])
-        for (number, settings, _), jobs in zip(recipes, sweeps, strict=True)
+        for (number, settings), jobs in zip(drawn.items(), sweeps, strict=True)
     ]
 
 

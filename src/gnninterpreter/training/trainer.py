@@ -29,6 +29,7 @@ SCHEDULES = ("constant", "cosine", "decay")
 # What chooses the best state where nothing else is asked for; errors count the other way round.
 FIGURES = {Task.MULTICLASS: "accuracy", Task.MULTILABEL: "ROC-AUC", Task.REGRESSION: "RMSE"}
 ERRORS = ("RMSE", "MAE")
+SCORED_AT_ONCE = 1024
 
 
 @dataclass(frozen=True)
@@ -246,14 +247,13 @@ def evaluate(
     indices: Tensor,
     config: TrainingConfig,
     unit: Tensor | None = None,
-    batch_size: int = 1024,
 ) -> tuple[ModelScores, float]:
     """Scores and mean loss of a model on some graphs; it is left in evaluation mode.
 
     ``unit`` is the standard deviation of the values of a regression, [C].
     """
     model.eval()
-    outputs = torch.cat([batch.logits(model) for batch in store.batches(indices, batch_size)])
+    outputs = torch.cat([batch.logits(model) for batch in store.batches(indices, SCORED_AT_ONCE)])
     labels = store.y[indices.to(store.device)]
     scores = scores_of(outputs.cpu(), labels.cpu(), Task(config.task))
     return scores, float(_loss(outputs, labels, config, unit, smoothing=0.0))

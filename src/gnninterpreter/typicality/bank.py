@@ -20,6 +20,7 @@ from gnninterpreter.datasets._storage import below
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.recording import recording
 from gnninterpreter.typicality.descriptors import Described, describe
 from gnninterpreter.typicality.kinds import EDGES, NODES, Kinds, kind_names
 
@@ -195,12 +196,12 @@ class TypicalityBank(ByValue):
 
     def _nodes(self, found: Described) -> Tensor:
         rows = self.node_frame(found.nodes)
-        if rows.is_cuda and torch.cuda.is_current_stream_capturing():  # which must not wait
+        here = found.presence > 0
+        if recording():
             near, _ = nearest(rows.flatten(0, 1), self.nodes.to(rows), 1)
-            apart = near.view(found.presence.shape)
+            apart = torch.where(here, near.view(here.shape), 0.0)
         else:
             # Absent nodes are not looked up: they are many, and a soft graph has none.
-            here = found.presence > 0
             near, _ = nearest(rows[here], self.nodes.to(rows), 1)
             apart = rows.new_zeros(found.presence.shape).masked_scatter(here, near)
         return combined(apart / self.node_unit.to(rows), found.presence)

@@ -203,7 +203,7 @@ def _reach(weight: Tensor, presence: Tensor, count: Tensor) -> Tensor:
 def _tables(graphs: DenseGraphs, degree: Tensor) -> dict[str, Tensor]:
     """Count nodes and edges by kind, edges also by kinds of their ends, nodes also by degree."""
     columns = categorical_columns(graphs.spec.nodes)
-    kinds = graphs.nodes[..., columns]
+    kinds = graphs.nodes[..., slice(columns[0], columns[-1] + 1) if columns else slice(0)]
     tables = count_kinds(graphs, graphs.presence)
     if columns:
         bins = torch.arange(1, TABLE_DEGREES + 1, device=degree.device, dtype=degree.dtype)
@@ -215,7 +215,7 @@ def _tables(graphs: DenseGraphs, degree: Tensor) -> dict[str, Tensor]:
         return tables
     ends = kinds if columns else torch.ones_like(graphs.nodes[..., :1])
     if both and graphs.edges is not None:
-        edges = graphs.edges[..., both] * graphs.weight.unsqueeze(3)
+        edges = graphs.edges[..., both[0] : both[-1] + 1] * graphs.weight.unsqueeze(3)
         sources = torch.einsum("bijd,bjf->bidf", edges, ends)
         found = torch.einsum("bidf,bie->bdfe", sources, ends)
     else:

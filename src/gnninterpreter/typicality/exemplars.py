@@ -153,6 +153,8 @@ def choose_exemplars(real: References, bank: TypicalityBank, count: int = MOST) 
 
 def distinct_rows(graphs: DenseGraphs, bank: TypicalityBank | EitherBank) -> Tensor:
     """Places of graphs that differ from all before them, by their descriptions."""
+    if not len(graphs):
+        return torch.zeros(0, dtype=torch.long, device=graphs.weight.device)
     rows = bank.graph_frame(describe(compact(graphs)).graphs)
     _, group = torch.unique((rows * GRAIN).round(), dim=0, return_inverse=True)
     places = torch.arange(len(graphs), device=group.device)

@@ -167,6 +167,7 @@ class Backend:
         for kind, found in kinds.items():
             for number, one in enumerate(found, 1):
                 name = f"{explanation.name}: {kind}" + f" {number}" * (len(found) > 1)
+                name += ", one of any kind" * any(one.open)
                 yield self._entry(name, one.said or f"{one.probability:.3f}", one.graph)
 
     def _entry(self, name: str, score: str, graph: Data) -> dict[str, Any]:

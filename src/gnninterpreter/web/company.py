@@ -46,7 +46,7 @@ class Company:
         if not graphs:
             graphs = [g for e in result.values() for g in e.exemplars(EXEMPLARS)]
         self.real: list[Data] = [graph for graph in graphs if graph.num_edges][:MOST_REAL]
-        self.cores = [(e.name, core.graph) for e in result.values() for core in e.cores]
+        self.cores = [(e.name, core.typed) for e in result.values() for core in e.cores]
         self._lock = lock
         self._known: Tensor | None = None
 
@@ -82,7 +82,7 @@ class Company:
         (own,) = typed_graphs([graph], self.spec)
         for name, core in self.cores:
             try:
-                nodes = find(typed_graphs([core], self.spec)[0], own)
+                nodes = find(core, own)
             except Undecided:
                 continue
             if nodes is not None:

@@ -23,7 +23,8 @@ from gnninterpreter.web.backend import Backend
 
 MOST_RUNNING = 2
 MOST_REMEMBERED = 50
-MOST_RESTARTS, MOST_ITERATIONS = 32, 5000
+# What may be asked for besides the target: what it is when omitted, the least and the most.
+SETTINGS = {"restarts": (4, 1, 32), "iterations": (600, 1, 5000), "seed": (0, 0, 2**31 - 1)}
 PICTURE = (360, 260)
 PAUSE = 0.25
 
@@ -131,13 +132,14 @@ class LiveSearches:
         """
         if not isinstance(values, dict) or "target" not in values:
             raise DataError('say what to explain: {"target": "name"}')
-        unknown = set(values) - {"target", "restarts", "iterations", "seed"}
+        unknown = set(values) - {"target", *SETTINGS}
         if unknown:
             raise DataError(f"unknown settings: {', '.join(sorted(unknown))}")
         name = self._backend.target_name(values["target"])
-        restarts = _whole(values, "restarts", 4, 1, MOST_RESTARTS)
-        iterations = _whole(values, "iterations", 600, 1, MOST_ITERATIONS)
-        seed = _whole(values, "seed", 0, 0, 2**31 - 1)
+        chosen = {
+            setting: whole_number(setting, values.get(setting, usual), *bounds)
+            for setting, (usual, *bounds) in SETTINGS.items()
+        }
         with self._lock:
             if len(self.running()) >= MOST_RUNNING:
                 raise BusyError(
@@ -148,8 +150,9 @@ class LiveSearches:
             for number in ended[: max(0, len(self._searches) + 1 - MOST_REMEMBERED)]:
                 del self._searches[number]
             self._searches[search.id] = search
-            arguments = (search, restarts, iterations, seed)
-            search.thread = threading.Thread(target=self._run, args=arguments, daemon=True)
+            search.thread = threading.Thread(
+                target=self._run, args=(search,), kwargs=chosen, daemon=True
+            )
             search.thread.start()
         return search
 
@@ -236,7 +239,3 @@ def picture(graph: nx.Graph, spec: GraphSpec) -> str:
 def _number(value: float, digits: int) -> float | None:
     """A number for JSON, which has no word for what is not finite."""
     return round(value, digits) if math.isfinite(value) else None
-
-
-def _whole(values: dict[str, Any], name: str, default: int, least: int, most: int) -> int:
-    return whole_number(name, values.get(name, default), least, most)

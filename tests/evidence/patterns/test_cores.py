@@ -106,10 +106,10 @@ def test_necessity_compares_with_random_nodes():
 
 def test_sufficiency_counts_the_graphs_that_turn():
     hosts = [chain(colours) for colours in PLAIN]
-    turned = sufficiency(classifier(), chain("rr"), hosts, PAIRED_CLASS, [chain("bb")])
+    turned = sufficiency(classifier(), [chain("rr")], hosts, PAIRED_CLASS, [chain("bb")])
     assert turned == Effect(1.0, 0.0, 10)
-    assert sufficiency(classifier(), chain("rr"), hosts, PAIRED_CLASS, []).control is None
-    assert sufficiency(classifier(), chain("rr"), [], PAIRED_CLASS, []) is None
+    assert sufficiency(classifier(), [chain("rr")], hosts, PAIRED_CLASS, []).control is None
+    assert sufficiency(classifier(), [chain("rr")], [], PAIRED_CLASS, []) is None
     with pytest.raises(GNNInterpreterError, match="graphs must not be negative"):
         Effect(0.0, 0.0, -1)
 

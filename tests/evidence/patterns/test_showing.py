@@ -67,7 +67,7 @@ def test_exemplars_without_cores_are_unmarked():
         Exemplar(0, chain("bb"), SPEC, 1.0, (True,), 0)
 
 
-BEST = [labelled(colours) for colours in ("rrb", "rrbb", "brrb", "brrbb")]
+BEST = [labelled(colours) for colours in ("rrb", "rrbb", "brrb", "rrr")]
 
 
 @pytest.mark.parametrize(
@@ -91,27 +91,33 @@ def test_the_order_in_which_demands_are_dropped() -> None:
     # Each but the first fails in one thing; the later it stands, the more that thing matters.
     graphs = [
         labelled("rrbb"),
+        labelled("rrr"),
         labelled("rrbbbbbbb"),
         parted("rrb", "bb"),
-        labelled("rrr"),
         labelled("bbrrb", None),
         labelled("rrbbb", 0),
     ]
     cores = (Core(chain("rrb"), SPEC, 1.0, True), PAIR)
     assert [one.number for one in shown(graphs, cores, 9)] == [0, 1, 2, 3, 4, 5]
-    assert [one.core for one in shown(graphs, cores, 9)] == [0, 0, 0, 1, 0, 0]
+    assert [one.core for one in shown(graphs, cores, 9)] == [0, 1, 0, 0, 0, 0]
 
 
-def test_a_graph_with_a_later_core_comes_after_those_with_the_first() -> None:
-    found = shown([labelled("rrb"), labelled("brrr"), labelled("rrrbb")], (TRIPLE, PAIR), 3)
-    assert [one.core for one in found] == [0, 0, 1]
-    assert found[-1].number == 0
+def test_a_later_core_counts_less_than_the_first_and_more_than_size() -> None:
+    found = shown([labelled("rrb"), labelled("brrr"), labelled("rrr")], (TRIPLE, PAIR), 3)
+    # The one with the first core that is larger than usual comes last.
+    assert [(one.number, one.core) for one in found] == [(2, 0), (0, 1), (1, 0)]
 
 
 def test_graphs_without_a_core_come_only_where_none_holds_one() -> None:
     none = Core(chain("rrrrr"), SPEC, 1.0, True)
     assert [one.core for one in shown(BEST, (none,), 9)] == [-1] * 4
     assert [one.core for one in shown([*BEST, labelled("rrrrr", 0)], (none,), 1)] == [-1]
+
+
+def test_the_place_that_the_model_needs_is_marked() -> None:
+    # Without the middle pair no pair is left; without either end there is one.
+    (found,) = shown([labelled("brrrrb")], (PAIR,))
+    assert found.mask == (False, False, True, True, False, False)
 
 
 def test_the_same_graph_is_not_shown_twice() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.evidence.patterns.typed import Typed, bits, cut, typed_graphs
+from gnninterpreter.evidence.patterns.typed import ANY, Typed, bits, cut, typed_graphs
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
 PATH = Typed((0, 1, 0), {(0, 1): 5, (1, 2): 6})
@@ -58,6 +58,19 @@ def test_offers_count_the_neighbours_of_each_kind():
     star = Typed((0, 1, 1), {(0, 1): 0, (0, 2): 0})
     assert star.offers[(0, 0, 1, 2)] == 0b001
     assert (0, 0, 1, 3) not in star.offers
+
+
+def test_open_kinds_ask_for_neighbours_of_any_kind():
+    wide = PATH.opened([0])
+    assert (wide.kinds, wide.open) == ((-1, 1, 0), (True, False, False))
+    assert PATH.open == ()
+    # The middle has a neighbour of any kind by its first link, and one of kind 0 by its second.
+    assert sorted(wide.needs(1)) == [(1, -1, -1, 0), (1, 10, ANY, 1), (1, 12, 0, 1)]
+    # An open neighbour beside a given one: two by that link, one of them of kind 1.
+    star = Typed((0, 1, 1), {(0, 1): 0, (0, 2): 0})
+    assert sorted(star.opened([2]).needs(0)) == [(0, -1, -1, 0), (0, 0, ANY, 2), (0, 0, 1, 1)]
+    assert star.open_offers[(0, 0, ANY, 2)] == star.open_offers[(ANY, 0, 1, 2)] == 0b001
+    assert star.open_offers[(ANY, -1, -1, 0)] == 0b111
 
 
 def test_the_same_graph_has_the_same_key_in_any_order():

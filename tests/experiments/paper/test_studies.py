@@ -29,7 +29,7 @@ def context(tmp_path: Path) -> StudyContext:
 def test_numbers_of_motifs_are_those_of_the_paper():
     sets = attaching.motif_sets()
     assert {name: len(motifs) for name, motifs in sets.items()} == {"complete-4": 8, "house-x": 9}
-    assert [motifs[-1].num_nodes for motifs in sets.values()] == [4, 5]
+    assert [len(motifs[-1].nodes) for motifs in sets.values()] == [4, 5]
 
 
 def test_every_motif_meets_the_same_base_graphs():

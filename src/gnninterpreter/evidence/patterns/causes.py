@@ -77,7 +77,7 @@ def necessity(
 
 def sufficiency(
     classifier: GraphClassifier,
-    core: Data,
+    cores: Sequence[Data],
     hosts: Sequence[Data],
     target: Target,
     controls: Sequence[Data],
@@ -87,7 +87,8 @@ def sufficiency(
 
     Args:
         classifier: The model.
-        core: Joined to each by one edge between random nodes.
+        cores: The core as found in some graphs, taken in turn; one is joined to each host by an
+            edge between random nodes.
         hosts: Graphs that the model assigns to other classes.
         target: What is asked for.
         controls: Pieces of real graphs as large as the core, taken in turn.
@@ -99,12 +100,12 @@ def sufficiency(
     if not hosts:
         return None
     spec = classifier.spec
-    joined = join_each(spec, hosts, core, seed)
-    if controls:
-        for number, host in enumerate(hosts):
-            joined += join_each(spec, [host], controls[number % len(controls)], seed + number)
-    won = target.assigned(classifier.score_data(joined)).double()
     count = len(hosts)
+    joined = join_each(spec, hosts, cores[0], seed) if len(cores) == 1 else []
+    for pieces in (cores if len(cores) > 1 else (), controls):
+        for number, host in enumerate(hosts if pieces else ()):
+            joined += join_each(spec, [host], pieces[number % len(pieces)], seed + number)
+    won = target.assigned(classifier.score_data(joined)).double()
     control = float(won[count:].mean()) if controls else None
     return Effect(float(won[:count].mean()), control, count)
 

@@ -5,10 +5,11 @@ A value that runs keep; what needs data that was not at hand is None.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import networkx as nx
 import torch
 from torch_geometric.data import Data
 
@@ -16,9 +17,12 @@ from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect
 from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
+from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
-from gnninterpreter.schema import number, optional, record, text, truth, whole
+from gnninterpreter.schema import listed, number, optional, record, text, truth, whole
 from gnninterpreter.spec import GraphSpec
+
+ANY_KIND = {"kind": "any"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,6 +45,8 @@ class Core(ByValue):
         necessity: Mean fall of the probability when it is taken out of graphs that hold it.
         sufficiency: Share of other graphs that the model gives to the class once it is joined.
         said: What the model says of it by itself, in words.
+        open: For each node whether its kind may be any: the graph then shows one of those found.
+            Empty where all kinds count.
     """
 
     graph: Data
@@ -57,16 +63,23 @@ class Core(ByValue):
     necessity: Effect | None = None
     sufficiency: Effect | None = None
     said: str = ""
+    open: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that shares are shares."""
+        """Check that shares are shares, and that there is a mark for each node or none."""
+        if self.open and len(self.open) != self.num_nodes:
+            raise GNNInterpreterError(
+                f"open must have one entry for each of the {self.num_nodes} nodes "
+                f"(got {len(self.open)})"
+            )
         for name in ("probability", "coverage"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
                 raise GNNInterpreterError(f"{name} must lie between 0 and 1 (got {value})")
 
     def __repr__(self) -> str:
-        parts = [f"{self.num_nodes} nodes, {self.num_edges} edges", self.said or "not judged"]
+        free = f" ({sum(self.open)} of any kind)" if self.open else ""
+        parts = [f"{self.num_nodes} nodes{free}, {self.num_edges} edges", self.said or "not judged"]
         if self.coverage is not None:
             parts.append(f"in {self.coverage:.0%} of its class")
         if self.lift is not None:
@@ -86,7 +99,8 @@ class Core(ByValue):
     @property
     def typed(self) -> Typed:
         """What other graphs are matched by."""
-        return typed_graphs([self.graph.cpu()], self.spec)[0]
+        own = typed_graphs([self.graph.cpu()], self.spec)[0]
+        return own.opened(node for node, any_ in enumerate(self.open) if any_)
 
     def found_in(self, noun: str = "graphs of the class") -> str:
         """How many real graphs hold it, in words."""
@@ -108,14 +122,14 @@ class Core(ByValue):
         values = {n: v for n, v in vars(self).items() if n not in ("graph", "spec")}
         for name in ("necessity", "sufficiency"):
             values[name] = None if values[name] is None else vars(values[name])
-        return {"graph": graph_to_json(self.graph, self.spec), **values}
+        return {"graph": graph_to_json(self.graph, self.spec), **values, "open": list(self.open)}
 
 
 def core_check(spec: GraphSpec, dtype: torch.dtype = torch.float32) -> Callable[[Any, str], Core]:
     """A check that reads what `Core.to_json` wrote; see `gnninterpreter.schema`."""
     effect = optional(record(Effect, value=number(), control=optional(number()), graphs=whole()))
     count = optional(whole())
-    return record(
+    check = record(
         lambda **values: Core(spec=spec, **values),
         graph=lambda value, where: graph_from_json(value, spec, dtype=dtype),
         probability=number(0, 1),
@@ -130,7 +144,22 @@ def core_check(spec: GraphSpec, dtype: torch.dtype = torch.float32) -> Callable[
         necessity=effect,
         sufficiency=effect,
         said=text,
+        open=optional(lambda value, where: tuple(listed(truth)(value, where)), ()),
     )
+    # Runs of before kinds could be open do not say it.
+    return lambda value, where: check(
+        {"open": None, **value} if isinstance(value, dict) else value, where
+    )
+
+
+def with_names(graph: Data, spec: GraphSpec, open_: Sequence[bool] = ()) -> nx.Graph:
+    """A graph with its features named; of nodes whose kind is open only `ANY_KIND` is said."""
+    named = to_networkx(graph, spec)
+    for node, any_ in enumerate(open_):
+        if any_:
+            named.nodes[node].clear()
+            named.nodes[node].update(ANY_KIND)
+    return named
 
 
 def storable(graph: Data, spec: GraphSpec, dtype: torch.dtype) -> Data | None:

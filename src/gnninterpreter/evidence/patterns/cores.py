@@ -21,7 +21,8 @@ from gnninterpreter.evidence.patterns.matching import Matches, find
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, choose, gather_pieces
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
-from gnninterpreter.evidence.patterns.typed import typed_graphs
+from gnninterpreter.evidence.patterns.typed import cut
+from gnninterpreter.evidence.patterns.widening import widened
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
 
@@ -88,6 +89,7 @@ def find_cores(
             f"{target.noun} by itself"
         )
         return Cores(target, bar, (), 0, tuple(notes))
+    candidates += widened(real, candidates, target, bar, search)
     cores = []
     for piece in choose(real, candidates, target, search, rng):
         core = _core(real, piece, target)
@@ -114,7 +116,7 @@ def count_in(real: RealGraphs, core: Core, target: Target) -> tuple[Core, Matche
     Returns:
         The core with its counts, coverage and lift; and where it was found.
     """
-    found = real.index.match(typed_graphs([core.graph], real.classifier.spec)[0])
+    found = real.index.match(core.typed)
     mine = real.mine(target)
     open_ = list(found.undecided)
     total = int(mine.sum()) - int(mine[open_].sum())
@@ -140,7 +142,7 @@ def _core(real: RealGraphs, piece: Candidate, target: Target) -> Core | None:
     if graph is None:
         return None
     said = target.said(real.classifier.score_data([graph]).outputs[0].tolist())
-    return Core(graph, spec, piece.probability, piece.certain, said=said)
+    return Core(graph, spec, piece.probability, piece.certain, said=said, open=piece.typed.open)
 
 
 def _measure(
@@ -149,20 +151,22 @@ def _measure(
     core, found = count_in(real, core, target)
     mine = real.mine(target)
     holders = some([i for i in found.where if mine[i]], search.changed, rng)
-    pattern = typed_graphs([core.graph], real.classifier.spec)[0]
-    places = []
+    pattern = core.typed
+    places, pieces = [], [core.graph]
     for number, graph in enumerate(holders):
         # It was found within the limit just now, so it is found again.
         laid = find(pattern, real.typed[graph], real.limit)
         if laid is not None:
             places.append((number, sum(1 << node for node in laid)))
+            # Where kinds are open, every one of those found is put in.
+            pieces += [cut(real.graphs[graph], laid)] * bool(core.open)
     parts = Parts(real.classifier, _graphs(real, holders))
     hosts = some(np.flatnonzero(~mine).tolist(), search.changed, rng)
     controls = random_pieces(real.graphs, real.typed, core.num_nodes, search.changed, rng)
     return core.with_(
         necessity=necessity(parts, [real.typed[i] for i in holders], places, target, rng),
         sufficiency=sufficiency(
-            real.classifier, core.graph, _graphs(real, hosts), target, controls, search.seed
+            real.classifier, pieces, _graphs(real, hosts), target, controls, search.seed
         ),
     )
 

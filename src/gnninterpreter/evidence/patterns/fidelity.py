@@ -14,12 +14,12 @@ import numpy as np
 
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.errors import DataError
+from gnninterpreter.evidence.patterns.core import with_names
 from gnninterpreter.evidence.patterns.frequent import Pattern, gather_patterns, presence
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
 from gnninterpreter.evidence.patterns.points import fit_points
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.rules import learn_rules
-from gnninterpreter.graphs import to_networkx
 from gnninterpreter.spec import GraphSpec
 
 FORMS = ("rules", "points")
@@ -172,7 +172,7 @@ def fidelity_of(
 
 def in_words(pattern: Pattern, spec: GraphSpec) -> str:
     """Name the nodes and edges of a pattern in a line."""
-    graph = to_networkx(pattern.graph, spec)
+    graph = with_names(pattern.graph, spec, pattern.typed.open)
     names = {
         node: " ".join(str(v) for v in values.values() if isinstance(v, str)) or "node"
         for node, values in graph.nodes(data=True)

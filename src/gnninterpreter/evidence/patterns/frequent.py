@@ -17,6 +17,7 @@ from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.pieces import LEANING, CoreSearch, gather_pieces
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
+from gnninterpreter.evidence.patterns.widening import widened
 from gnninterpreter.objective.target import ClassTarget
 
 LEAST_SHARE = 0.01
@@ -67,6 +68,7 @@ def gather_patterns(
         own = [i for i in real.of(target) if given[i] >= leaning]
         drawn = [own[i] for i in rng.permutation(len(own))[:seeds].tolist()]
         pieces = gather_pieces(real, drawn, target, leaning, search) if drawn else []
+        pieces += widened(real, pieces, target, leaning, search)
         found += [Pattern(piece.data, piece.typed, number) for piece in pieces]
     for radius in radii:
         found += _surroundings(real, radius, search.largest)

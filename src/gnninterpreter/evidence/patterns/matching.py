@@ -1,9 +1,10 @@
 """Whether a pattern occurs in real graphs, and where: what makes a core more than an invention.
 
-A pattern occurs where its nodes can be laid on different nodes of a graph such that kinds agree and
-every edge of the pattern lies on an edge of its kind; the graph may have more edges there. Most
-graphs are ruled out by an index of what their nodes have for neighbours; the others are searched,
-each with a limit, so that one hard graph cannot take all the time.
+A pattern occurs where its nodes can be laid on different nodes of a graph such that kinds agree (an
+open one agrees with all) and every edge of the pattern lies on an edge of its kind; the graph may
+have more edges there. Most graphs are ruled out by an index of what their nodes have for
+neighbours; the others are searched, each with a limit, so that one hard graph cannot take all the
+time.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class PatternIndex:
         tolerance: float | None = None,
         budget: int | None = None,
     ) -> None:
-        """Note for every need which graphs can meet it."""
+        """Check the limits."""
         for name, steps in (("limit", limit), ("budget", 1 if budget is None else budget)):
             if steps < 1:
                 raise DataError(f"{name} must be at least 1 step (got {steps})")
@@ -73,10 +74,7 @@ class PatternIndex:
         self.limit = limit
         self.tolerance = tolerance
         self.budget = budget
-        self._meets: dict[Need, int] = {}
-        for number, graph in enumerate(self.graphs):
-            for need in graph.offers:
-                self._meets[need] = self._meets.get(need, 0) | 1 << number
+        self._meets: dict[bool, dict[Need, int]] = {}
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -84,10 +82,20 @@ class PatternIndex:
     def candidates(self, pattern: Typed, among: int | None = None) -> int:
         """The graphs (as bits) that no need of any node of the pattern rules out."""
         left = (1 << len(self.graphs)) - 1 if among is None else among
+        meets = self._meeting(bool(pattern.open))
         for node in range(len(pattern)):
             for need in pattern.needs(node):
-                left &= self._meets.get(need, 0)
+                left &= meets.get(need, 0)
         return left
+
+    def _meeting(self, open_: bool) -> dict[Need, int]:
+        """For every need the graphs (as bits) that can meet it; made when first asked for."""
+        if open_ not in self._meets:
+            meets = self._meets[open_] = {}
+            for number, graph in enumerate(self.graphs):
+                for need in graph.open_offers if open_ else graph.offers:
+                    meets[need] = meets.get(need, 0) | 1 << number
+        return self._meets[open_]
 
     def match(self, pattern: Typed, among: int | None = None) -> Matches:
         """Find the graphs that hold a pattern.
@@ -141,7 +149,7 @@ class _Plan:
     """The order in which a pattern's nodes are laid, and what each must be next to."""
 
     def __init__(self, pattern: Typed) -> None:
-        self.pattern = pattern
+        self.pattern, self.open = pattern, bool(pattern.open)
         self.steps = 0
         count = len(pattern)
         # Nodes with many needs first: they have the fewest places.
@@ -192,11 +200,11 @@ class _Plan:
 
     def _domains(self, graph: Typed, tolerance: float | None) -> list[int]:
         """The places (as bits) that each node may take by its needs; empty if one has none."""
-        domains = []
+        domains, offers = [], graph.open_offers if self.open else graph.offers
         for node, needs in zip(self.order, self.needs, strict=True):
             mask = -1
             for need in needs:
-                mask &= graph.offers.get(need, 0)
+                mask &= offers.get(need, 0)
             if tolerance is not None and self.pattern.values and graph.values:
                 mask &= _near_enough(self.pattern.values[node], graph, mask, tolerance)
             if not mask:

@@ -22,6 +22,8 @@ from gnninterpreter.objective.target import Target
 
 LEANING = 0.6
 SHORTLIST = 60
+# How many times as much as any other a piece with open kinds must tell, and how many bits.
+CLEARLY, TOLD = 1.5, 0.05
 
 
 @dataclass(frozen=True)
@@ -119,20 +121,25 @@ def choose(
         ranked: list[int] = np.argsort(-told, kind="stable").tolist()
         keep = set(ranked[:SHORTLIST])
         keep |= set([i for i in ranked if candidates[i].certain][: SHORTLIST // 2])
+        keep |= {i for i in ranked if candidates[i].typed.open}
         candidates = [candidate for i, candidate in enumerate(candidates) if i in keep]
     held, mine = _held(real, candidates, own, others)
     sizes = np.array([len(candidate.typed) for candidate in candidates])
     certain = np.array([candidate.certain for candidate in candidates])
+    open_kinds = np.array([sum(candidate.typed.open) for candidate in candidates])
     open_ = np.ones(mine.size, dtype=bool)
     chosen: list[Candidate] = []
     while len(chosen) < search.count and (open_ & mine).any():
         told = _told(held, mine, open_)
         if not chosen and certain.any():
             told = np.where(certain, told, -1.0)
-        # Of patterns that tell about the same the smaller, then the one in more graphs.
+        wanted = max(TOLD, CLEARLY * float(told[open_kinds == 0].max(initial=0.0)))
+        told = np.where((open_kinds == 0) | (told >= wanted), told, -1.0)
+        # Of patterns that tell about the same the smaller, then the one that says more kinds, then
+        # the one in more graphs.
         held_by = (held & mine & open_).sum(axis=1)
-        order = np.lexsort((-held_by, sizes, -np.round(told / max(float(told.max()), 1e-9), 1)))
-        best = int(order[0])
+        worth = np.round(told / max(float(told.max()), 1e-9), 1)
+        best = int(np.lexsort((-held_by, open_kinds, sizes, -worth))[0])
         if chosen and (told[best] <= 0.005 or held_by[best] < 2):
             break
         chosen.append(candidates[best])

@@ -13,14 +13,15 @@ from torch_geometric.data import Data
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.core import Core, storable
-from gnninterpreter.evidence.patterns.matching import find
+from gnninterpreter.evidence.patterns.matching import occurrences
+from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.objective.target import Target
 from gnninterpreter.schema import listed, number, record, text, truth, whole
 from gnninterpreter.spec import GraphSpec
 
-USUAL = 0.75
+PLACES = 16
 # What a label may say of the target, best first.
 LABELS = (True, None, False)
 
@@ -102,9 +103,9 @@ def find_exemplars(
 
     All are graphs that the model assigns to it. Best is one whose label says the same, that holds
     the first core, that the model is certain of, in one piece where most are, and no larger than
-    three quarters of them. Where there are too few, larger ones are taken, then those in pieces,
-    those with another core, uncertain ones, those without a core, and last those whose label says
-    something else.
+    half of them. Where there are too few, those with another core are taken, then larger
+    ones, those in pieces, uncertain ones, those without a core, and last those whose label says
+    nothing or something else.
 
     Args:
         real: The real graphs.
@@ -117,13 +118,14 @@ def find_exemplars(
     own = real.of(target)
     if not own:
         return []
-    given, places = real.given(target), _places(real, own, cores)
+    given, held = real.given(target), _held(real, own, cores)
     spec, outputs = real.classifier.spec, real.scores.outputs.double().cpu().tolist()
     found: list[Exemplar] = []
-    for i in _ranked(real, target, own, given, places):
-        core, nodes = places.get(i, (-1, ()))
+    for i in _ranked(real, target, given, held):
         kept = storable(real.graphs[i], spec, real.classifier.dtype)
         if kept is not None:
+            core = held[i]
+            nodes = _place(real, i, cores[core], target) if core >= 0 else ()
             mask = tuple(node in nodes for node in range(len(real.typed[i])))
             truth = target.truth(real.graphs[i].get("y"), spec.class_names)
             said = target.said(outputs[i])
@@ -133,57 +135,58 @@ def find_exemplars(
     return found
 
 
-def _places(
-    real: RealGraphs, own: Sequence[int], cores: Sequence[Core]
-) -> dict[int, tuple[int, tuple[int, ...]]]:
-    """Of each graph that holds a core, the number of the first one and where it lies."""
-    places: dict[int, tuple[int, tuple[int, ...]]] = {}
+def _held(real: RealGraphs, own: Sequence[int], cores: Sequence[Core]) -> dict[int, int]:
+    """Of each graph the number of the first core that it holds, or -1."""
+    held = dict.fromkeys(own, -1)
     for place, core in enumerate(cores):
-        among = sum(1 << i for i in own if i not in places)
-        for graph in real.index.match(core.typed, among).where:
-            # It was found within the limit just now, so it is found again.
-            places[graph] = (place, find(core.typed, real.typed[graph], real.limit) or ())
-    return places
+        among = sum(1 << i for i in own if held[i] < 0)
+        held.update(dict.fromkeys(real.index.match(core.typed, among).where, place))
+    return held
+
+
+def _place(real: RealGraphs, i: int, core: Core, target: Target) -> tuple[int, ...]:
+    """Where a core lies in a graph: of several places the one without which most is lost."""
+    places = occurrences(core.typed, real.typed[i], PLACES, real.limit)
+    whole = (1 << len(real.typed[i])) - 1
+    left = [whole & ~sum(1 << node for node in place) for place in places]
+    if len(places) < 2:
+        return places[0] if places else ()
+    kept = Parts(real.classifier, [real.graphs[i]]).amount([(0, nodes) for nodes in left], target)
+    return places[int(kept.argmin())]
 
 
 def _ranked(
-    real: RealGraphs,
-    target: Target,
-    own: Sequence[int],
-    given: np.ndarray,
-    places: Mapping[int, tuple[int, tuple[int, ...]]],
+    real: RealGraphs, target: Target, given: np.ndarray, held: Mapping[int, int]
 ) -> Iterator[int]:
     """The graphs, those that show the target best first, each unlike the ones before it."""
+    own = list(held)
     whole = {i: real.typed[i].connected() for i in own}
     mostly_whole = 2 * sum(whole.values()) > len(own)
-    usual = np.quantile([len(real.typed[i]) for i in own], USUAL)
+    usual = np.median([len(real.typed[i]) for i in own])
     bar = real.bar(target)
-    faults: dict[int, tuple[int, ...]] = {}
+    tiers: dict[tuple[int, ...], list[int]] = {}
     for i in own:
-        core = places.get(i, (-1, ()))[0]
-        faults[i] = (
+        faults = (
             LABELS.index(_shows(real, target, i)),
-            int(core < 0),
+            int(held[i] < 0),
             int(given[i] < bar),
-            core,
             int(mostly_whole and not whole[i]),
             int(len(real.typed[i]) > usual),
+            held[i],
         )
-    tiers: dict[tuple[int, ...], list[int]] = {}
-    seen: set[object] = set()
-    for i in sorted(own, key=faults.__getitem__):
-        # The same graph twice would say nothing new.
-        look = (real.typed[i].key, *np.round(real.embedding[i], 4).tolist())
-        if look not in seen:
-            seen.add(look)
-            tiers.setdefault(faults[i], []).append(i)
+        tiers.setdefault(faults, []).append(i)
     scale = real.embedding[own].std(axis=0)
     points = real.embedding / np.where(scale > 1e-12, scale, 1.0)
     chosen: list[int] = []
-    for pool in tiers.values():
+    seen: set[object] = set()
+    for _, pool in sorted(tiers.items()):
         for i in _spread(points, pool, chosen):
-            chosen.append(i)
-            yield i
+            # The same graph twice would say nothing new.
+            look = (real.typed[i].key, *np.round(real.embedding[i], 4).tolist())
+            if look not in seen:
+                seen.add(look)
+                chosen.append(i)
+                yield i
 
 
 def _shows(real: RealGraphs, target: Target, i: int) -> bool | None:

@@ -181,8 +181,7 @@ def _find(
     parts: Parts,
     rng: np.random.Generator,
 ) -> FoundCore | None:
-    pattern = typed_graphs([core.graph.cpu()], parts.classifier.spec)[0]
-    places = occurrences(pattern, typed, MOST_PLACES, LIMIT)
+    places = occurrences(core.typed, typed, MOST_PLACES, LIMIT)
     if not places:
         return None
     whole = (1 << len(typed)) - 1

@@ -2,7 +2,8 @@
 
 The first step from real graphs to cores. All categories of a node together are its kind, likewise
 for edges; constants say nothing and are left out. Sets of nodes are the bits of an integer, which
-makes the matching fast without a compiled library.
+makes the matching fast without a compiled library. The kind of a pattern's node may be open: then
+any will do.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from gnninterpreter.spec import Block, Categorical, GraphSpec
 
 Need = tuple[int, int, int, int]
 ROUNDS = 4
+ANY = -1
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Typed:
     """A graph of kinds.
 
     Args:
-        kinds: Kind of each node.
+        kinds: Kind of each node; `ANY` where it is open.
         edges: Kind of each edge by its ends; an undirected edge has its smaller end first.
         directed: Whether (i, j) and (j, i) are different edges.
         values: Continuous features of each node, where they are to be compared.
@@ -72,20 +74,29 @@ class Typed:
 
         Every node also has (kind, -1, -1, 0), which finds nodes by kind alone.
         """
+        return self._offers(closed=True)
+
+    @cached_property
+    def open_offers(self) -> dict[Need, int]:
+        """The same with `ANY` for either kind besides, for patterns with open kinds."""
+        return self._offers(closed=False)
+
+    def _offers(self, closed: bool) -> dict[Need, int]:
         kinds = self.kinds
         found: dict[Need, int] = {}
         counts: list[dict[tuple[int, int], int]] = [{} for _ in kinds]
         for (i, j), kind in self.edges.items():
-            there, back = (2 * kind, kinds[j]), (2 * kind + self.directed, kinds[i])
-            counts[i][there] = counts[i].get(there, 0) + 1
-            counts[j][back] = counts[j].get(back, 0) + 1
-        for node, kind in enumerate(kinds):
+            for node, code, other in ((i, 2 * kind, j), (j, 2 * kind + self.directed, i)):
+                for near in (kinds[other],) if closed else (kinds[other], ANY):
+                    counts[node][code, near] = counts[node].get((code, near), 0) + 1
+        for node, own in enumerate(kinds):
             bit = 1 << node
-            found[kind, -1, -1, 0] = found.get((kind, -1, -1, 0), 0) | bit
-            for (code, other), count in counts[node].items():
-                for least in range(1, count + 1):
-                    need = (kind, code, other, least)
-                    found[need] = found.get(need, 0) | bit
+            for kind in (own,) if closed else (own, ANY):
+                found[kind, -1, -1, 0] = found.get((kind, -1, -1, 0), 0) | bit
+                for (code, near), count in counts[node].items():
+                    for least in range(1, count + 1):
+                        need = (kind, code, near, least)
+                        found[need] = found.get(need, 0) | bit
         return found
 
     def needs(self, node: int) -> list[Need]:
@@ -95,8 +106,22 @@ class Typed:
             for other in bits(mask):
                 key = (code, self.kinds[other])
                 most[key] = most.get(key, 0) + 1
+            if (code, ANY) in most:
+                most[code, ANY] = mask.bit_count()
         kind = self.kinds[node]
         return [(kind, -1, -1, 0)] + [(kind, *key, count) for key, count in most.items()]
+
+    @property
+    def open(self) -> tuple[bool, ...]:
+        """Which kinds are open; empty where none is."""
+        found = tuple(kind == ANY for kind in self.kinds)
+        return found if any(found) else ()
+
+    def opened(self, nodes: Iterable[int] | None = None) -> Typed:
+        """The same with the kinds of some nodes open, or of all."""
+        wide = set(range(len(self)) if nodes is None else nodes)
+        kinds = tuple(ANY if node in wide else kind for node, kind in enumerate(self.kinds))
+        return Typed(kinds, self.edges, self.directed, self.values)
 
     @cached_property
     def key(self) -> Hashable:

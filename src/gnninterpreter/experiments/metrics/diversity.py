@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
 
 import networkx as nx
 import torch
@@ -37,11 +37,7 @@ def diversity(classifier: GraphClassifier, graphs: Sequence[Data]) -> Diversity:
     """Compare explanation graphs with each other."""
     embedding = classifier.score_data(list(graphs)).embedding
     labelled = [_labelled(graph, classifier.spec) for graph in graphs]
-    pairs = [
-        wl_distance(labelled[i], labelled[j])
-        for i in range(len(labelled))
-        for j in range(i + 1, len(labelled))
-    ]
+    pairs = [wl_distance(one, other) for one, other in combinations(labelled, 2)]
     return Diversity(
         cosine=pairwise_cosine(embedding),
         distinct=len(distinct(graphs, classifier.spec)) / len(graphs),
@@ -62,9 +58,8 @@ def pairwise_cosine(embedding: Tensor) -> float:
 def wl_distance(one: nx.Graph, other: nx.Graph, rounds: int = ROUNDS) -> float:
     """Kernel distance ``sqrt(1 - k)`` with the normalised Weisfeiler-Lehman kernel k."""
     a, b = _features(one, rounds), _features(other, rounds)
-    inner = float(sum(a[key] * b[key] for key in a.keys() & b.keys()))
-    norms = (_square(a) * _square(b)) ** 0.5
-    return max(0.0, 1.0 - inner / norms) ** 0.5 if norms else 0.0
+    norms = (_inner(a, a) * _inner(b, b)) ** 0.5
+    return max(0.0, 1.0 - _inner(a, b) / norms) ** 0.5 if norms else 0.0
 
 
 def _features(graph: nx.Graph, rounds: int) -> Counter[str]:
@@ -74,19 +69,13 @@ def _features(graph: nx.Graph, rounds: int) -> Counter[str]:
     return Counter(f"{depth}:{key}" for keys in hashes.values() for depth, key in enumerate(keys))
 
 
-def _square(counts: Counter[str]) -> float:
-    return float(sum(count**2 for count in counts.values()))
+def _inner(a: Counter[str], b: Counter[str]) -> float:
+    return float(sum(a[key] * b[key] for key in a.keys() & b.keys()))
 
 
 def _labelled(graph: Data, spec: GraphSpec) -> nx.Graph:
     drawn = to_networkx(graph, spec)
-    for _, attributes in drawn.nodes(data=True):
-        attributes["label"] = _label(attributes)
-    for _, _, attributes in drawn.edges(data=True):
-        attributes["label"] = _label(attributes)
+    for *_, attributes in (*drawn.nodes(data=True), *drawn.edges(data=True)):
+        values = {k: round(v, 2) if isinstance(v, float) else v for k, v in attributes.items()}
+        attributes["label"] = repr(sorted(values.items()))
     return drawn
-
-
-def _label(attributes: dict[str, Any]) -> str:
-    values = {k: round(v, 2) if isinstance(v, float) else v for k, v in attributes.items()}
-    return repr(sorted(values.items()))

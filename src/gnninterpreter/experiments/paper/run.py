@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import json
 import time
@@ -20,7 +19,7 @@ from gnninterpreter.experiments.paper.study import Outcome, StudyContext
 from gnninterpreter.experiments.paper.tables import Table
 from gnninterpreter.experiments.store import Store
 from gnninterpreter.files import MOST_BYTES, atomic_path, read_file, read_json
-from gnninterpreter.fingerprints import code_fingerprint, model_fingerprint, versions
+from gnninterpreter.fingerprints import code_fingerprint, digest_of, model_fingerprint, versions
 from gnninterpreter.parallel import Workers
 
 SCHEMA = 3
@@ -83,9 +82,7 @@ def run(
 
 def _inputs(name: str, settings: Settings) -> dict[str, Any]:
     """Everything the results of a study depend on."""
-    digest = hashlib.sha256()
-    for work in computations_of([name], settings):
-        digest.update(json.dumps(work.inputs(), sort_keys=True).encode())
+    works = computations_of([name], settings)
     return {
         "schema": SCHEMA,
         "study": name,
@@ -93,7 +90,7 @@ def _inputs(name: str, settings: Settings) -> dict[str, Any]:
         "code": code_fingerprint(f"{PLACE}.{name}"),
         "settings": asdict(settings),
         "models": [model_fingerprint(dataset) for dataset in DATASETS],
-        "computations": digest.hexdigest()[:16],
+        "computations": digest_of(json.dumps(w.inputs(), sort_keys=True).encode() for w in works),
         "versions": versions(),
     }
 

@@ -10,8 +10,8 @@ from typing import Any
 from gnninterpreter import api
 from gnninterpreter.baselines import XGNN
 from gnninterpreter.baselines.xgnn.building import Rules
-from gnninterpreter.baselines.xgnn.reachable import best_reachable
 from gnninterpreter.experiments.paper.bundled import bundle, classifier
+from gnninterpreter.experiments.paper.work.reachable import best_reachable
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.fingerprints import model_fingerprint
 from gnninterpreter.search import Recipe

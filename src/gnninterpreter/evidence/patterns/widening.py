@@ -1,0 +1,129 @@
+"""Pieces whose kinds of nodes are left open: what cores become where kinds say nothing.
+
+Where the model goes by structure, the same structure is found once for every way its nodes can be
+coloured, and each of those is rare. So structures that were found in several colourings are tried
+with all kinds open. A kind is then put back where the piece tells as much with it. What is still
+open stays so only if it tells clearly more than the best single colouring, and if the pieces it
+takes in besides make the model lean to the class by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gnninterpreter.evidence.patterns.matching import find
+from gnninterpreter.evidence.patterns.pieces import (
+    CLEARLY,
+    LEANING,
+    TOLD,
+    Candidate,
+    CoreSearch,
+    gain,
+)
+from gnninterpreter.evidence.patterns.real import RealGraphs, some
+from gnninterpreter.evidence.patterns.typed import Typed, cut
+from gnninterpreter.objective.target import Target
+
+STRUCTURES, COLOURINGS, SMALLEST, ASKED = 8, 4, 40, 48
+# A kind is said where that costs at most this share of what the piece tells.
+SPARED = 0.05
+# Share of the graphs for which the limit on steps may leave it open whether they hold a piece.
+UNDECIDED = 0.02
+# Share of the pieces it takes in of which the model must say the class by themselves.
+LIKELY = 0.8
+
+Told = Callable[[Typed], tuple[float, np.ndarray]]
+
+
+def widened(
+    real: RealGraphs, pieces: Sequence[Candidate], target: Target, bar: float, search: CoreSearch
+) -> list[Candidate]:
+    """Pieces with open kinds that describe the model better than those of given kinds.
+
+    Args:
+        real: The real graphs.
+        pieces: Pieces of given kinds, no two the same.
+        target: What is asked for.
+        bar: What counts as certain.
+        search: How many graphs are looked at.
+    """
+    groups = _structures(pieces)
+    if not groups:
+        return []
+    rng = np.random.default_rng([search.seed, target.index, 1])
+    mine = real.mine(target)
+    # Choosing among pieces looks at more.
+    few = (search.sample + 1) // 2
+    own = some(np.flatnonzero(mine).tolist(), few, rng)
+    asked = own + some(np.flatnonzero(~mine).tolist(), few, rng)
+    index = real.index_of(asked)
+
+    def told(pattern: Typed) -> tuple[float, np.ndarray]:
+        """Bits that a pattern tells about the class, and which graphs hold it."""
+        held, matches = np.zeros(len(asked), dtype=bool), index.match(pattern)
+        held[list(matches.where)] = True
+        if len(matches.undecided) > UNDECIDED * len(asked):
+            return -1.0, held
+        shares = [part.mean() if part.size else 0.0 for part in np.split(held, [len(own)])]
+        return float(gain(np.array(shares[0]), np.array(shares[1]))), held
+
+    small = sorted(pieces, key=lambda one: len(one.typed))[:SMALLEST]
+    wanted = max(TOLD, CLEARLY * max(told(one.typed)[0] for one in small))
+    found = []
+    # No piece tells more than one bit.
+    for group in groups[: STRUCTURES * (wanted <= 1)]:
+        group = sorted(group, key=lambda one: not one.certain)[:COLOURINGS]
+        known = [(told(one.typed), one) for one in group]
+        (least, before), base = max(known, key=lambda entry: (entry[1].certain, entry[0][0]))
+        pattern, bits, held = _closed(base.typed, told)
+        if pattern.open and bits >= max(wanted, CLEARLY * least):
+            new = np.flatnonzero(held & ~before).tolist()
+            taken = [asked[i] for i in some(new, ASKED, rng)]
+            if _likely(real, pattern, taken, target, bar):
+                found.append(replace(base, typed=pattern))
+    return found
+
+
+def _structures(pieces: Sequence[Candidate]) -> list[list[Candidate]]:
+    """Pieces that differ in their kinds only, the structure with the most of them first."""
+    found: dict[object, list[tuple[Typed, list[Candidate]]]] = {}
+    for piece in pieces:
+        bare = piece.typed.opened()
+        alike = found.setdefault(bare.key, [])
+        for other, group in alike:
+            if bare.same(other):
+                group.append(piece)
+                break
+        else:
+            alike.append((bare, [piece]))
+    groups = [group for alike in found.values() for _, group in alike if len(group) > 1]
+    return sorted(groups, key=len, reverse=True)
+
+
+def _closed(typed: Typed, told: Told) -> tuple[Typed, float, np.ndarray]:
+    """All kinds open but those that can be said at no loss; what it tells, and what holds it."""
+    open_ = set(range(len(typed)))
+    best, held = told(typed.opened())
+    if best < 0:
+        return typed, best, held
+    most = best
+    for node in range(len(typed)):
+        bits, there = told(typed.opened(open_ - {node}))
+        if bits >= (1 - SPARED) * most:
+            open_.discard(node)
+            best, held, most = bits, there, max(bits, most)
+    return typed.opened(open_), best, held
+
+
+def _likely(
+    real: RealGraphs, pattern: Typed, graphs: Sequence[int], target: Target, bar: float
+) -> bool:
+    """Whether the pattern, as it lies in some graphs, makes the model lean to the class."""
+    places = [find(pattern, real.typed[i], real.limit) or () for i in graphs]
+    pieces = [cut(real.graphs[i], place) for i, place in zip(graphs, places, strict=True)]
+    given = target.score(real.classifier.score_data(pieces)).nan_to_num(nan=0.0)
+    share = float((given >= min(bar, LEANING)).double().mean())
+    return share >= LIKELY
