@@ -153,3 +153,12 @@ def test_the_reader_of_imports_sees_what_runs_and_nothing_else(tmp_path: Path) -
 def test_what_is_left_of_what(part: str, may: set[str], may_not: set[str]) -> None:
     assert may <= allowed(part)
     assert allowed(part).isdisjoint(may_not)
+
+
+def test_what_is_taken_from_typing_is_there_on_python_3_10() -> None:
+    later = {"Self", "Never", "NotRequired", "Required", "Unpack", "TypeVarTuple", "LiteralString"}
+    later |= {"assert_never", "assert_type", "dataclass_transform", "override", "reveal_type"}
+    for path in ROOT.rglob("*.py"):
+        for one in running(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(one, ast.ImportFrom) and one.module == "typing":
+                assert not later & {name.name for name in one.names}, path

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from threading import local
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -129,6 +129,9 @@ def _abandoned(graph: torch.cuda.CUDAGraph, device: torch.device) -> None:
     torch.cuda.synchronize(device)
 
 
+Own = TypeVar("Own", bound="Work")
+
+
 class Work(Protocol):
     """Several restarts on their way, one graph each.
 
@@ -143,7 +146,7 @@ class Work(Protocol):
     def going(self) -> Tensor:
         """Which restarts are not done, [R]."""
 
-    def select(self, keep: Tensor) -> Self:
+    def select(self: Own, keep: Tensor) -> Own:
         """Some of them, as far on as they are."""
 
     def step(self) -> None:
