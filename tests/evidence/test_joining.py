@@ -70,7 +70,7 @@ def test_flip_rate_of_a_motif_and_of_nothing_special():
     classifier = GraphClassifier(bundle.model, bundle.spec)
     target = bundle.spec.class_index("complete-5")
     graphs = random_baseline(bundle.spec, 40, 30, seed=1, kind="gabriel")
-    motif = ColoredGraph.of(range(5), MOTIFS["complete-5"]).to_data(bundle.spec)
+    motif = ColoredGraph.make(range(5), MOTIFS["complete-5"]).to_data(bundle.spec)
     control = random_baseline(bundle.spec, 1, 5, seed=2)[0]
     assert flip_rate(classifier, motif, graphs, target) > 0.9
     assert flip_rate(classifier, control, graphs, target) < 0.1
