@@ -24,6 +24,7 @@ ASIDE = (
     "equality",
     "parallel",
     "batches",
+    "recording",
 )
 
 
