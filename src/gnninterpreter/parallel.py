@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -20,6 +20,7 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from multiprocessing import get_context, parent_process
@@ -64,7 +65,7 @@ def run_jobs(
     workers: int | Workers = 1,
     retries: int = 0,
     keep: bool = False,
-) -> Iterator[list[Outcome[Item, Result]]]:
+) -> Generator[list[Outcome[Item, Result]], None, None]:
     """Call a function on every item and give outcomes when they are there, all that are at a time.
 
     A job that fails does not stop the others. Whoever stops reading, by Ctrl-C or an error of their
@@ -89,16 +90,18 @@ def run_jobs(
 
 def map_jobs(
     function: Callable[[Item], Result], items: Iterable[Item], workers: int | Workers = 1
-) -> Iterator[tuple[Item, Result]]:
+) -> Generator[tuple[Item, Result], None, None]:
     """The same for jobs that are not meant to fail: the first error is raised after the others."""
     batches = run_jobs(function, items, workers)
 
-    def results() -> Iterator[tuple[Item, Result]]:
+    def results() -> Generator[tuple[Item, Result], None, None]:
         failed: Exception | None = None
-        for outcome in chain.from_iterable(batches):
-            if outcome.error is None:
-                yield outcome.item, outcome.result  # type: ignore[misc]
-            failed = failed or outcome.error
+        # Whoever closes this one means the workers, and Python 3.13 would leave that for later.
+        with closing(batches):
+            for outcome in chain.from_iterable(batches):
+                if outcome.error is None:
+                    yield outcome.item, outcome.result  # type: ignore[misc]
+                failed = failed or outcome.error
         if failed is not None:
             raise failed
 
@@ -111,7 +114,7 @@ def _run(
     workers: Workers,
     retries: int,
     keep: bool,
-) -> Iterator[list[Outcome[Item, Result]]]:
+) -> Generator[list[Outcome[Item, Result]], None, None]:
     waiting = deque((item, 1) for item in items)
     # Jobs of which one broke all workers; run alone, the guilty one is found.
     suspects: deque[tuple[Item, int]] = deque()

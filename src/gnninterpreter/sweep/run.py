@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -112,8 +113,9 @@ def run_sweep(
         able = [job for job in waiting if not job.broken]
         if able:
             where = workers() if callable(workers) else workers
-            for batch in run_jobs(perform, able, where, retries, keep):
-                store([_row(outcome) for outcome in batch])
+            with closing(run_jobs(perform, able, where, retries, keep)) as batches:
+                for batch in batches:
+                    store([_row(outcome) for outcome in batch])
         results.join()
     return tally
 
