@@ -5,9 +5,11 @@ about whether the model assigns a real graph to the class; the next is the one t
 the graphs the first ones leave open. A piece that makes no difference, neither taken out nor put
 in, is no core: a class may be what is left where nothing speaks for another.
 
+Where certain pieces tell little, `company` looks for what they share. One that is not enough by
+itself comes first where it tells clearly more.
+
 Some models are rarely certain. There, certain means what half of the real graphs of the class get,
-and after the first core come also those that only make the model lean to the class; before it,
-where they tell clearly more.
+and after the first core come also those that only make the model lean to the class.
 """
 
 from __future__ import annotations
@@ -19,10 +21,17 @@ import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence.patterns.causes import necessity, random_pieces, sufficiency
+from gnninterpreter.evidence.patterns.company import in_company
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.matching import Matches, find
 from gnninterpreter.evidence.patterns.parts import Parts
-from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, choose, gather_pieces
+from gnninterpreter.evidence.patterns.pieces import (
+    Candidate,
+    CoreSearch,
+    Telling,
+    choose,
+    gather_pieces,
+)
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.typed import cut
 from gnninterpreter.evidence.patterns.widening import widened
@@ -31,6 +40,8 @@ from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
 
 FEW = 10
+# A core so many times as frequent as elsewhere tells enough, whatever taking it out does.
+TELLS = 10.0
 # How far the probability must fall without a core that other graphs hold as often.
 NEEDED = 0.5
 # Where fewer graphs of the class hold a core, that is said.
@@ -97,7 +108,9 @@ def find_cores(
             f"{target.noun} by itself"
         )
         return Cores(target, bar, (), 0, tuple(notes))
-    candidates += widened(real, candidates, target, bar, search)
+    telling = Telling(real, target, search)
+    shared = in_company(real, candidates, seeds, target, bar, search, telling) if measured else []
+    candidates += widened(real, candidates, target, bar, search, telling) + shared
     cores = []
     for piece in choose(real, candidates, target, search, rng):
         core = _core(real, piece, target)
@@ -167,6 +180,8 @@ def _uncovered(real: RealGraphs, cores: Sequence[Core], own: Sequence[int]) -> i
 def _telling(core: Core, target: Target) -> bool:
     """Whether a core makes a difference; so too where that was not measured."""
     out, put = core.necessity, core.sufficiency
+    if core.certain and core.lift is not None and core.lift >= TELLS:
+        return True
     if core.lift is None or core.lift < LIFT:
         # What most graphs hold is a core only where the model turns away without it.
         far = out is None or out.value >= NEEDED * target.span
