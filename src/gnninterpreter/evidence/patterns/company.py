@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from gnninterpreter.evidence.patterns.causes import random_pieces, sufficiency
-from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, Telling, gather_pieces
+from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, Telling, cling_to
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.shrinking import removable
 from gnninterpreter.evidence.patterns.typed import bits, cut
@@ -29,7 +29,6 @@ TRIED, TURNS = 3, 0.5
 def in_company(
     real: RealGraphs,
     known: Sequence[Candidate],
-    seeds: Sequence[int],
     target: Target,
     bar: float,
     search: CoreSearch,
@@ -40,7 +39,6 @@ def in_company(
     Args:
         real: The real graphs.
         known: Pieces that are enough.
-        seeds: Numbers of the graphs that these were cut from.
         target: What is asked for.
         bar: What counts as certain.
         search: How they are looked for.
@@ -49,29 +47,32 @@ def in_company(
     wanted = telling.wanted(known)
     if wanted > 1:  # No piece tells more than one bit.
         return []
-    pieces = gather_pieces(real, seeds, target, bar, search, enough=False)
+    pieces = [piece for piece in cling_to(real, known, target, bar, search) if not piece.certain]
     pieces += widened(real, pieces, target, bar, search, telling)
-    told = sorted(((telling(p.typed)[0], -len(p.typed), i) for i, p in enumerate(pieces)))
-    best = [_most_telling(pieces[i], value, telling) for value, _, i in told[: -TRIED - 1 : -1]]
+    told = sorted((telling(piece.typed)[0], -len(piece.typed), i) for i, piece in enumerate(pieces))
+    ways = [_way_down(pieces[i], value, telling) for value, _, i in told[: -TRIED - 1 : -1]]
     rng = np.random.default_rng([search.seed, target.index, 3])
     hosts = some(np.flatnonzero(~real.mine(target)).tolist(), search.changed, rng)
+    joined = [real.graphs[i] for i in hosts]
     found: list[Candidate] = []
-    for piece, value in best:
-        if value < wanted or any(piece.typed.same(other.typed) for other in found):
-            continue
-        controls = random_pieces(real.graphs, real.typed, len(piece.typed), search.changed, rng)
-        joined = [real.graphs[i] for i in hosts]
-        put = sufficiency(real.classifier, [piece.data], joined, target, controls, search.seed)
-        if put is not None and put.value >= TURNS and put.clearly(CLEARLY):
-            given = target.score(real.classifier.score_data([piece.data])).nan_to_num(nan=0.0)
-            found.append(
-                replace(piece, probability=float(given[0]), certain=float(given[0]) >= bar)
-            )
+    for way in ways:
+        # The smallest first; larger ones may turn graphs where it does not.
+        for piece, value in reversed(way):
+            if value < wanted or any(piece.typed.same(other.typed) for other in found):
+                break
+            controls = random_pieces(real.graphs, real.typed, len(piece.typed), search.changed, rng)
+            put = sufficiency(real.classifier, [piece.data], joined, target, controls, search.seed)
+            if put is not None and put.value >= TURNS and put.clearly(CLEARLY):
+                score = target.score(real.classifier.score_data([piece.data])).nan_to_num(nan=0.0)
+                given = float(score[0])
+                found.append(replace(piece, probability=given, certain=given >= bar))
+                break
     return found
 
 
-def _most_telling(piece: Candidate, told: float, telling: Telling) -> tuple[Candidate, float]:
+def _way_down(piece: Candidate, told: float, telling: Telling) -> list[tuple[Candidate, float]]:
     """Drop nodes, each time the one without which it tells most, as long as it tells no less."""
+    way = [(piece, told)]
     while len(piece.typed) > 1:
         whole = (1 << len(piece.typed)) - 1
         parts = [list(bits(whole & ~(1 << n))) for n in bits(removable(piece.typed, whole))]
@@ -79,7 +80,7 @@ def _most_telling(piece: Candidate, told: float, telling: Telling) -> tuple[Cand
         value = max(values, default=-1.0)
         if value < told:
             break
-        nodes = parts[values.index(value)]
+        nodes, told = parts[values.index(value)], value
         piece = replace(piece, data=cut(piece.data, nodes), typed=piece.typed.part(nodes))
-        told = value
-    return piece, told
+        way.append((piece, told))
+    return way

@@ -109,7 +109,7 @@ def find_cores(
         )
         return Cores(target, bar, (), 0, tuple(notes))
     telling = Telling(real, target, search)
-    shared = in_company(real, candidates, seeds, target, bar, search, telling) if measured else []
+    shared = in_company(real, candidates, target, bar, search, telling) if measured else []
     candidates += widened(real, candidates, target, bar, search, telling) + shared
     cores = []
     for piece in choose(real, candidates, target, search, rng):

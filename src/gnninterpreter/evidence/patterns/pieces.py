@@ -113,15 +113,9 @@ class Telling:
 
 
 def gather_pieces(
-    real: RealGraphs,
-    seeds: Sequence[int],
-    target: Target,
-    bar: float,
-    search: CoreSearch,
-    *,
-    enough: bool = True,
+    real: RealGraphs, seeds: Sequence[int], target: Target, bar: float, search: CoreSearch
 ) -> list[Candidate]:
-    """Shrink graphs and leave out pieces that are the same but for the order of their nodes.
+    """Shrink real graphs to pieces that are enough for the class by themselves, each once.
 
     Args:
         real: The real graphs.
@@ -130,17 +124,34 @@ def gather_pieces(
         bar: What counts as certain; where it is less than .99, pieces go on until the model leaves
             the class.
         search: How large pieces may be.
-        enough: Whether pieces must be enough for the class by themselves. Without it they go on
-            from there: what is left longest is what the model clings to most.
     """
     graphs = [real.graphs[i] for i in seeds]
     typed = [real.typed[i] for i in seeds]
-    parts = Parts(real.classifier, graphs)
     floor = bar if bar >= CERTAIN else min(bar, LEANING)
-    pieces = shrink(
-        parts, typed, target, floor if enough else NOTHING, search.largest, search.least
-    )
-    pieces = pieces if enough else [piece for piece in pieces if piece.probability < floor]
+    return _shrunk(real, graphs, typed, target, bar, search, floor)
+
+
+def cling_to(
+    real: RealGraphs, known: Sequence[Candidate], target: Target, bar: float, search: CoreSearch
+) -> list[Candidate]:
+    """Cut pieces down further than what is enough: what is left longest the model clings to."""
+    some_ = sorted(known, key=lambda one: len(one.typed))[: search.seeds]
+    graphs, typed = [one.data for one in some_], [one.typed for one in some_]
+    return _shrunk(real, graphs, typed, target, bar, search, NOTHING)
+
+
+def _shrunk(
+    real: RealGraphs,
+    graphs: Sequence[Data],
+    typed: Sequence[Typed],
+    target: Target,
+    bar: float,
+    search: CoreSearch,
+    floor: float,
+) -> list[Candidate]:
+    """Shrink graphs and leave out pieces that are the same but for the order of their nodes."""
+    parts = Parts(real.classifier, graphs)
+    pieces = shrink(parts, typed, target, floor, search.largest, search.least)
     small = [piece for piece in pieces if piece.nodes.bit_count() <= search.largest]
     # Where nothing gets small the smallest there is has to do.
     pieces = small or [piece for piece in pieces if piece.last]
