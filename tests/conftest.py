@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import torch
 
+from tests.fuzzing import FUZZ
+
 # Tiny tensors: threads cost more than they bring, and results must not depend on their number.
 torch.set_num_threads(1)
 
@@ -29,6 +31,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     browsing = {item.path for item in items if "browser" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: (item.path in browsing, item.get_closest_marker("slow") is None))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """What tests that try things by chance have counted; with ``make fuzz``, where it is much."""
+    if not FUZZ:
+        return
+    for report in terminalreporter.stats.get("passed", []):
+        for name, counts in report.user_properties:
+            said = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+            terminalreporter.write_line(f"{name}: {said}")
 
 
 @pytest.fixture(scope="session")
