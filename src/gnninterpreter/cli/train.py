@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnninterpreter.cli.answering import Answer
-from gnninterpreter.cli.models import PER_CLASS
+from gnninterpreter.cli.listing import PER_CLASS
 from gnninterpreter.cli.options import Json
 from gnninterpreter.cli.output import check_output
 
@@ -65,8 +65,7 @@ def train(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from gnninterpreter.training.figures import measure_recipe
-    from gnninterpreter.training.recipes import train_bundle, training_recipe
+    from gnninterpreter.training.recipes import measure_recipe, train_bundle, training_recipe
     from gnninterpreter.training.statistics import refresh_statistics
 
     if statistics_only:

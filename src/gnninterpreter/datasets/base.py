@@ -10,7 +10,6 @@ import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -175,8 +174,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         tensors = {f"data.{key}": data[key] for key in FIELDS if key in data}
         tensors |= {f"slices.{key}": slices[key] for key in FIELDS if key in data}
         header = {"identity": self.identity, "metadata": self.metadata}
-        with self._writing():
-            write_tensors(Path(self.processed_paths[0]), tensors, header)
+        write_tensors(Path(self.processed_paths[0]), tensors, header)
         self._tensors = tensors
 
     def _process(self) -> None:
@@ -191,15 +189,10 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
 
     def _check_writable(self) -> None:
         probe = Path(self.processed_dir) / f".{self.processed_file_names}.probe"
-        with self._writing():
+        try:
             probe.parent.mkdir(parents=True, exist_ok=True)
             probe.touch()
             probe.unlink()
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
         except OSError as error:
             raise DataError(
                 f"cannot write the data set '{self.name}' to {self.processed_dir} "

@@ -21,8 +21,7 @@ from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier, Scores
-from gnninterpreter.report.gallery import DRAWS, SHOWN, distinct_samples
-from gnninterpreter.report.softness import Stop, stops, thresholded
+from gnninterpreter.report.gallery import DRAWS, SHOWN, Stop, distinct_samples, stops, thresholded
 from gnninterpreter.spec import graph_list
 
 NEIGHBOURS = 3

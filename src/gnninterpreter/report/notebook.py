@@ -5,8 +5,7 @@ from __future__ import annotations
 from gnninterpreter.chem.drawing import formula_svg
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.report.drawing import core_svg, graph_svg
-from gnninterpreter.report.svg import FONT
-from gnninterpreter.report.text import text
+from gnninterpreter.report.svg import FONT, text
 from gnninterpreter.report.words import core_words, shortcut_words, typical_words
 
 COLOURS = {"good": "#00704f", "caution": "#845300", "bad": "#a32c17"}
