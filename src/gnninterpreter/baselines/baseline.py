@@ -30,7 +30,7 @@ from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.objective.target import Target
-from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec import GraphSpec, graph_list
 
 KEPT = 8
 
@@ -98,9 +98,9 @@ class Baseline(ABC):
         else:
             if spec is None and dataset is None:
                 raise SpecError("spec is needed to know what graphs the model takes (got None)")
-            examples = None if dataset is None else list(dataset)
+            dataset = None if dataset is None else graph_list(dataset)
             spec = spec or GraphSpec.from_dataset(dataset)
-            classifier = GraphClassifier(model, spec, examples=examples)
+            classifier = GraphClassifier(model, spec, examples=dataset)
         if class_statistics is None and dataset is not None:
             class_statistics = ClassStatistics.from_dataset(classifier, dataset)
         explanations = [

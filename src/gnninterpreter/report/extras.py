@@ -84,7 +84,7 @@ def live_classifier(
     if isinstance(model, GraphClassifier):
         classifier = model
     else:
-        examples = None if dataset is None else list(dataset)
+        examples = None if dataset is None else graph_list(dataset)
         classifier = GraphClassifier(model, result.spec, forward=forward, examples=examples)
     for explanation in result.values():
         if explanation.num_edges == 0:

@@ -11,6 +11,7 @@ from gnninterpreter.files import write_atomically
 from gnninterpreter.report.audit_section import audit_view
 from gnninterpreter.report.content import class_view, repeat_command
 from gnninterpreter.report.extras import ClassExtras, compute_extras, live_classifier
+from gnninterpreter.spec import graph_list
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -54,6 +55,7 @@ def report_run(
     """Write the report of a run; see `ExplanationSet.report`."""
     extras = None
     if model is not None:
+        dataset = None if dataset is None else graph_list(dataset)
         classifier = live_classifier(result, model, dataset, forward=forward)
         extras = compute_extras(result, classifier, dataset)
     return write_report(result, path, extras, audit)
