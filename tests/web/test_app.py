@@ -214,6 +214,7 @@ def test_only_json_and_not_too_much_of_it(client: httpx.Client) -> None:
         "/api/searches/..%2f..%2fx/events",
         "/docs",
         "/openapi.json",
+        "/api/real/one",
     ],
 )
 def test_paths_outside(client: httpx.Client, path: str) -> None:

@@ -14,6 +14,7 @@ from gnninterpreter.cli.answering import Answer
 from gnninterpreter.cli.listing import PER_CLASS
 from gnninterpreter.cli.options import Json
 from gnninterpreter.cli.output import check_output
+from gnninterpreter.errors import CheckpointError
 
 if TYPE_CHECKING:
     from gnninterpreter.models.scores import ModelScores
@@ -70,6 +71,8 @@ def train(
 
     if statistics_only:
         paths = sorted(out.glob("*.json")) if name == "all" else [out / f"{name}.json"]
+        if not paths:
+            raise CheckpointError(f"--out {out} holds no checkpoint; name the folder of some")
         done = [str(refresh_statistics(path, root)) for path in paths]
         lines = "\n".join(f"statistics: {path}" for path in done)
         return Answer(lambda: {"statistics": done}, lambda: typer.echo(lines))

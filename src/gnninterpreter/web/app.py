@@ -15,8 +15,8 @@ from typing import Any
 
 from gnninterpreter.errors import GNNInterpreterError, MissingExtraError, needs
 from gnninterpreter.explanation import Explanation
-from gnninterpreter.report.page import asset as report_asset
-from gnninterpreter.report.page import page_script
+from gnninterpreter.report.templates import asset as report_asset
+from gnninterpreter.report.templates import page_script
 from gnninterpreter.web.backend import Backend
 from gnninterpreter.web.searches import BusyError, LiveSearch, LiveSearches, picture
 
@@ -127,7 +127,7 @@ def _add_graphs(app: FastAPI, backend: Backend) -> None:
     for name, answer in answers.items():
         app.post(f"/api/{name}")(_asked(answer))
 
-    @app.get("/api/real/{number}")
+    @app.get("/api/real/{number:int}")
     async def real(number: int) -> Response:
         graph = backend.company.real_graph(number)
         return json_answer(await run_in_threadpool(backend.placed, graph))
