@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from gnninterpreter.datasets.splits import Split
-from gnninterpreter.errors import DataError, ModelError, OutputError
+from gnninterpreter.errors import DataError, ModelError, OutputError, SpecError
 from gnninterpreter.models.scores import ClassificationScores
 from gnninterpreter.training import _progress_file, trainer
 from gnninterpreter.training.crossval import cross_validate
@@ -279,7 +279,7 @@ def test_a_loss_that_is_not_finite_is_named():
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
 def test_cuda_where_there_is_none():
-    with pytest.raises(ModelError, match="there is no CUDA here"):
+    with pytest.raises(SpecError, match="there is no CUDA here"):
         train(toy_graphs(), toy_config(), device="cuda")
 
 

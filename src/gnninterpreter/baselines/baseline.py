@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
+from gnninterpreter.arguments import one_of, whole_number
 from gnninterpreter.errors import SpecError
 from gnninterpreter.evidence.random_graphs import KINDS, random_baseline
 from gnninterpreter.evidence.thresholds import PROBABLE
@@ -211,10 +212,9 @@ class Random(Baseline):
     kind: str = "gabriel"
 
     def __post_init__(self) -> None:
-        if self.num_nodes is not None and self.num_nodes < 2:
-            raise SpecError(f"num_nodes must be at least 2 (got {self.num_nodes})")
-        if self.kind not in KINDS:
-            raise SpecError(f"kind must be one of {', '.join(KINDS)} (got {self.kind!r})")
+        if self.num_nodes is not None:
+            whole_number("num_nodes", self.num_nodes, 2)
+        one_of("kind", self.kind, KINDS)
 
     @property
     def method(self) -> str:  # type: ignore[override]

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
 
+from gnninterpreter.arguments import whole_number
 from gnninterpreter.datasets._storage import read_tensors, root_folder, write_tensors
 from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.errors import DataError
@@ -244,11 +245,8 @@ class DrawnDataset(ExplainableDataset):
     fewest_graphs: ClassVar[int] = 1
 
     def __init__(self, *args: Any, num_graphs: int | None = None, **options: Any) -> None:
-        self.num_graphs = self.default_graphs if num_graphs is None else num_graphs
-        if self.num_graphs < self.fewest_graphs:
-            raise DataError(
-                f"num_graphs must be at least {self.fewest_graphs} (got {self.num_graphs})"
-            )
+        count = self.default_graphs if num_graphs is None else num_graphs
+        self.num_graphs = whole_number("num_graphs", count, self.fewest_graphs, error=DataError)
         super().__init__(*args, **options)
 
     @abstractmethod

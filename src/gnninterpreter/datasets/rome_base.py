@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import one_of, whole_number
 from gnninterpreter.datasets._storage import root_folder
 from gnninterpreter.datasets.base import ExplainableDataset
 from gnninterpreter.datasets.published import MissingFileError
@@ -53,12 +54,10 @@ class RomeDataset(ExplainableDataset):
         num_graphs: int | None = None,
         **options: Any,
     ) -> None:
-        if base not in BASES:
-            raise DataError(f"base must be one of {', '.join(BASES)} (got {base!r})")
-        if num_graphs is not None and not 1 <= num_graphs <= NUM_GRAPHS:
-            raise DataError(f"num_graphs must lie between 1 and {NUM_GRAPHS} (got {num_graphs})")
+        one_of("base", base, BASES, DataError)
         self.seed = options.get("seed", 0)
-        self.num_graphs = NUM_GRAPHS if num_graphs is None else num_graphs
+        count = NUM_GRAPHS if num_graphs is None else num_graphs
+        self.num_graphs = whole_number("num_graphs", count, 1, NUM_GRAPHS, error=DataError)
         self.root = str(root_folder(root))
         self.base = "rome" if base == "auto" else base
         self._archive: Path | None = None
