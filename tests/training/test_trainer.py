@@ -251,7 +251,7 @@ def test_cross_validation_scores_every_graph_once():
     ("changes", "message"),
     [
         ({"schedule": "step"}, "schedule must be one of"),
-        ({"keep": "first"}, "keep must be 'best' or 'last'"),
+        ({"keep": "first"}, "keep must be one of best, last"),
         ({"learning_rate": 0.0}, r"learning_rate must be positive \(got 0.0\)"),
         ({"patience": -1}, "patience must be positive"),
         ({"task": "ranking"}, r"task must be one of .*got 'ranking'"),
