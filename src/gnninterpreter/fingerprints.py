@@ -129,8 +129,7 @@ def data_fingerprint(dataset: str) -> str:
     from gnninterpreter import datasets
     from gnninterpreter.datasets._storage import cache_folder
     from gnninterpreter.datasets.published import MissingFileError
-    from gnninterpreter.datasets.rome import SHA256, find_archive
-    from gnninterpreter.datasets.rome_base import RomeDataset
+    from gnninterpreter.datasets.rome import SHA256, RomeDataset, find_archive
 
     if not issubclass(datasets.dataset_class(dataset), RomeDataset):
         return "code"

@@ -15,11 +15,10 @@ from torch_geometric.utils import degree
 from gnninterpreter.audit.changes import small_change_findings
 from gnninterpreter.audit.comparison import LARGEST_P
 from gnninterpreter.audit.context import Context, host_graphs, in_turn, oracle_of
-from gnninterpreter.audit.default_class import default_class, random_questions
-from gnninterpreter.audit.disagreement import disagreements
 from gnninterpreter.audit.findings import Kind, Severity
 from gnninterpreter.audit.flips import count_flips, families, lookalike_findings
 from gnninterpreter.audit.patterns import Pattern
+from gnninterpreter.audit.questions import default_class, disagreements, random_questions
 from gnninterpreter.datasets import NAMES, dataset_class
 from gnninterpreter.datasets.mutag import MUTAG
 from gnninterpreter.errors import DataError

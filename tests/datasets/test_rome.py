@@ -138,7 +138,7 @@ def test_auto_falls_back_and_says_so(tmp_path, offline, caplog):
 
 
 def test_auto_takes_rome_and_later_its_cache(small_archive, tmp_path, monkeypatch, caplog, offline):
-    monkeypatch.setattr("gnninterpreter.datasets.rome_base.NUM_GRAPHS", 3)
+    monkeypatch.setattr("gnninterpreter.datasets.rome.NUM_GRAPHS", 3)
     with caplog.at_level(logging.INFO):
         dataset = ColorConsistency(tmp_path)
     assert dataset.metadata["base"] == "rome"

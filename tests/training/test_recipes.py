@@ -18,8 +18,8 @@ from gnninterpreter.models.bundle import load_bundle
 from gnninterpreter.models.scores import RegressionScores
 from gnninterpreter.training import recipes
 from gnninterpreter.training.batching import GraphStore
+from gnninterpreter.training.judging import refresh_statistics, training_statistics
 from gnninterpreter.training.recipes import measure_recipe, summed_up
-from gnninterpreter.training.statistics import refresh_statistics, training_statistics
 from gnninterpreter.training.trainer import TrainingConfig, evaluate
 from tests.datasets.conftest import base, rome_archive, rome_graphs
 from tests.models.toy import toy_config

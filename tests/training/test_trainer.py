@@ -16,7 +16,7 @@ from gnninterpreter.datasets.splits import Split
 from gnninterpreter.errors import DataError, ModelError, OutputError, SpecError
 from gnninterpreter.models.scores import ClassificationScores
 from gnninterpreter.training import _progress_file, trainer
-from gnninterpreter.training.crossval import cross_validate
+from gnninterpreter.training.judging import cross_validate
 from gnninterpreter.training.trainer import TrainingConfig, train
 from tests.models.toy import MODEL, toy_config, toy_graphs
 

@@ -15,12 +15,11 @@ from gnninterpreter.arguments import whole_number
 from gnninterpreter.audit.changes import small_change_findings
 from gnninterpreter.audit.colored import ColoredGraph
 from gnninterpreter.audit.context import Context, Oracle, host_graphs, rule_agreement
-from gnninterpreter.audit.default_class import default_class
-from gnninterpreter.audit.disagreement import disagreements
 from gnninterpreter.audit.findings import Audit, Finding, Kind
 from gnninterpreter.audit.flips import lookalike_findings
 from gnninterpreter.audit.missed import contrasts, missed_findings
 from gnninterpreter.audit.patterns import Pattern, true_patterns
+from gnninterpreter.audit.questions import default_class, disagreements
 from gnninterpreter.evidence import rule_of
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models import Bundle

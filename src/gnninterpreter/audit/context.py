@@ -20,7 +20,7 @@ from torch_geometric.data import Data
 from gnninterpreter.audit.findings import Severity
 from gnninterpreter.audit.patterns import Pattern
 from gnninterpreter.datasets import NAMES, dataset_class, load
-from gnninterpreter.datasets.rome_base import RomeDataset
+from gnninterpreter.datasets.rome import RomeDataset
 from gnninterpreter.errors import DataError, MissingExtraError
 from gnninterpreter.evidence import rule_of
 from gnninterpreter.evidence.thresholds import EXACT_RULE

@@ -16,9 +16,8 @@ from gnninterpreter.cli.explain import demo, explain
 from gnninterpreter.cli.listing import data, models
 from gnninterpreter.cli.paper import paper
 from gnninterpreter.cli.stored import report, serve
-from gnninterpreter.cli.sweep import sweep
+from gnninterpreter.cli.sweep import sweep, tune
 from gnninterpreter.cli.train import train
-from gnninterpreter.cli.tune import tune
 
 app = typer.Typer(
     name="gnninterpreter",

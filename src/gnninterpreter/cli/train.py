@@ -66,8 +66,8 @@ def train(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+    from gnninterpreter.training.judging import refresh_statistics
     from gnninterpreter.training.recipes import measure_recipe, train_bundle, training_recipe
-    from gnninterpreter.training.statistics import refresh_statistics
 
     if statistics_only:
         paths = sorted(out.glob("*.json")) if name == "all" else [out / f"{name}.json"]

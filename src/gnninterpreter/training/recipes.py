@@ -26,8 +26,7 @@ from gnninterpreter.arguments import folded
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models.bundle import Bundle
 from gnninterpreter.models.scores import ModelScores
-from gnninterpreter.training.crossval import cross_validate
-from gnninterpreter.training.statistics import training_statistics
+from gnninterpreter.training.judging import cross_validate, training_statistics
 from gnninterpreter.training.trainer import EpochReport, TrainingConfig, TrainingResult, train
 
 
