@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from gnninterpreter.cli.failing import plainly
+from gnninterpreter.cli.answering import Answer, plainly
 from gnninterpreter.cli.options import Json
+from gnninterpreter.cli.output import print_table
 
 data = typer.Typer(name="data", help="Look at the data sets.", no_args_is_help=True)
 
@@ -23,13 +24,12 @@ def stats(
         int | None, typer.Option("--oracle", help="Graphs to ask the rule about; all when omitted.")
     ] = None,
     as_json: Json = False,
-) -> None:
+) -> Answer:
     """Count the graphs, nodes, edges and classes of a data set, and ask its rule.
 
     A data set that is not there yet is generated first, which takes up to half a minute.
     """
     from gnninterpreter import datasets
-    from gnninterpreter.cli.output import echo_json
     from gnninterpreter.datasets.summary import summarize
 
     names = datasets.NAMES if name == "all" else (name,)
@@ -37,15 +37,10 @@ def stats(
         summarize(datasets.load(each, root, seed, progress=not as_json), oracle_graphs=oracle)
         for each in names
     ]
-    if as_json:
-        echo_json(rows if name == "all" else rows[0])
-    else:
-        _echo_table(rows)
+    return Answer(lambda: rows if name == "all" else rows[0], lambda: _echo_table(rows))
 
 
 def _echo_table(rows: list[dict[str, Any]]) -> None:
-    from gnninterpreter.cli.output import print_table
-
     cells = [
         [
             row["name"],

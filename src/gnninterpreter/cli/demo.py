@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from gnninterpreter.cli.answering import Answer
 from gnninterpreter.cli.explain import explain
 from gnninterpreter.cli.options import Iterations, Json, Overwrite, Quiet, Restarts, Seed
 
@@ -23,7 +24,7 @@ def demo(
     iterations: Iterations = None,
     quiet: Quiet = False,
     as_json: Json = False,
-) -> None:
+) -> Answer:
     """Explain the bundled Shape classifier and write a report.
 
     The classifier tells lollipops, wheels, grids and stars from other graphs. For each of them the
@@ -36,7 +37,7 @@ def demo(
     - `gnninterpreter demo`
     - `gnninterpreter demo --out elsewhere --seed 1`
     """
-    explain(
+    return explain(
         MODEL,
         data=MODEL,
         out=out,

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from gnninterpreter.cli.answering import Answer
 from gnninterpreter.cli.options import Json
+from gnninterpreter.cli.output import print_table
 
 if TYPE_CHECKING:
     from gnninterpreter.models import Bundle
@@ -17,21 +19,18 @@ if TYPE_CHECKING:
 PER_CLASS = ("f1", "roc_auc")
 
 
-def models(
-    as_json: Json = False,
-) -> None:
+def models(as_json: Json = False) -> Answer:
     """List the classifiers that ship with the package.
 
     Each can be explained by its name: `gnninterpreter explain shape`.
     """
-    from gnninterpreter.cli.output import echo_json
+    return Answer(_values, _echo_table)
 
-    if not as_json:
-        _echo_table()
-        return
+
+def _values() -> list[dict[str, Any]]:
     from gnninterpreter.models import bundled_names, load
 
-    echo_json([_described(load(name)) for name in bundled_names()])
+    return [_described(load(name)) for name in bundled_names()]
 
 
 def _described(bundle: Bundle) -> dict[str, Any]:
@@ -47,8 +46,6 @@ def _described(bundle: Bundle) -> dict[str, Any]:
 
 def _echo_table() -> None:
     """Read the descriptions alone: to load a model takes PyTorch, which takes seconds itself."""
-    from gnninterpreter.cli.output import print_table
-
     folder = resources.files("gnninterpreter") / "models" / "checkpoints"
     files = sorted(f.name for f in folder.iterdir() if f.name.endswith(".json"))
     rows = []

@@ -7,30 +7,24 @@ from typing import Annotated
 
 import typer
 
-from gnninterpreter.cli.options import (
-    Forward,
-    Json,
-    Run,
-    explained_model,
-    labelled_graphs,
-    opened_run,
-)
-from gnninterpreter.parallel import limit_threads
+from gnninterpreter.cli import options
+from gnninterpreter.cli.answering import Answer
+from gnninterpreter.cli.output import REPORT
 
 
 def report(
-    run: Run,
+    run: options.Run,
     model: Annotated[
-        str | None, explained_model(": the report then also has what only it can say")
+        str | None, options.explained_model(": the report then also has what only it can say")
     ] = None,
-    data: Annotated[str | None, labelled_graphs(": adds the nearest real graphs.")] = None,
-    forward: Forward = None,
+    data: Annotated[str | None, options.labelled_graphs(": adds the nearest real graphs.")] = None,
+    forward: options.Forward = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Where to.", show_default="report.html in RUN"),
     ] = None,
-    as_json: Json = False,
-) -> None:
+    as_json: options.Json = False,
+) -> Answer:
     """Write the report of a run: one self-contained HTML file.
 
     For example:
@@ -38,13 +32,8 @@ def report(
     - `gnninterpreter report run`
     - `gnninterpreter report run --model mylab.models:trained --data mylab.data:graphs`
     """
-    from gnninterpreter.cli.output import REPORT, echo_json, only_results
-
-    limit_threads(1)
-    with only_results(as_json):
-        result, found, dataset, call = opened_run(run, model, data, forward)
-        written = result.report(out or run / REPORT, found, dataset, forward=call)
-    if as_json:
-        echo_json({"report": str(written.resolve()), **result.summary()})
-    else:
-        typer.echo(f"report: {written.resolve()}")
+    result, found, dataset, call = options.opened_run(run, model, data, forward)
+    written = result.report(out or run / REPORT, found, dataset, forward=call)
+    return Answer(
+        lambda: {"report": str(written.resolve()), **result.summary()}, files={"report": written}
+    )

@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from gnninterpreter.cli.failing import INTERRUPTED
+from gnninterpreter.cli.answering import INTERRUPTED
 from gnninterpreter.cli.options import Forward, Run, explained_model, labelled_graphs, opened_run
 from gnninterpreter.errors import ModelError, OutputError
-from gnninterpreter.parallel import limit_threads
 
 GRACE = 5.0
 """Seconds that searches have to end when the server does."""
@@ -38,7 +37,6 @@ def serve(
     """
     from gnninterpreter.web import Backend, create_app, make_server
 
-    limit_threads(1)
     result, found, dataset, call = opened_run(run, model, data, forward)
     if found is None:
         raise ModelError(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gnninterpreter.cli.answering import Answer
 from gnninterpreter.cli.options import Address, Json, Quiet
-from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
     from gnninterpreter.sweep import Tally
@@ -54,7 +54,7 @@ def sweep(
     ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
-) -> None:
+) -> Answer:
     """Explain or audit many models: models x classes x seeds x recipes.
 
     A job is known by the content of everything it depends on. A sweep may be killed at any point;
@@ -74,41 +74,37 @@ def sweep(
     - `gnninterpreter sweep sweep.toml --out results --jobs 8`
     - `gnninterpreter sweep audits.toml --address 10.0.0.1:6379`
     """
-    from gnninterpreter.cli.output import echo_json, only_results
+    from gnninterpreter.sweep import jobs_of, make_workers, pending, read_sweep, run_sweep
 
-    limit_threads(1)
+    asked = read_sweep(spec)
+    folder = out or spec.with_suffix("")
+    listed = list(jobs_of(asked))
     failures: list[dict[str, Any]] = []
-    with only_results(as_json):
-        from gnninterpreter.sweep import jobs_of, make_workers, pending, read_sweep, run_sweep
-
-        asked = read_sweep(spec)
-        folder = out or spec.with_suffix("")
-        listed = list(jobs_of(asked))
-        if list_only:
-            tally = pending(listed, folder, again)[1]
-        else:
-            with telling(quiet, failures) as tell:
-                tally = run_sweep(
-                    listed,
-                    folder,
-                    lambda: make_workers(
-                        engine.value, address, jobs, asked.threads, asked.gpus, asked.runtime_env
-                    ),
-                    retries=asked.retries,
-                    again=again,
-                    tell=tell,
-                )
-    if as_json:
-        echo_json({**vars(tally), "left": tally.left, "folder": str(folder)})
+    if list_only:
+        tally = pending(listed, folder, again)[1]
     else:
+        with telling(quiet, failures) as tell:
+            tally = run_sweep(
+                listed,
+                folder,
+                lambda: make_workers(
+                    engine.value, address, jobs, asked.threads, asked.gpus, asked.runtime_env
+                ),
+                retries=asked.retries,
+                again=again,
+                tell=tell,
+            )
+
+    def show() -> None:
         for row in failures[:SHOWN]:
             typer.echo(f"failed: {name_of(row)}: {row['error']}", err=True)
         typer.echo(
             f"{tally.total} jobs: {tally.done} done, {tally.failed} failed, {tally.left} left; "
             f"results: {folder.resolve()}"
         )
-    if tally.failed and not list_only:
-        raise typer.Exit(FAILED)
+
+    values = {**vars(tally), "left": tally.left, "folder": str(folder)}
+    return Answer(lambda: values, show, code=FAILED if tally.failed and not list_only else 0)
 
 
 def name_of(row: dict[str, Any]) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gnninterpreter.cli.answering import Answer
 from gnninterpreter.cli.options import Address, Json, Quiet
 from gnninterpreter.cli.sweep import Engine, EngineName, Jobs
-from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
     from gnninterpreter.sweep.tune import Trial
@@ -31,7 +32,7 @@ def tune(
     engine: Engine = EngineName.RAY,
     quiet: Quiet = False,
     as_json: Json = False,
-) -> None:
+) -> Answer:
     """Find settings of a recipe, and write them to a file that `explain --recipe` takes.
 
     Recipes are compared by the share of restarts that are certain, then by how typical their graphs
@@ -55,40 +56,33 @@ def tune(
     - `gnninterpreter tune tune.toml --trials 40 --jobs 8`
     - `gnninterpreter explain mylab:model --data mylab:graphs --recipe tune/recipe.json`
     """
-    from dataclasses import asdict, replace
-
-    from gnninterpreter.cli.output import echo_json, only_results
     from gnninterpreter.sweep import make_workers, save_recipe
     from gnninterpreter.sweep.tune import read_tuning
     from gnninterpreter.sweep.tune import tune as search
 
-    limit_threads(1)
     asked = read_tuning(spec)
     if trials is not None:
         asked = replace(asked, trials=trials)
-    folder = out or spec.with_suffix("")
+    folder, needs = out or spec.with_suffix(""), asked.sweep
 
     def tell(trial: Trial) -> None:
         if not quiet:
             typer.echo(f"trial {trial.number}: {_told(trial)}", err=True)
 
-    needs = asked.sweep
-    with only_results(as_json):
-        recipe, best, base = search(
-            asked,
-            folder,
-            lambda: make_workers(
-                engine.value, address, jobs, needs.threads, needs.gpus, needs.runtime_env
-            ),
-            tell,
-        )
+    recipe, best, base = search(
+        asked,
+        folder,
+        lambda: make_workers(
+            engine.value, address, jobs, needs.threads, needs.gpus, needs.runtime_env
+        ),
+        tell,
+    )
     written = save_recipe(recipe, folder / "recipe.json")
-    if as_json:
-        echo_json({"recipe": str(written.resolve()), "base": asdict(base), "best": asdict(best)})
-        return
-    typer.echo(f"base: {_told(base)}")
-    typer.echo(f"best: {_told(best)}")
-    typer.echo(f"recipe: {written.resolve()}")
+    return Answer(
+        lambda: {"recipe": str(written.resolve()), "base": asdict(base), "best": asdict(best)},
+        lambda: typer.echo(f"base: {_told(base)}\nbest: {_told(best)}"),
+        {"recipe": written},
+    )
 
 
 def _told(trial: Trial) -> str:

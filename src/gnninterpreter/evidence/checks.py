@@ -272,8 +272,8 @@ def random_control(case: Case) -> Check:
     )
     passed = mean < RANDOM_SHARE * own
     if not passed and case.target.probable:
-        sentence += f": {case.target.noun} is what the model says of most graphs, and this one is "
-        sentence += "not special"
+        usual = f"{case.target.noun} is what the model says of most graphs, and "
+        sentence += f": {usual if mean > 0.5 else ''}this one is not special"
     elif not passed:
         sentence += f": size and density alone give {case.target.noun}"
     return Check(name, passed, sentence, mean, own)
@@ -299,7 +299,7 @@ def rule_check(rule: Rule, graph: Data, target: Target, names: Sequence[str]) ->
     said = names[label] if 0 <= label < len(names) else f"class {label}"
     sentence = f"by the {rule.name} the graph is \u201c{said}\u201d"
     if passed is False:
-        sentence = f"the model takes it for \u201c{target.name}\u201d, but {sentence}"
+        sentence = f"it was to be \u201c{target.name}\u201d, but {sentence}"
     if rule.of_thumb:
         sentence += ", and rules of thumb are not always right"
     return Check(rule.name, passed, sentence, said, target.name, grave=not rule.of_thumb)

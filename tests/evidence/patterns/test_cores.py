@@ -9,7 +9,7 @@ from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect, necessity, random_piece, sufficiency
 from gnninterpreter.evidence.patterns.cores import find_cores
 from gnninterpreter.evidence.patterns.parts import Parts
-from gnninterpreter.evidence.patterns.pieces import CoreSearch, gain
+from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, choose, gain
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
 from tests.evidence.patterns.pairs import (
@@ -54,6 +54,21 @@ def test_a_model_that_is_rarely_sure_has_a_bar_of_its_own():
     assert "less than half of the graphs" in found.notes[0]
     assert found.core is not None
     assert typed_graphs([found.core.graph], SPEC)[0].same(Typed((1, 1), {(0, 1): 0}))
+
+
+def test_a_piece_that_tells_clearly_more_comes_before_one_that_is_enough():
+    real = real_graphs()
+    graphs = [real.graphs[i] for i in real.of(PAIRED_CLASS)]
+    pair, whole = chain("rr"), graphs[0]
+    typed = typed_graphs([pair, whole], SPEC)
+    leaning = Candidate(pair, typed[0], 0.7, certain=False)
+    enough = Candidate(whole, typed[1], 0.999, certain=True)
+    rng = np.random.default_rng(0)
+    # The pair lies in all ten graphs of the class, the whole graph in few of them.
+    first = choose(real, [enough, leaning], PAIRED_CLASS, CoreSearch(), rng)[0]
+    assert first is leaning
+    also = Candidate(pair, typed[0], 0.999, certain=True)
+    assert choose(real, [leaning, also], PAIRED_CLASS, CoreSearch(), rng)[0] is also
 
 
 def test_few_graphs_and_no_graphs_get_a_sentence():

@@ -5,7 +5,8 @@ about whether the model assigns a real graph to the class; the next is the one t
 the graphs the first ones leave open.
 
 Some models are rarely certain. There, certain means what half of the real graphs of the class get,
-and after the first core come also those that only make the model lean to the class.
+and after the first core come also those that only make the model lean to the class; before it,
+where they tell clearly more.
 """
 
 from __future__ import annotations

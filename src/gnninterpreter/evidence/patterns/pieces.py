@@ -22,7 +22,8 @@ from gnninterpreter.objective.target import Target
 
 LEANING = 0.6
 SHORTLIST = 60
-# How many times as much as any other a piece with open kinds must tell, and how many bits.
+# How many times as much as any other a piece with open kinds, or one that is not certain, must
+# tell, and how many bits.
 CLEARLY, TOLD = 1.5, 0.05
 
 
@@ -132,7 +133,9 @@ def choose(
     while len(chosen) < search.count and (open_ & mine).any():
         told = _told(held, mine, open_)
         if not chosen and certain.any():
-            told = np.where(certain, told, -1.0)
+            # One that is not enough by itself comes first where it tells clearly more.
+            enough = max(TOLD, CLEARLY * float(told[certain].max()))
+            told = np.where(certain | (told >= enough), told, -1.0)
         wanted = max(TOLD, CLEARLY * float(told[open_kinds == 0].max(initial=0.0)))
         told = np.where((open_kinds == 0) | (told >= wanted), told, -1.0)
         # Of patterns that tell about the same the smaller, then the one that says more kinds, then
