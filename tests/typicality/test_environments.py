@@ -6,7 +6,14 @@ from torch_geometric.data import Data
 
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
-from gnninterpreter.typicality import Environments, Kinds, Typicality, TypicalityBank, fit
+from gnninterpreter.typicality import (
+    EitherBank,
+    Environments,
+    Kinds,
+    Typicality,
+    TypicalityBank,
+    fit,
+)
 from gnninterpreter.typicality.environments import environment_codes
 from gnninterpreter.typicality.pieces import to_dense
 from tests.typicality.some import (
@@ -137,6 +144,8 @@ def test_what_no_real_graph_holds_is_not_typical():
     assert bank.reaches(asked, 40.0).tolist() == [True, False]
     found = bank.strangeness(asked)
     assert bank.percentiles(found)[:, 3].tolist() == [100, 0]
+    assert [bank.as_rare(asked[:1]), bank.as_rare(asked[1:])] == [100, 0]
+    assert EitherBank((bank, bank)).as_rare(asked[1:]) == 0
     assert float(found.rare[1]) > float(bank.quantiles[3, -1])
 
 
@@ -148,11 +157,17 @@ def test_where_real_graphs_hold_nothing_but_rare_things_none_is_asked_for():
         data.x = torch.arange(4 * i, 4 * i + 4).unsqueeze(1)
     known = Environments.of(real, spec)
     assert not known.keys.numel()
-    bank = fit(whole(real, spec)).with_environments(known, to_dense(real, spec))
-    strange = path(4)
-    strange.x = torch.tensor([[0], [17], [40], [59]])
-    found = bank.strangeness(to_dense([strange], spec))
-    assert bank.percentiles(found)[0, 3] == 100
+    bank = fit(whole(real, spec))
+    assert bank.with_environments(known, to_dense(real, spec)) is bank
+    assert bank.as_rare(to_dense(real[:1], spec)) is None
+
+
+def test_a_tenth_of_the_most_is_nothing_to_speak_of():
+    # All graphs are alike: without room for others each of them would be the rarest of all.
+    real = [path(3)] * 30
+    known = Environments.of(real, PLAIN)
+    levels = known.levels(to_dense(real, PLAIN), 101)
+    assert levels.tolist() == pytest.approx([0.1 * 2 * math.log(11)] * 101)
 
 
 def test_numbers_alone_leave_nothing_but_structure():

@@ -127,9 +127,10 @@ class TypicalityBank(ByValue):
             known: What real graphs hold, those below among them.
             real: Real graphs of the class.
         """
-        rare = known.rarity(real, counted=True)
-        levels = torch.linspace(0, 1, QUANTILES, dtype=rare.dtype)
-        quantiles = torch.cat([self.quantiles[:3], rare.quantile(levels).unsqueeze(0)])
+        levels = known.levels(real, QUANTILES)
+        if levels is None:
+            return self
+        quantiles = torch.cat([self.quantiles, levels.unsqueeze(0)])
         return replace(self, quantiles=quantiles, environments=known)
 
     def rare_kinds(self, graph: DenseGraphs) -> dict[str, tuple[int, int]]:
@@ -144,6 +145,12 @@ class TypicalityBank(ByValue):
                 if there and name is not None:
                     rare[name] = (held, every)
         return rare
+
+    def as_rare(self, graph: DenseGraphs) -> float | None:
+        """Share of real graphs made of parts as rare as those of one graph, in percent."""
+        if self.environments is None:
+            return None
+        return float(self.percentiles(self.strangeness(graph))[0, -1])
 
     def from_size(self, nodes: int) -> TypicalityBank:
         """The same for graphs that have at least so many nodes."""
@@ -295,7 +302,8 @@ class TypicalityBank(ByValue):
                 tensors["limits"],
                 below(tensors, SEEN),
                 below(tensors, HELD),
-                Environments.from_tensors(around) if around else None,
+                # What is stored once for all classes does not speak for each of them.
+                Environments.from_tensors(around) if len(tensors["quantiles"]) > 3 else None,
             )
         except KeyError as error:
             raise CheckpointError(f"stored typicality lacks {error}; store it again") from None

@@ -20,7 +20,7 @@ from gnninterpreter.equality import ByValue
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.mixing import mix, shift_right
 from gnninterpreter.spec import Block, Categorical, GraphSpec
-from gnninterpreter.typicality.kinds import HANDFUL, NEXT_TO_NONE
+from gnninterpreter.typicality.kinds import HANDFUL, MOST_ODD, NEXT_TO_NONE
 from gnninterpreter.typicality.pieces import to_dense
 from gnninterpreter.typicality.rings import LARGEST, smallest_cycles
 
@@ -29,6 +29,8 @@ RADIUS = 2
 FEWEST_HOLDERS, MOST_KEPT = 2, 8192
 # Graphs that are larger are left out when counting, which takes the third power of their size.
 MOST_NODES, MOST_PAIRS = 200, 2**20
+# Of the most that a graph can be rare: what is not worth asking for, and what is rare on the whole.
+LITTLE, MUCH = 0.1, 0.25
 # Cycles through one edge that are told apart, and odd numbers that keep parts of a code apart.
 CYCLES = 2
 OWN, OUT = 0x1B873593, 0x2545F4914F6CDD1D
@@ -66,6 +68,21 @@ class Environments(ByValue):
         kept = order[held[order] >= FEWEST_HOLDERS].sort()[0]
         return cls(keys[kept], torch.cat([torch.tensor([every]), held[kept]]).int())
 
+    @property
+    def common(self) -> Tensor:
+        """How many graphs have to hold an environment for it to be common, []."""
+        return (NEXT_TO_NONE * self.held[0]).clamp_min(HANDFUL)
+
+    def levels(self, real: DenseGraphs, count: int) -> Tensor | None:
+        """Quantiles of how rare real graphs are that were counted, [count].
+
+        None where most of them are rare on the whole: that is then what real graphs are like.
+        """
+        rare, most = self.rarity(real, counted=True), RADIUS * (self.common + 1).log()
+        if bool((rare >= MUCH * most).double().mean() >= MOST_ODD):
+            return None
+        return rare.quantile(torch.linspace(0, 1, count).to(rare)).clamp_min(LITTLE * float(most))
+
     def rarity(self, graphs: DenseGraphs, counted: bool = False) -> Tensor:
         """How rare the environments of B graphs are on average, 0 where all are common; [B].
 
@@ -75,10 +92,8 @@ class Environments(ByValue):
                 themselves.
         """
         holders, here = self.holders(graphs)
-        every = self.held[0].to(graphs.weight.dtype)
-        common = (NEXT_TO_NONE * every).clamp_min(HANDFUL)
         others = (holders - int(counted)).clamp_min(0).to(graphs.weight.dtype)
-        rare = ((common + 1) / (others + 1)).log().clamp_min(0).sum(2) * here
+        rare = ((self.common + 1) / (others + 1)).log().clamp_min(0).sum(2) * here
         return rare.sum(1) / here.sum(1).clamp_min(1)
 
     def holders(self, graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
