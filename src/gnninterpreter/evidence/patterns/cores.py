@@ -181,7 +181,15 @@ def _core(real: RealGraphs, piece: Candidate, target: Target) -> Core | None:
     if graph is None:
         return None
     said = target.said(real.classifier.score_data([graph]).outputs[0].tolist())
-    return Core(graph, spec, piece.probability, piece.certain, said=said, open=piece.typed.open)
+    return Core(
+        graph,
+        spec,
+        piece.probability,
+        piece.certain,
+        said=said,
+        open=piece.typed.open,
+        ranges=piece.typed.ranges,
+    )
 
 
 def _measure(
@@ -197,8 +205,8 @@ def _measure(
         laid = find(pattern, real.typed[graph], real.limit)
         if laid is not None:
             places.append((number, sum(1 << node for node in laid)))
-            # Where kinds are open, every one of those found is put in.
-            pieces += [cut(real.graphs[graph], laid)] * bool(core.open)
+            # Where kinds or numbers are open, every one of those found is put in.
+            pieces += [cut(real.graphs[graph], laid)] * bool(core.open or core.ranges)
     parts = Parts(real.classifier, _graphs(real, holders))
     hosts = some(np.flatnonzero(~mine).tolist(), search.changed, rng)
     controls = random_pieces(real.graphs, real.typed, core.num_nodes, search.changed, rng)

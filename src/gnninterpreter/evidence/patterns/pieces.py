@@ -13,6 +13,7 @@ import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
+from gnninterpreter.evidence.patterns.bounds import Bounds
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.shrinking import LEAST, shrink
@@ -22,6 +23,8 @@ from gnninterpreter.objective.target import Target
 
 LEANING = 0.6
 SHORTLIST = 60
+# Of each graph so many of its smallest pieces, where numbers count, and most of all graphs.
+WAYS, RANGED = 2, 64
 # How many times as much as any other a piece with open kinds must tell, and how many bits.
 CLEARLY, TOLD = 1.5, 0.05
 
@@ -91,13 +94,21 @@ def gather_pieces(
     # Where nothing gets small the smallest there is has to do.
     pieces = small or [piece for piece in pieces if piece.last]
     buckets: dict[object, list[Candidate]] = {}
-    for piece in pieces:
-        nodes = list(bits(piece.nodes))
-        found = typed[piece.source].part(nodes)
+    cuts = [(piece, list(bits(piece.nodes))) for piece in pieces]
+    parted = [(cut(graphs[p.source], nodes), typed[p.source].part(nodes)) for p, nodes in cuts]
+    if any(one.values or one.edge_values for one in typed):
+        # Where numbers count every piece is another, so only the smallest of each graph are taken.
+        last = {piece.source: place for place, piece in enumerate(pieces)}
+        near = [i for i, piece in enumerate(pieces) if last[piece.source] - i < WAYS]
+        near = near[:: max(1, -(-len(near) // RANGED))]
+        pieces, parted = [pieces[i] for i in near], [parted[i] for i in near]
+        ranged = Bounds(real, target, seeds, floor, search.seed)(parted)
+        parted = [(data, one) for (data, _), one in zip(parted, ranged, strict=True)]
+    for piece, (data, found) in zip(pieces, parted, strict=True):
         alike = buckets.setdefault(found.key, [])
         if not any(found.same(other.typed) for other in alike):
             p = piece.probability
-            alike.append(Candidate(cut(graphs[piece.source], nodes), found, p, p >= bar))
+            alike.append(Candidate(data, found, p, p >= bar))
     return [candidate for alike in buckets.values() for candidate in alike]
 
 
