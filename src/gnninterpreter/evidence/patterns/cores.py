@@ -1,7 +1,8 @@
 """The cores of a target: small graphs that make the model certain and that occur in real graphs.
 
 Candidates come from `shrinking`. Of the certain ones the one comes first whose presence tells most
-about whether the model assigns a real graph to the class; the next is the one that tells most about
+about whether the model assigns a real graph to the class, without the nodes that add nothing to
+that (`trimming`); the next is the one that tells most about
 the graphs the first ones leave open. A piece that makes no difference, neither taken out nor put
 in, is no core: a class may be what is left where nothing speaks for another.
 
@@ -11,7 +12,7 @@ and after the first core come also those that only make the model lean to the cl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,13 +24,14 @@ from gnninterpreter.evidence.patterns.matching import Matches, find
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, choose, gather_pieces
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
-from gnninterpreter.evidence.patterns.typed import cut
+from gnninterpreter.evidence.patterns.trimming import trimmed
+from gnninterpreter.evidence.patterns.typed import Typed, cut
 from gnninterpreter.evidence.patterns.widening import widened
 from gnninterpreter.evidence.thresholds import CLEARLY, LIFT
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
 
-FEW = 10
+FEW, HOSTS = 10, 24
 # How far the probability must fall without a core that other graphs hold as often.
 NEEDED = 0.5
 # Where fewer graphs of the class hold a core, that is said.
@@ -98,7 +100,12 @@ def find_cores(
         return Cores(target, bar, (), 0, tuple(notes))
     candidates += widened(real, candidates, target, bar, search)
     cores = []
-    for piece in choose(real, candidates, target, search, rng):
+    elsewhere = _graphs(real, some(np.flatnonzero(~real.mine(target)).tolist(), HOSTS, rng))
+
+    def trim(piece: Candidate, told: Callable[[Typed], float]) -> Candidate:
+        return trimmed(real, piece, told, elsewhere, target, bar, search.least, search.seed)
+
+    for piece in choose(real, candidates, target, search, rng, trim if measured else None):
         core = _core(real, piece, target)
         if core is not None and measured:
             core = _measure(real, core, target, search, rng)

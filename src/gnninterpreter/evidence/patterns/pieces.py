@@ -6,7 +6,7 @@ piece is worth what its presence tells about whether the model assigns a real gr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,9 @@ SHORTLIST = 60
 WAYS, RANGED = 2, 64
 # How many times as much as any other a piece with open kinds must tell, and how many bits.
 CLEARLY, TOLD = 1.5, 0.05
+
+# Graphs, of the class and of the others each, on which parts of a chosen piece are compared.
+TRIMMED_ON = 50
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,9 @@ class Candidate:
     typed: Typed
     probability: float
     certain: bool
+
+
+Trim = Callable[[Candidate, Callable[[Typed], float]], Candidate]
 
 
 def gather_pieces(
@@ -118,8 +124,18 @@ def choose(
     target: Target,
     search: CoreSearch,
     rng: np.random.Generator,
+    trim: Trim | None = None,
 ) -> list[Candidate]:
-    """One after the other the candidate that tells most about graphs that none yet covers."""
+    """One after the other the candidate that tells most about graphs that none yet covers.
+
+    Args:
+        real: The real graphs.
+        candidates: What to choose from.
+        target: What is asked for.
+        search: How many are wanted, and how many graphs they are ranked on.
+        rng: Draws those graphs.
+        trim: Makes a chosen piece smaller, given what patterns tell.
+    """
     own = some(real.of(target), search.sample, rng)
     others = some(np.flatnonzero(~real.mine(target)).tolist(), search.sample, rng)
     if len(candidates) > SHORTLIST:
@@ -134,6 +150,7 @@ def choose(
         keep |= set([i for i in ranked if candidates[i].certain][: SHORTLIST // 2])
         keep |= {i for i in ranked if candidates[i].typed.open}
         candidates = [candidate for i, candidate in enumerate(candidates) if i in keep]
+    asked = [*own, *others]
     held, mine = _held(real, candidates, own, others)
     sizes = np.array([len(candidate.typed) for candidate in candidates])
     certain = np.array([candidate.certain for candidate in candidates])
@@ -153,9 +170,33 @@ def choose(
         best = int(np.lexsort((-held_by, open_kinds, sizes, -worth))[0])
         if chosen and (told[best] <= 0.005 or held_by[best] < 2):
             break
-        chosen.append(candidates[best])
-        open_ &= ~held[best]
+        piece, there = candidates[best], held[best]
+        if trim is not None:
+            piece = trim(piece, _teller(real, asked, mine, open_))
+            there = _held(real, [piece], own, others)[0][0]
+        if any(piece.typed.same(other.typed) for other in chosen):
+            piece, there = candidates[best], held[best]
+        chosen.append(piece)
+        open_ &= ~(there | held[best])
     return chosen
+
+
+def _teller(
+    real: RealGraphs, asked: Sequence[int], mine: np.ndarray, among: np.ndarray
+) -> Callable[[Typed], float]:
+    """What tells of a pattern how many bits it says about the class of some graphs."""
+    few: list[int] = []
+    for part in (among & mine, among & ~mine):
+        numbers = np.flatnonzero(part)
+        few += numbers[:: max(1, len(numbers) // TRIMMED_ON)].tolist()
+    index, own = real.index_of([asked[i] for i in few]), mine[few]
+
+    def told(pattern: Typed) -> float:
+        held = np.zeros((1, len(few)), dtype=bool)
+        held[0, list(index.match(pattern).where)] = True
+        return float(_told(held, own, np.ones(len(few), dtype=bool))[0])
+
+    return told
 
 
 def _held(

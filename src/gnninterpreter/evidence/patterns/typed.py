@@ -201,7 +201,12 @@ class Typed:
                     numbers[ends] = self.edge_values[i, j]
         values = tuple(self.values[node] for node in nodes) if self.values else ()
         kinds = tuple(self.kinds[node] for node in nodes)
-        return Typed(kinds, edges, self.directed, values, numbers)
+        ranges = []
+        for one in self.ranges:
+            if all(node in place for node in one.nodes):
+                at = tuple(place[node] for node in one.nodes)
+                ranges.append(replace(one, nodes=at if self.directed else tuple(sorted(at))))
+        return Typed(kinds, edges, self.directed, values, numbers, tuple(ranges))
 
     def to_networkx(self) -> nx.Graph:
         """The same with ``kind`` as attribute of nodes and edges."""
