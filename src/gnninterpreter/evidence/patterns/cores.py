@@ -3,8 +3,8 @@
 Candidates come from `shrinking`. Of the certain ones the one comes first whose presence tells most
 about whether the model assigns a real graph to the class, without the nodes that add nothing to
 that (`trimming`); the next is the one that tells most about
-the graphs the first ones leave open. A piece that makes no difference, neither taken out nor put
-in, is no core: a class may be what is left where nothing speaks for another.
+the graphs the first ones leave open. A piece that neither tells anything nor makes a difference,
+taken out or put in, is no core: a class may be what is left where nothing speaks for another.
 
 Some models are rarely certain. There, certain means what half of the real graphs of the class get,
 and after the first core come also those that only make the model lean to the class.
@@ -22,7 +22,14 @@ from gnninterpreter.evidence.patterns.causes import necessity, random_pieces, su
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.matching import Matches, find
 from gnninterpreter.evidence.patterns.parts import Parts
-from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, choose, gather_pieces
+from gnninterpreter.evidence.patterns.pieces import (
+    TOLD,
+    Candidate,
+    CoreSearch,
+    choose,
+    gain,
+    gather_pieces,
+)
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.trimming import trimmed
 from gnninterpreter.evidence.patterns.typed import Typed, cut
@@ -110,10 +117,12 @@ def find_cores(
         if core is not None and measured:
             core = _measure(real, core, target, search, rng)
         cores += [] if core is None or not _telling(core, target) else [core]
+    # What was trimmed may tell more than what was chosen before it.
+    cores.sort(key=_worth, reverse=True)
     if not cores:
         notes.append(
-            f"no core: no piece of the real graphs {_given(target)} makes more of a difference "
-            "than a random one"
+            f"no core: no piece of the real graphs {_given(target)} tells more or makes more "
+            "of a difference than a random one"
         )
     if measured and len(own) == len(real):
         notes.append(
@@ -170,8 +179,15 @@ def _uncovered(real: RealGraphs, cores: Sequence[Core], own: Sequence[int]) -> i
     return left.bit_count()
 
 
+def _worth(core: Core) -> float:
+    """Bits that a core tells about the class; the order stays where nothing was counted."""
+    if core.coverage is None or core.others is None or not core.rest:
+        return 0.0
+    return float(gain(np.array(core.coverage), np.array(core.others / core.rest)))
+
+
 def _telling(core: Core, target: Target) -> bool:
-    """Whether a core makes a difference; so too where that was not measured."""
+    """Whether a core tells something or makes a difference; so too where that was not measured."""
     out, put = core.necessity, core.sufficiency
     if core.lift is None or core.lift < LIFT:
         # What most graphs hold is a core only where the model turns away without it.
@@ -179,7 +195,7 @@ def _telling(core: Core, target: Target) -> bool:
         return far and (core.lift is None or out is None or out.clearly(CLEARLY * target.span))
     effects = [(out, CLEARLY * target.span), (put, CLEARLY)]
     known = [effect.clearly(by) for effect, by in effects if effect is not None]
-    return any(known) or not known
+    return any(known) or not known or _worth(core) >= TOLD
 
 
 def _core(real: RealGraphs, piece: Candidate, target: Target) -> Core | None:

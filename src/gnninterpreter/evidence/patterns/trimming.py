@@ -46,10 +46,14 @@ def trimmed(
         least: Fewest nodes that are left.
         seed: Of where they are joined.
     """
+    turned = _turned(real, piece.data, hosts, target, seed)
+    if turned < CLEARLY:
+        # What turns no graphs gives nothing to compare parts by.
+        return _without_ranges(piece, told)
     most = first = told(piece.typed)
     way: list[tuple[float, int, Typed]] = []
     nodes = (1 << len(piece.typed)) - 1
-    while hosts and most > 0 and nodes.bit_count() > least:
+    while most > 0 and nodes.bit_count() > least:
         tried = []
         for node in bits(removable(piece.typed, nodes)):
             left = nodes & ~(1 << node)
@@ -64,7 +68,7 @@ def trimmed(
     if not enough:
         return _without_ranges(piece, told)
     kept = [cut(piece.data, list(bits(left))) for _, left, _ in enough]
-    wanted = first * (_turned(real, piece.data, hosts, target, seed) - CLEARLY)
+    wanted = first * (turned - CLEARLY)
     given = target.score(real.classifier.score_data(kept)).nan_to_num(nan=0.0).tolist()
     for (value, _, part), data, score in zip(enough, kept, given, strict=True):
         if value * _turned(real, data, hosts, target, seed) >= wanted:
