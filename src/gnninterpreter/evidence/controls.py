@@ -7,7 +7,6 @@ everywhere, which models react to.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from statistics import median
 
@@ -33,7 +32,7 @@ from gnninterpreter.typicality.typicality import FEWEST_GRAPHS
 
 # Real graphs that lend their features.
 LENDING = 64
-MORE = 1.25
+MORE = 2
 
 
 def random_control(case: Case) -> Check:
@@ -89,8 +88,8 @@ def _drawn(
     """Random graphs of a size, with the features of real nodes and edges where there are some."""
     spec, dtype = classifier.spec, classifier.dtype
     generator = torch.Generator().manual_seed(case.explanation.seed)
-    # Up to some edges more: trees would otherwise be held against trees alone.
-    about = (edges, math.ceil(MORE * edges) + 1)
+    # Up to two edges more: trees would otherwise be held against trees alone.
+    about = (edges, edges + MORE)
     features = random_graphs(spec, RANDOM_GRAPHS, nodes, generator, density=0.5, dtype=dtype)
     weight = connected_weights(RANDOM_GRAPHS, nodes, about, spec.directed, generator).to(dtype)
     rows, links = features.nodes, features.edges

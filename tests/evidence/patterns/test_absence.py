@@ -4,9 +4,7 @@ from gnninterpreter.evidence.patterns.absence import falls_back
 from gnninterpreter.evidence.patterns.answers import RealAnswers
 from gnninterpreter.evidence.patterns.cores import find_cores
 from tests.evidence.patterns.pairs import (
-    PAIRED,
     PAIRED_CLASS,
-    PLAIN,
     PLAIN_CLASS,
     chain,
     classifier,
@@ -26,7 +24,7 @@ def test_graphs_turn_without_the_cores_of_their_class():
 
 
 def test_a_class_that_is_what_is_left_has_no_core_and_says_so():
-    graphs = [chain(colours) for colours in PAIRED + PLAIN]
+    graphs = [chain(colours) for colours in ["bbbb"] * 12 + ["bbbbrr"] * 12]
     answers = RealAnswers(classifier(), graphs, None).about(PLAIN_CLASS)
     assert answers.cores == []
     assert any(note.startswith("no core: no piece") for note in answers.notes)

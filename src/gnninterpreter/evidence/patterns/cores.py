@@ -2,8 +2,8 @@
 
 Candidates come from `shrinking`. Of the certain ones the one comes first whose presence tells most
 about whether the model assigns a real graph to the class, without the nodes that add nothing to
-that (`trimming`); the next is the one that tells most about
-the graphs the first ones leave open. A piece that neither tells anything nor makes a difference,
+that (`trimming`); the next is the one that tells most about the graphs the first ones leave open. A
+piece that neither tells anything nor makes a difference,
 taken out or put in, is no core: a class may be what is left where nothing speaks for another.
 
 Some models are rarely certain. There, certain means what half of the real graphs of the class get,
@@ -12,6 +12,7 @@ and after the first core come also those that only make the model lean to the cl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -41,6 +42,9 @@ from gnninterpreter.objective.target import Target
 FEW, HOSTS = 10, 24
 # How far the probability must fall without a core that other graphs hold as often.
 NEEDED = 0.5
+# Bits that a piece must tell about one graph to tell more than chance: 2 N ln 2 bits follow a
+# chi-squared law.
+CHANCE = 10.8 / (2 * math.log(2))
 # Where fewer graphs of the class hold a core, that is said.
 MOST = 0.5
 
@@ -195,7 +199,8 @@ def _telling(core: Core, target: Target) -> bool:
         return far and (core.lift is None or out is None or out.clearly(CLEARLY * target.span))
     effects = [(out, CLEARLY * target.span), (put, CLEARLY)]
     known = [effect.clearly(by) for effect, by in effects if effect is not None]
-    return any(known) or not known or _worth(core) >= TOLD
+    count = (core.total or 0) + (core.rest or 0)
+    return any(known) or not known or _worth(core) >= max(TOLD, CHANCE / max(count, 1))
 
 
 def _core(real: RealGraphs, piece: Candidate, target: Target) -> Core | None:
