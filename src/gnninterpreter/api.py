@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
-from gnninterpreter.arguments import device_of, path_of, several, whole_number
+from gnninterpreter.arguments import device_of, one_of, path_of, several, whole_number
 from gnninterpreter.datasets import cached
 from gnninterpreter.errors import (
     CheckpointError,
@@ -127,8 +127,7 @@ def explain(
     """
     restarts = whole_number("restarts", restarts, 1, MOST_RESTARTS)
     seed = whole_number("seed", seed, least=-(2**63))
-    if not isinstance(gradient, str) or gradient not in GRADIENTS:
-        raise SpecError(f"gradient must be one of {', '.join(GRADIENTS)} (got {gradient!r})")
+    gradient = one_of("gradient", gradient, GRADIENTS)
     listeners = _callbacks(callbacks)
     limit = read_bytes(max_memory)
     display = _display(progress)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -31,33 +31,22 @@ class Progress(Protocol):
         """The run is over, well or not."""
 
 
+def _all(name: str) -> Callable[..., bool]:
+    def tell(self: Several, *args: object) -> bool:
+        answers = [getattr(member, name)(*args) for member in self.members]  # none is left out
+        return any(answers)
+
+    return tell
+
+
 class Several:
-    """Tells any number of how a run goes: a display, and trackers beside it; or nobody."""
+    """Tells any number of how a run goes: a display, and trackers beside it; or nobody.
+
+    True of any stops the search.
+    """
 
     def __init__(self, members: Sequence[Progress] = ()) -> None:
         self.members = members
 
-    def begin(self, model: str, inferred: list[str], classes: list[str]) -> None:
-        """Tell all."""
-        for member in self.members:
-            member.begin(model, inferred, classes)
-
-    def begin_class(self, name: str) -> None:
-        """Tell all."""
-        for member in self.members:
-            member.begin_class(name)
-
-    def look(self, look: Snapshot) -> bool | None:
-        """Tell all; True of any stops the search."""
-        answers = [member.look(look) for member in self.members]  # none is left out
-        return any(answers)
-
-    def end_class(self, explanation: Explanation) -> None:
-        """Tell all."""
-        for member in self.members:
-            member.end_class(explanation)
-
-    def end(self) -> None:
-        """Tell all."""
-        for member in self.members:
-            member.end()
+    begin, begin_class, look = _all("begin"), _all("begin_class"), _all("look")
+    end_class, end = _all("end_class"), _all("end")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
@@ -132,12 +132,8 @@ def load_checkpoint(reference: str, path: str | Path) -> nn.Module | Bundle:
     """
     if not Path(path).is_file():
         raise CheckpointError(f"there is no checkpoint {path}; name a file with weights")
-    function = _attribute(reference, "MODEL", ModelError)
-    if not callable(function):
-        raise ModelError(
-            f"MODEL {reference!r} must be a function that takes the path of a checkpoint and "
-            f"returns the model (got {type(function).__name__})"
-        )
+    takes = "a function that takes the path of a checkpoint and returns the model"
+    function = _function(reference, "MODEL", takes)
     made = _called(partial(function, str(path)), reference, "MODEL", ModelError, f"with {path}")
     return _checked(made, reference)
 
@@ -210,6 +206,8 @@ def load_data(reference: str | None) -> Any:
     found = _attribute(reference, "--data", DataError)
     if callable(found) and not hasattr(found, "__getitem__"):
         found = _called(found, reference, "--data", DataError)
+    if isinstance(found, Iterator):
+        found = list(found)
     try:
         first = next(iter(found), None)
     except TypeError:
@@ -231,14 +229,14 @@ def load_forward(reference: str | None) -> Callable[..., Any] | None:
     """
     if reference is None:
         return None
-    found = _attribute(reference, "--forward", ModelError)
+    return _function(reference, "--forward", "a function forward(model, data)")
+
+
+def _function(reference: str, argument: str, what: str) -> Callable[..., Any]:
+    found: Callable[..., Any] = _attribute(reference, argument, ModelError)
     if not callable(found):
-        raise ModelError(
-            f"--forward {reference!r} must be a function forward(model, data) "
-            f"(got {type(found).__name__})"
-        )
-    checked: Callable[..., Any] = found
-    return checked
+        raise ModelError(f"{argument} {reference!r} must be {what} (got {type(found).__name__})")
+    return found
 
 
 def _attribute(reference: str, argument: str, kind: type[GNNInterpreterError]) -> Any:

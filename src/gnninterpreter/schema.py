@@ -1,5 +1,7 @@
 """Checks for values that come out of a JSON file: every field has a type and bounds.
 
+Dataclasses of plain values say both in their annotations (`Share`, `Count`), which `typed` reads.
+
 A check takes a value and the name of its place and returns the value, or raises ``ValueError`` with
 one sentence.
 """
@@ -8,9 +10,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, get_args, get_type_hints
+from functools import reduce
+from types import UnionType
+from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
 
 Check = Callable[[Any, str], Any]
 LARGEST = 2**63 - 1
@@ -106,14 +110,13 @@ def record(made: Callable[..., Any], **parts: Check) -> Check:
     return check
 
 
-def typed(made: Any) -> Check:
+def typed(made: Any, strict: bool = False) -> Check:
     """An object that is a dataclass of plain values: every field is checked by its type.
 
-    Fields with a default may be missing; a dataclass in a field is checked likewise.
+    Fields with a default may be missing, unless it is strict.
     """
-    hints = get_type_hints(made)
-    parts = {field.name: _of_type(hints[field.name]) for field in fields(made)}
-    later = {f.name for f in fields(made) if f.default is not MISSING}
+    parts = checks_of(made)
+    later = {f.name for f in fields(made) if f.default is not MISSING and not strict}
 
     def check(value: Any, where: str) -> Any:
         there = parts if not isinstance(value, dict) else {
@@ -124,13 +127,27 @@ def typed(made: Any) -> Check:
     return check
 
 
+def checks_of(made: Any, without: Collection[str] = ()) -> dict[str, Check]:
+    """A check for each field of a dataclass, by its type; `Annotated` brings one of its own."""
+    hints = get_type_hints(made, include_extras=True)
+    names = [field.name for field in fields(made) if field.name not in without]
+    return {name: _of_type(hints[name]) for name in names}
+
+
 def _of_type(hint: Any) -> Check:
-    kinds = get_args(hint)
-    if type(None) in kinds:
-        kind = next(one for one in kinds if one is not type(None))
-        return optional(_of_type(kind))
+    origin, kinds = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return cast(Check, kinds[1])
+    if origin in (Union, UnionType):
+        one = reduce(either, [_of_type(kind) for kind in kinds if kind is not type(None)])
+        return optional(one) if type(None) in kinds else one
+    if origin is list:
+        return listed(_of_type(kinds[0]))
+    if origin is tuple:
+        rows = listed(_of_type(kinds[0]), None if kinds[1] is Ellipsis else len(kinds))
+        return lambda value, where: tuple(rows(value, where))
     if is_dataclass(hint):
-        return typed(hint)
+        return typed(hint, strict=True)
     simple: dict[Any, Check] = {
         bool: truth, int: whole(-LARGEST - 1), float: number(), str: text,
     }  # fmt: skip
@@ -145,3 +162,14 @@ def _between(low: float, high: float) -> str:
 
 def _wrong(where: str, what: str, value: Any) -> ValueError:
     return ValueError(f"{where} must {what} (got {value!r:.60})")
+
+
+# Types of fields that say what `typed` checks.
+Share = Annotated[float, number(0.0, 1.0)]
+Percent = Annotated[float, number(0.0, 100.0)]
+Cosine = Annotated[float, number(-1.0, 1.0)]
+Amount = Annotated[float, number(0.0)]
+Count = Annotated[int, whole()]
+OneOrMore = Annotated[int, whole(1)]
+Known = Annotated[float, optional(number(), math.nan)]
+"""A number; null stands for one that is not known."""

@@ -15,6 +15,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,10 +38,11 @@ class Tracker(ABC):
         every: Snapshots between two that are written.
     """
 
+    _step, _class, _broken = 0, "", False
+
     def __init__(self, every: int = 10) -> None:
         """Nothing is opened before the run begins."""
-        self.every = max(1, int(every))
-        self._step, self._class, self._broken = 0, "", False
+        self.every = every
 
     @abstractmethod
     def open(self, model: str, inferred: list[str]) -> None:
@@ -70,7 +72,7 @@ class Tracker(ABC):
     def look(self, look: Snapshot) -> bool | None:
         """Write how the restarts stand; steps go on over the phases of a search."""
         self._step += 1
-        if self._step % self.every == 0:
+        if self._step % max(1, int(self.every)) == 0:
             score = look.score.nan_to_num(nan=0.0)
             best = int(score.argmax())
             values = {
@@ -114,6 +116,7 @@ class Tracker(ABC):
                 self.close()
 
 
+@dataclass(eq=False)
 class TensorBoardTracker(Tracker):
     """Event files that ``tensorboard --logdir`` shows.
 
@@ -122,11 +125,9 @@ class TensorBoardTracker(Tracker):
         every: Snapshots between two that are written.
     """
 
-    def __init__(self, folder: str | Path = "runs", every: int = 10) -> None:
-        """Remember the folder."""
-        super().__init__(every)
-        self.folder = Path(folder)
-        self._writer: Any = None
+    folder: str | Path = "runs"
+    every: int = 10
+    _writer: Any = field(default=None, init=False, repr=False)
 
     def open(self, model: str, inferred: list[str]) -> None:
         """Open the event file."""
@@ -150,6 +151,7 @@ class TensorBoardTracker(Tracker):
             self._writer.close()
 
 
+@dataclass(eq=False)
 class MLflowTracker(Tracker):
     """A run of MLflow, in the active experiment.
 
@@ -159,14 +161,11 @@ class MLflowTracker(Tracker):
         every: Snapshots between two that are written.
     """
 
-    def __init__(
-        self, tracking_uri: str | None = None, experiment: str | None = None, every: int = 10
-    ) -> None:
-        """Remember where to."""
-        super().__init__(every)
-        self.tracking_uri, self.experiment = tracking_uri, experiment
-        self._client: Any = None
-        self._run: str = ""
+    tracking_uri: str | None = None
+    experiment: str | None = None
+    every: int = 10
+    _client: Any = field(default=None, init=False, repr=False)
+    _run: str = field(default="", init=False, repr=False)
 
     def open(self, model: str, inferred: list[str]) -> None:
         """Start a run."""
@@ -194,6 +193,7 @@ class MLflowTracker(Tracker):
             self._client.set_terminated(self._run)
 
 
+@dataclass(eq=False)
 class WandbTracker(Tracker):
     """A run of Weights & Biases.
 
@@ -204,17 +204,11 @@ class WandbTracker(Tracker):
         every: Snapshots between two that are written.
     """
 
-    def __init__(
-        self,
-        project: str = "gnninterpreter",
-        mode: Literal["online", "offline"] = "online",
-        folder: str | Path | None = None,
-        every: int = 10,
-    ) -> None:
-        """Remember where to."""
-        super().__init__(every)
-        self.project, self.mode, self.folder = project, mode, folder
-        self._run: Any = None
+    project: str = "gnninterpreter"
+    mode: Literal["online", "offline"] = "online"
+    folder: str | Path | None = None
+    every: int = 10
+    _run: Any = field(default=None, init=False, repr=False)
 
     def open(self, model: str, inferred: list[str]) -> None:
         """Start a run."""

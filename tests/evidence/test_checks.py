@@ -148,6 +148,18 @@ def test_random_graphs_of_the_same_size(score: float, passed: bool) -> None:
     assert found.sentence.startswith(f"random graphs of this size get {score:.3f} on average")
 
 
+def test_random_graphs_that_do_as_well_where_none_does_well() -> None:
+    """Then the class is not what the model says of most graphs."""
+    star = replace(made(), choice=3, probability=Probability(0.01, 0.0, 10))
+    found = check("random graphs", star, classifier=always(0.02))
+    assert found.passed is False
+    assert found.sentence.endswith("0.020: this one is not special")
+    most = check("random graphs", replace(made(), choice=3), classifier=always(0.9))
+    assert most.sentence.endswith(
+        "is what the model says of most graphs, and this one is not special"
+    )
+
+
 def test_the_graph_itself_is_no_control() -> None:
     """A triangle has every edge, so that all random graphs as dense are triangles."""
     found = check("random graphs", made(), classifier=always(0.95))

@@ -9,23 +9,22 @@ import shutil
 import sys
 from collections.abc import Iterator
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnninterpreter.cli.options import (
-    Forward,
-    Iterations,
-    Json,
-    Overwrite,
-    Quiet,
-    Restarts,
-    Seed,
-    labelled_graphs,
+from gnninterpreter.cli import options
+from gnninterpreter.cli.answering import Answer
+from gnninterpreter.cli.output import (
+    REPORT,
+    check_output,
+    print_table,
+    verdict_text,
+    write_output,
 )
 from gnninterpreter.errors import ModelError
-from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
     from gnninterpreter.audit import Audit
@@ -45,7 +44,7 @@ class Level(str, Enum):
 
 def audit(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model, as for `explain`.")],
-    data: Annotated[str | None, labelled_graphs(". A bundled model needs none.")] = None,
+    data: Annotated[str | None, options.labelled_graphs(". A bundled model needs none.")] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -53,14 +52,14 @@ def audit(
             help="Folder for the run, its report.html and audit.json with all the graphs.",
         ),
     ] = None,
-    overwrite: Overwrite = False,
+    overwrite: options.Overwrite = False,
     fail_on: Annotated[
         Level | None,
         typer.Option(
             help="End with exit code 1 if there is a finding as grave as this, or graver."
         ),
     ] = None,
-    as_json: Json = False,
+    as_json: options.Json = False,
     retrain: Annotated[
         bool,
         typer.Option(
@@ -75,12 +74,12 @@ def audit(
     hosts: Annotated[
         int, typer.Option(help="How many graphs patterns and look-alikes are joined to.")
     ] = 60,
-    restarts: Restarts = 8,
-    seed: Seed = 0,
-    iterations: Iterations = None,
-    forward: Forward = None,
-    quiet: Quiet = False,
-) -> None:
+    restarts: options.Restarts = 8,
+    seed: options.Seed = 0,
+    iterations: options.Iterations = None,
+    forward: options.Forward = None,
+    quiet: options.Quiet = False,
+) -> Answer:
     """Look for ways in which a model is certain and wrong.
 
     Explains every class, asks the rule of the data set about it where there is one, joins the
@@ -93,68 +92,55 @@ def audit(
     - `gnninterpreter audit motif --out audit`
     - `gnninterpreter audit mylab.models:trained --data mylab.data:graphs --fail-on high`
     """
-    from gnninterpreter.cli.output import (
-        REPORT,
-        check_output,
-        echo_json,
-        only_results,
-        write_output,
-    )
-
     if out is not None:
         check_output(out, overwrite)
         out = out.resolve()
-    limit_threads(1)
-    with only_results(as_json):
-        from gnninterpreter.audit import audit as run_audit
-        from gnninterpreter.cli.progress import LiveProgress
-        from gnninterpreter.explanation.storage import INDEX
-        from gnninterpreter.files import write_atomically
-        from gnninterpreter.models import Bundle
-        from gnninterpreter.references import load_forward, load_subject
-        from gnninterpreter.search import Recipe
+    from gnninterpreter.audit import audit as run_audit
+    from gnninterpreter.explanation.storage import INDEX
+    from gnninterpreter.files import write_atomically
+    from gnninterpreter.models import Bundle
+    from gnninterpreter.references import load_forward, load_subject
+    from gnninterpreter.search import Recipe
 
-        found, dataset = load_subject(model, data)
-        if epochs is not None and not retrain:
-            raise ModelError("--epochs is only for --retrain; add it, or leave --epochs out")
-        if retrain and not isinstance(found, Bundle):
-            raise ModelError(
-                f"--retrain needs a bundled model, which knows how it was trained (got {model!r}); "
-                "train your own with the graphs of gnninterpreter.audit.load_graphs(DIR)"
-            )
-        # Beside the folder, which is whole or absent.
-        unfinished = None if out is None else out.parent / f".{out.name}.unfinished"
-        settings: dict[str, Any] = {
-            "resume": unfinished,
-            "hosts": hosts,
-            "seed": seed,
-            "restarts": restarts,
-            "forward": load_forward(forward),
-            "recipe": "auto" if iterations is None else Recipe.auto(iterations=iterations),
-            "progress": False if quiet else LiveProgress(transient=True),
-        }
-        result, trained = run_audit(found, dataset, **settings), None
-        if retrain and not result.counterexamples():
-            told = "nothing to train on: the model got no graph wrong whose true class is known"
-            typer.echo(told, err=True)
-        elif retrain and isinstance(found, Bundle):
-            trained, result = _again(found, dataset, result, epochs, quiet, settings)
-        if out is not None and unfinished is not None:
-            asked = (trained or found, dataset)
-            with whole_folder(out, unfinished, last=(AUDIT, INDEX)) as made:
-                written = result.explanations, made, overwrite, *asked
-                write_output(*written, forward=settings["forward"], audit=result)
-                write_atomically(made / AUDIT, json.dumps(result.to_json()).encode())
-                if trained is not None:
-                    trained.save(made)
-    if as_json:
-        echo_json(result.to_json(with_graphs=False))
-    else:
-        _echo(result)
-    if out is not None:
-        typer.echo(f"report: {out / REPORT}", err=as_json)
-    if fail_on is not None and result.at_least(fail_on.value):
-        raise typer.Exit(FOUND)
+    found, dataset = load_subject(model, data)
+    if epochs is not None and not retrain:
+        raise ModelError("--epochs is only for --retrain; add it, or leave --epochs out")
+    if retrain and not isinstance(found, Bundle):
+        raise ModelError(
+            f"--retrain needs a bundled model, which knows how it was trained (got {model!r}); "
+            "train your own with the graphs of gnninterpreter.audit.load_graphs(DIR)"
+        )
+    # Beside the folder, which is whole or absent.
+    unfinished = None if out is None else out.parent / f".{out.name}.unfinished"
+    settings: dict[str, Any] = {
+        "resume": unfinished,
+        "hosts": hosts,
+        "seed": seed,
+        "restarts": restarts,
+        "forward": load_forward(forward),
+        "recipe": "auto" if iterations is None else Recipe.auto(iterations=iterations),
+        "progress": options.shown(quiet),
+    }
+    result, trained = run_audit(found, dataset, **settings), None
+    if retrain and not result.counterexamples():
+        told = "nothing to train on: the model got no graph wrong whose true class is known"
+        typer.echo(told, err=True)
+    elif retrain and isinstance(found, Bundle):
+        trained, result = _again(found, dataset, result, epochs, quiet, settings)
+    if out is not None and unfinished is not None:
+        asked = (trained or found, dataset)
+        with whole_folder(out, unfinished, last=(AUDIT, INDEX)) as made:
+            written = result.explanations, made, overwrite, *asked
+            write_output(*written, forward=settings["forward"], audit=result)
+            write_atomically(made / AUDIT, json.dumps(result.to_json()).encode())
+            if trained is not None:
+                trained.save(made)
+    return Answer(
+        partial(result.to_json, with_graphs=False),
+        partial(_echo, result),
+        {} if out is None else {"report": out / REPORT},
+        FOUND if fail_on is not None and result.at_least(fail_on.value) else 0,
+    )
 
 
 @contextlib.contextmanager
@@ -234,8 +220,6 @@ def _again(
 def _echo(result: Audit) -> None:
     from rich.console import Console
     from rich.text import Text
-
-    from gnninterpreter.cli.output import print_table, verdict_text
 
     styles = {"high": "bold red", "medium": "yellow", "low": "green"}
     rows: list[list[str | Text]] = []

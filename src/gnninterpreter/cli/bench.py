@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnninterpreter.cli.failing import plainly
+from gnninterpreter.cli.answering import Answer, plainly
 from gnninterpreter.cli.options import Address, Json
-from gnninterpreter.parallel import limit_threads
+from gnninterpreter.cli.output import print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +100,7 @@ def robustness(
         ),
     ] = None,
     as_json: Json = False,
-) -> None:
+) -> Answer:
     """Explain every class of every model from many seeds, and say from which it did not work.
 
     Can be interrupted and called again: runs that are stored in `cache` beside the file are not
@@ -116,7 +116,6 @@ def robustness(
     from gnninterpreter.experiments.robustness import BENCH, configs_of
     from gnninterpreter.experiments.robustness.summary import summarize
 
-    limit_threads(1)
     searched = [] if larger is None else BENCH.read(larger)
     if table:
         runs = BENCH.read(out)
@@ -127,7 +126,7 @@ def robustness(
     for run in runs:
         values.setdefault((run.model, run.target), []).append(run.mean)
     summary = summarize(runs, searched)
-    _show(summary, _echo_robustness, as_json, plot, lambda: seed_chart(values))
+    return _answer(summary, _echo_robustness, plot, lambda: seed_chart(values))
 
 
 @bench.command(name="realism")
@@ -148,7 +147,7 @@ def realism(
     plot: Plot = None,
     table: TableOnly = False,
     as_json: Json = False,
-) -> None:
+) -> Answer:
     """Hold explanations of every class against real graphs and other methods.
 
     Places under random GINs and PolyGraph's discrepancy are used by no search. Can be interrupted
@@ -159,7 +158,6 @@ def realism(
     from gnninterpreter.experiments.realism.discrepancy import read_discrepancies
     from gnninterpreter.experiments.realism.summary import chart, summarize
 
-    limit_threads(1)
     if table:
         rows = BENCH.read(out)
     else:
@@ -169,28 +167,27 @@ def realism(
         typer.echo("no rows: none of the methods has anything to say about these models", err=True)
     summary = summarize(rows, read_discrepancies(out))
     first = "ours" if any(row.method == "ours" for row in rows) else rows[0].method if rows else ""
-    _show(summary, _echo_realism, as_json, plot if rows else None, lambda: chart(summary, first))
+    return _answer(summary, _echo_realism, plot if rows else None, lambda: chart(summary, first))
 
 
-def _show(
+def _answer(
     summary: pd.DataFrame,
     echo: Callable[[pd.DataFrame], None],
-    as_json: bool,
     plot: Path | None,
     draw: Callable[[], Figure],
-) -> None:
-    """Print a summary as a table or as one JSON document, and draw it where that is wanted."""
-    if as_json:
-        from gnninterpreter.cli.output import echo_json
-
-        echo_json(json.loads(summary.to_json(orient="records", double_precision=15)))
-    elif len(summary):
-        echo(summary)
+) -> Answer:
+    """A summary, and its drawing where that is wanted."""
+    files = {}
     if plot is not None:
         from gnninterpreter.experiments.charts import save
 
         save(draw(), plot)
-        typer.echo(f"plot: {plot}", err=as_json)
+        files["plot"] = plot
+    return Answer(
+        lambda: json.loads(summary.to_json(orient="records", double_precision=15)),
+        lambda: echo(summary) if len(summary) else None,
+        files,
+    )
 
 
 def _workers(jobs: int, address: str | None) -> int | Workers:
@@ -232,8 +229,6 @@ def _echo_realism(summary: pd.DataFrame) -> None:
 
 
 def _echo_table(title: str, summary: pd.DataFrame, columns: dict[str, tuple[str, str]]) -> None:
-    from gnninterpreter.cli.output import print_table
-
     rows = [
         [f"{row['model']} {row['target']}"]
         + [

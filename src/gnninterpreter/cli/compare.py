@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnninterpreter.cli.options import Forward, Json, Quiet, Restarts, Seed, labelled_graphs
-from gnninterpreter.parallel import limit_threads
+from gnninterpreter.cli import options
+from gnninterpreter.cli.answering import Answer
+from gnninterpreter.cli.output import print_table
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import ExplanationSet
@@ -22,20 +24,20 @@ def _side_argument(letter: str) -> object:
 def compare(
     first: Annotated[str, _side_argument("A")],
     second: Annotated[str, _side_argument("B")],
-    data: Annotated[str | None, labelled_graphs(". Bundled models need none.")] = None,
-    restarts: Restarts = 8,
-    seed: Seed = 0,
+    data: Annotated[str | None, options.labelled_graphs(". Bundled models need none.")] = None,
+    restarts: options.Restarts = 8,
+    seed: options.Seed = 0,
     fidelity: Annotated[
         bool,
         typer.Option(
             "--fidelity", help="Also measure how much of each model patterns account for."
         ),
     ] = False,
-    forward: Forward = None,
+    forward: options.Forward = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="HTML page to write.")] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> Answer:
     """Put two models side by side, or one before and after it was trained again.
 
     Prototypes, cores, coverage and verdicts of every class, and whether each model agrees on the
@@ -47,52 +49,42 @@ def compare(
     - `gnninterpreter compare motif retrained/motif.json`
     - `gnninterpreter compare mylab:old mylab:new --data mylab:graphs --json`
     """
-    from gnninterpreter.cli.output import echo_json, only_results
+    from gnninterpreter.explanation.compare import compare as put_side_by_side
+    from gnninterpreter.references import load_data, load_forward
 
-    limit_threads(1)
-    with only_results(as_json):
-        from gnninterpreter.explanation.compare import compare as put_side_by_side
-        from gnninterpreter.references import load_data, load_forward
-
-        call = load_forward(forward)
-        dataset = load_data(data)
-        settings = {"restarts": restarts, "seed": seed, "forward": call}
-        sides = [_side(one, dataset, settings, quiet) for one in (first, second)]
-        found = put_side_by_side(
-            sides[0][0],
-            sides[1][0],
-            models=[model for _, model in sides],
-            dataset=dataset,
-            forward=call,
-            fidelity=fidelity,
-            names=(first, second),
-        )
-        written = None if out is None else found.report(out)
-    if as_json:
-        echo_json(found.to_json())
-    else:
-        _echo(found)
-    if written is not None:
-        typer.echo(f"page: {written.resolve()}", err=as_json)
+    call, dataset = load_forward(forward), load_data(data)
+    settings = {
+        "restarts": restarts,
+        "seed": seed,
+        "forward": call,
+        "progress": options.shown(quiet),
+    }
+    sides = [_side(one, dataset, settings) for one in (first, second)]
+    found = put_side_by_side(
+        sides[0][0],
+        sides[1][0],
+        models=[model for _, model in sides],
+        dataset=dataset,
+        forward=call,
+        fidelity=fidelity,
+        names=(first, second),
+    )
+    files = {} if out is None else {"page": found.report(out)}
+    return Answer(found.to_json, partial(_echo, found), files)
 
 
-def _side(
-    name: str, dataset: Any, settings: dict[str, Any], quiet: bool
-) -> tuple[ExplanationSet, Any]:
+def _side(name: str, dataset: Any, settings: dict[str, Any]) -> tuple[ExplanationSet, Any]:
     """A run, with its model where it has none in memory."""
     from gnninterpreter import api
-    from gnninterpreter.cli.progress import LiveProgress
     from gnninterpreter.references import load_model, load_run_model
 
     if Path(name).is_dir():
         run = api.load(name)
         return run, load_run_model(run, None, dataset)
-    progress = False if quiet else LiveProgress(transient=True)
-    return api.explain(load_model(name), dataset, progress=progress, **settings), None
+    return api.explain(load_model(name), dataset, **settings), None
 
 
 def _echo(found: Comparison) -> None:
-    from gnninterpreter.cli.output import print_table
     from gnninterpreter.report.comparison import comparison_rows, overall_lines, words
 
     # Two runs may have one name.

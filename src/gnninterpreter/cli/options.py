@@ -58,6 +58,13 @@ def opened_run(
     return result, load_run_model(result, model, dataset), dataset, load_forward(forward)
 
 
+def shown(quiet: bool) -> Any:
+    """How a run is shown as it goes, for `gnninterpreter.explain`."""
+    from gnninterpreter.cli.progress import LiveProgress
+
+    return not quiet and LiveProgress(transient=True)
+
+
 def names_of(written: str) -> list[str]:
     """Names that were written in one option, with commas between them."""
     return [name.strip() for name in written.split(",")]

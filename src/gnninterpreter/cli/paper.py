@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from gnninterpreter.cli.options import Address, Json
-from gnninterpreter.parallel import limit_threads
+from gnninterpreter.cli.answering import Answer
+from gnninterpreter.cli.options import Address, Json, Quiet
 
 
 class Study(str, Enum):
@@ -53,9 +53,9 @@ def paper(
     list_only: Annotated[
         bool, typer.Option("--list", help="List what there is to compute, and stop.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
+    quiet: Quiet = False,
     as_json: Json = False,
-) -> None:
+) -> Answer:
     """Repeat the evaluation of the paper, with its figures beside ours.
 
     Every table comes as CSV, JSON and Markdown, every figure as SVG. Work is done in small pieces,
@@ -68,22 +68,16 @@ def paper(
     - `gnninterpreter paper all --list`
     - `gnninterpreter paper verification --out results`
     """
-    from gnninterpreter.cli.output import echo_json
     from gnninterpreter.experiments.paper import STUDIES, Settings, run
     from gnninterpreter.experiments.paper.compute import CACHE, list_computations
     from gnninterpreter.experiments.store import Store
     from gnninterpreter.sweep import make_workers
 
-    limit_threads(1)
     wanted = STUDIES if study is Study.ALL else (study.value,)
     if list_only:
         store = Store(out / CACHE, any_version)
         listed = list_computations(wanted, Settings(quick, seed), store)
-        if as_json:
-            echo_json(listed)
-        else:
-            typer.echo("\n".join(listed))
-        return
+        return Answer(lambda: listed, lambda: typer.echo("\n".join(listed)))
 
     def say(line: str) -> None:
         if not quiet:
@@ -99,9 +93,8 @@ def paper(
         any_version=any_version,
         say=say,
     )
-    if as_json:
-        echo_json({"results": str(out.resolve()), "tables": [table.to_json() for table in tables]})
-        return
-    for table in tables:
-        typer.echo(table.to_markdown())
-    typer.echo(f"results: {out.resolve()}")
+    return Answer(
+        lambda: {"results": str(out.resolve()), "tables": [table.to_json() for table in tables]},
+        lambda: typer.echo("\n".join(table.to_markdown() for table in tables)),
+        {"results": out},
+    )

@@ -89,6 +89,7 @@ class LiveProgress:
     def begin(self, model: str, inferred: list[str], classes: list[str]) -> None:
         """Print what was found out about the model, once, and open the table."""
         self._rows = {name: Row(name) for name in classes}
+        self._began, self._before = None, 0.0
         with self._harmless() as console:
             console.print(f"explaining {model}", style="bold", markup=False, highlight=False)
             for line in inferred:

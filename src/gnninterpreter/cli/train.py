@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnninterpreter.cli.models import PER_CLASS
+from gnninterpreter.cli.answering import Answer
+from gnninterpreter.cli.listing import PER_CLASS
 from gnninterpreter.cli.options import Json
-from gnninterpreter.parallel import limit_threads
+from gnninterpreter.cli.output import check_output
+from gnninterpreter.errors import CheckpointError
 
 if TYPE_CHECKING:
     from gnninterpreter.models.scores import ModelScores
@@ -55,7 +57,7 @@ def train(
         ),
     ] = False,
     as_json: Json = False,
-) -> None:
+) -> Answer:
     """Train a classifier on its data set, as those that ship with the package were.
 
     Its state is kept after every epoch: a run that was killed goes on where it was when the same
@@ -64,20 +66,16 @@ def train(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from gnninterpreter.cli.output import check_output, echo_json, only_results
-    from gnninterpreter.training.figures import measure_recipe
-    from gnninterpreter.training.recipes import train_bundle, training_recipe
-    from gnninterpreter.training.statistics import refresh_statistics
+    from gnninterpreter.training.judging import refresh_statistics
+    from gnninterpreter.training.recipes import measure_recipe, train_bundle, training_recipe
 
-    limit_threads(threads)
     if statistics_only:
         paths = sorted(out.glob("*.json")) if name == "all" else [out / f"{name}.json"]
+        if not paths:
+            raise CheckpointError(f"--out {out} holds no checkpoint; name the folder of some")
         done = [str(refresh_statistics(path, root)) for path in paths]
-        if as_json:
-            echo_json({"statistics": done})
-        else:
-            typer.echo("\n".join(f"statistics: {path}" for path in done))
-        return
+        lines = "\n".join(f"statistics: {path}" for path in done)
+        return Answer(lambda: {"statistics": done}, lambda: typer.echo(lines))
     training_recipe(name)
     check_output(out, overwrite=True)
     console = Console(file=sys.stderr)
@@ -109,25 +107,26 @@ def train(
             callback=show,
         )
     if seeds:
-        with only_results(as_json):
-            figures = measure_recipe(
-                name, range(seeds), root=root, device=device, callback=_echo_split
-            )
+        figures = measure_recipe(name, range(seeds), root=root, device=device, callback=_echo_split)
         bundle = replace(bundle, training={**bundle.training, "figures": figures})
     path = bundle.save(out)
-    if as_json:
-        given = {part: one.to_json() for part, one in result.scores.items()}
-        echo_json({"checkpoint": str(path), "scores": given})
-        return
+    given = {part: one.to_json() for part, one in result.scores.items()}
+    return Answer(
+        lambda: {"checkpoint": str(path), "scores": given},
+        lambda: _echo(result.scores, bundle.spec.class_names),
+        {"checkpoint": path},
+    )
+
+
+def _echo(found: Mapping[str, ModelScores], names: Sequence[str]) -> None:
     for part in ("test", "all"):
-        scores = result.scores[part]
+        scores = found[part]
         typer.echo(f"{part}: {_listed(scores.figures)}")
         for kind in PER_CLASS:
             values = getattr(scores, kind, ())
-            if len(values) == len(bundle.spec.class_names):
-                told = dict(zip(bundle.spec.class_names, values, strict=True))
+            if len(values) == len(names):
+                told = dict(zip(names, values, strict=True))
                 typer.echo(f"  {kind.replace('_', '-').upper()}: {_listed(told)}")
-    typer.echo(f"checkpoint: {path}")
 
 
 def _listed(values: Mapping[str, float]) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+import networkx as nx
 import numpy as np
 import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.datasets.base import undirected_graph
 from gnninterpreter.datasets.families import count_cycles
-from gnninterpreter.datasets.rome import BaseGraph
-from gnninterpreter.datasets.rome_base import RomeDataset
+from gnninterpreter.datasets.rome import BaseGraph, RomeDataset
 from gnninterpreter.spec import Categorical, GraphSpec
 
 Edge = tuple[int, int]
@@ -71,56 +73,28 @@ def _leave_one_cycle(base: BaseGraph, rng: np.random.Generator) -> tuple[list[Ed
 
     Also says which of the edges that remain form the cycle, none in a forest.
     """
-    tree = _spanning_forest(base, int(rng.integers(base.num_nodes)))
-    chords = [(i, j) for i, j in base.edges if j not in tree[i]]
+    graph = nx.empty_graph(base.num_nodes)
+    graph.add_edges_from(base.edges)
+    tree = nx.empty_graph(base.num_nodes)
+    for start in (int(rng.integers(base.num_nodes)), *range(base.num_nodes)):
+        if not tree.degree[start]:
+            tree.add_edges_from(nx.bfs_edges(graph, start))
+    chords = [edge for edge in base.edges if not tree.has_edge(*edge)]
     while len(chords) > 1:
         chord = chords.pop(int(rng.integers(len(chords))))
         cycle = [chord, *_path(tree, *chord)]
-        i, j = removed = cycle[int(rng.integers(len(cycle)))]
+        removed = cycle[int(rng.integers(len(cycle)))]
         if removed != chord:  # the chord takes its place in the forest
-            tree[i].remove(j)
-            tree[j].remove(i)
-            _join(tree, *chord)
-    edges = sorted([*((i, j) for i in range(base.num_nodes) for j in tree[i] if i < j), *chords])
-    return edges, [chord for last in chords for chord in (last, *_path(tree, *last))]
+            tree.remove_edge(*removed)
+            tree.add_edge(*chord)
+    edges = sorted([*(_pair(*edge) for edge in tree.edges), *chords])
+    return edges, [edge for last in chords for edge in (last, *_path(tree, *last))]
 
 
-def _spanning_forest(base: BaseGraph, root: int) -> list[set[int]]:
-    """Return the neighbours of each node in a breadth-first forest, starting at ``root``."""
-    near: list[list[int]] = [[] for _ in range(base.num_nodes)]
-    for i, j in base.edges:
-        near[i].append(j)
-        near[j].append(i)
-    forest: list[set[int]] = [set() for _ in near]
-    seen: set[int] = set()
-    for start in (root, *range(base.num_nodes)):
-        waiting = [] if start in seen else [start]
-        seen.add(start)
-        for node in waiting:  # grows as it is walked through
-            for other in near[node]:
-                if other not in seen:
-                    seen.add(other)
-                    waiting.append(other)
-                    _join(forest, node, other)
-    return forest
+def _path(tree: nx.Graph, start: int, end: int) -> list[Edge]:
+    """The edges between two nodes of a tree, from the end on."""
+    return [_pair(*edge) for edge in pairwise(nx.shortest_path(tree, end, start))]
 
 
-def _join(forest: list[set[int]], i: int, j: int) -> None:
-    forest[i].add(j)
-    forest[j].add(i)
-
-
-def _path(tree: list[set[int]], start: int, end: int) -> list[Edge]:
-    """Return the edges of the path between two nodes of a tree, from the end on."""
-    before, waiting = {start: start}, [start]
-    while end not in before:
-        node = waiting.pop()
-        for other in tree[node]:
-            if other not in before:
-                before[other] = node
-                waiting.append(other)
-    path = []
-    while end != start:
-        path.append((min(end, before[end]), max(end, before[end])))
-        end = before[end]
-    return path
+def _pair(i: int, j: int) -> Edge:
+    return min(i, j), max(i, j)

@@ -254,7 +254,7 @@ def rule_check(rule: Rule, graph: Data, target: Target, names: Sequence[str]) ->
     said = names[label] if 0 <= label < len(names) else f"class {label}"
     sentence = f"by the {rule.name} the graph is \u201c{said}\u201d"
     if passed is False:
-        sentence = f"the model takes it for \u201c{target.name}\u201d, but {sentence}"
+        sentence = f"it was to be \u201c{target.name}\u201d, but {sentence}"
     if rule.of_thumb:
         sentence += ", and rules of thumb are not always right"
     return Check(rule.name, passed, sentence, said, target.name, grave=not rule.of_thumb)

@@ -62,7 +62,9 @@ def random_control(case: Case) -> Check:
         f"the best of {len(others)} {words[1]}"
     )
     passed = mean < RANDOM_SHARE * own
-    if not passed and case.target.probable and _of_most(case, classifier, lending, own):
+    if not passed and case.target.probable and mean <= 0.5:
+        sentence += ": this one is not special"
+    elif not passed and case.target.probable and _of_most(case, classifier, lending, own):
         sentence += f": {case.target.noun} is what the model says of most graphs, and this one is "
         sentence += "not special"
     elif not passed:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import networkx as nx
 import torch
@@ -22,6 +23,17 @@ from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.isomorphism import GraphNumbers
 from gnninterpreter.objective.memory import graph_keys
 from gnninterpreter.objective.target import Target
+from gnninterpreter.schema import (
+    Amount,
+    Cosine,
+    Count,
+    Known,
+    OneOrMore,
+    Percent,
+    Share,
+    number,
+    optional,
+)
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.views import view
 
@@ -32,9 +44,9 @@ MOST_SAMPLES = 1_000_000
 class Probability:
     """Class probability over ``n`` discrete samples, as the native model gives it."""
 
-    mean: float
-    std: float
-    n: int
+    mean: Share
+    std: Share
+    n: OneOrMore
 
     def __str__(self) -> str:
         return f"{self.mean:.3f} ± {self.std:.3f} (n={self.n})"
@@ -59,16 +71,16 @@ class Restart:
         certain: Whether the model is as certain of that graph as was asked for.
     """
 
-    probability: float
-    mean_probability: float
-    nodes: int
-    edges: int
-    similarity: float | None
+    probability: Share
+    mean_probability: Share
+    nodes: Count
+    edges: Count
+    similarity: Cosine | None
     feasible: bool
-    entropy: float
+    entropy: Amount
     reason: str
-    iterations: int
-    percentile: float | None = None
+    iterations: Count
+    percentile: Percent | None = None
     certain: bool = True
 
 
@@ -77,8 +89,8 @@ class Curve:
     """One quantity along the search: a value for each restart at each look."""
 
     name: str
-    iterations: list[int]
-    values: list[list[float]]
+    iterations: list[Count]
+    values: list[list[Known]]
 
 
 @dataclass(frozen=True)
@@ -138,19 +150,19 @@ class Explanation(ByValue):
     spec: GraphSpec
     target: Target
     sampler: Sampler
-    choice: int
+    choice: Count
     probability: Probability
-    mode_probability: float
+    mode_probability: Share
     class_probabilities: list[float]
     restarts: list[Restart]
-    similarity: float | None
-    similarity_percentile: float | None
-    max_nodes: int
-    max_edges: float
+    similarity: Cosine | None
+    similarity_percentile: Percent | None
+    max_nodes: OneOrMore
+    max_edges: Annotated[float, optional(number(0.0), math.inf)]
     gradient: str
     recipe: str
     seed: int
-    seconds: float
+    seconds: Amount
     history: list[Curve] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     evidence: Evidence = field(default_factory=Evidence)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import math
 import os
 import shutil
 from collections.abc import Sequence
@@ -20,28 +19,17 @@ from typing import Any
 
 from torch import Tensor
 
-from gnninterpreter import schema
 from gnninterpreter.datasets._storage import below, from_bytes, to_bytes
 from gnninterpreter.errors import CheckpointError, OutputError
 from gnninterpreter.evidence import Check, Evidence
 from gnninterpreter.evidence.patterns import core_check, exemplar_check
-from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
+from gnninterpreter.explanation.explanation import Explanation
 from gnninterpreter.explanation.explanation_set import ExplanationSet
 from gnninterpreter.explanation.sampler import DrawnSampler, read_sampler
 from gnninterpreter.files import finite, read_file, read_json, write_atomically
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.target import target_from_json
-from gnninterpreter.schema import (
-    anything,
-    either,
-    listed,
-    number,
-    optional,
-    record,
-    text,
-    truth,
-    whole,
-)
+from gnninterpreter.schema import anything, checks_of, listed, number, record, text, typed, whole
 from gnninterpreter.spec import GraphSpec
 
 SCHEMA = 3
@@ -59,62 +47,11 @@ LEFTOVERS = (
 )  # fmt: skip
 LOADED = "its samples are drawn from the stored graphs, since the method itself is not stored"
 
-share = number(0.0, 1.0)
-pairs = listed(listed(number(), 2))
-checks = listed(
-    record(
-        Check,
-        name=text,
-        passed=optional(truth),
-        sentence=text,
-        value=optional(either(text, number())),
-        reference=optional(either(text, number())),
-        grave=truth,
-    )
-)
-# Every field of an explanation but the spec, the target and the sampler, which read themselves.
-FIELDS: dict[str, schema.Check] = {
-    "choice": whole(),
-    "probability": record(Probability, mean=share, std=share, n=whole(1)),
-    "mode_probability": share,
-    "class_probabilities": listed(number()),
-    "restarts": listed(
-        record(
-            Restart,
-            probability=share,
-            mean_probability=share,
-            nodes=whole(),
-            edges=whole(),
-            similarity=optional(number(-1.0, 1.0)),
-            feasible=truth,
-            entropy=number(0.0),
-            reason=text,
-            iterations=whole(),
-            percentile=optional(number(0.0, 100.0)),
-            certain=truth,
-        )
-    ),
-    "similarity": optional(number(-1.0, 1.0)),
-    "similarity_percentile": optional(number(0.0, 100.0)),
-    "max_nodes": whole(1),
-    "max_edges": optional(number(0.0), math.inf),
-    "gradient": text,
-    "recipe": text,
-    "seed": whole(-(2**63)),
-    "seconds": number(0.0),
-    "history": listed(
-        record(
-            Curve,
-            name=text,
-            iterations=listed(whole()),
-            values=listed(listed(optional(number(), math.nan))),
-        )
-    ),
-    "notes": listed(text),
-    "sampled_outputs": lambda value, where: [tuple(row) for row in pairs(value, where)],
-    "evidence": lambda value, where: Evidence(tuple(checks(value, where))),
-}
 PARTS = ("cores", "shortcuts", "real_graphs")
+# Every field of an explanation but those that read themselves.
+FIELDS = checks_of(Explanation, without=("spec", "target", "sampler", *PARTS))
+checks = listed(typed(Check, strict=True))
+FIELDS["evidence"] = lambda value, where: Evidence(tuple(checks(value, where)))
 
 
 def check_folder(folder: Path, overwrite: bool) -> None:
@@ -192,7 +129,7 @@ def load_run(folder: Path) -> ExplanationSet:
     try:
         described = record(
             dict, spec=anything, classes=listed(anything), model=text, inferred=listed(text),
-            metadata=record(dict),
+            metadata=_metadata,
         )(index, "the index")  # fmt: skip
         spec = GraphSpec.from_json(described["spec"])
         explanations = [
@@ -208,9 +145,17 @@ def load_run(folder: Path) -> ExplanationSet:
         {explanation.name: explanation for explanation in explanations},
         described["model"],
         described["inferred"],
-        index["metadata"],
+        described["metadata"],
         statistics,
     )
+
+
+def _metadata(value: Any, where: str) -> dict[str, Any]:
+    """Whatever its owner put there, but for what the package reads."""
+    known = {"versions": record(dict), "task": text}
+    there = {name: known[name] for name in known if isinstance(value, dict) and name in value}
+    record(dict, **there)(value, where)
+    return dict(value)
 
 
 def load_statistics(folder: Path) -> ClassStatistics | None:
@@ -330,7 +275,7 @@ def _explanation(
     found = Explanation(spec=spec, **known)
     restarts = len(found.sampler.modes())
     listed(anything, restarts)(found.restarts, f"{where}.restarts")
-    output = number() if found.target.kind == "value" else share
+    output = number() if found.target.kind == "value" else number(0.0, 1.0)
     listed(output, spec.num_classes)(found.class_probabilities, f"{where}.class_probabilities")
     whole(0, restarts - 1)(found.choice, f"{where}.choice")
     for curve in found.history:

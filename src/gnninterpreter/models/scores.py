@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from gnninterpreter.errors import CheckpointError
+from gnninterpreter.files import finite
 from gnninterpreter.models.task import Task
+from gnninterpreter.schema import Known, typed
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class ClassificationScores:
     accuracy: float
     f1: tuple[float, ...]
     count: int
-    roc_auc: tuple[float, ...] = ()
+    roc_auc: tuple[Known, ...] = ()
 
     @property
     def mean_roc_auc(self) -> float:
@@ -68,15 +71,7 @@ class ClassificationScores:
 
     def to_json(self) -> dict[str, Any]:
         """Return the scores as plain JSON values; what is not known is null."""
-        known = [None if value != value else value for value in self.roc_auc]
-        return {**asdict(self), "f1": list(self.f1), "roc_auc": known}
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> ClassificationScores:
-        """Read what `to_json` wrote."""
-        areas = (math.nan if area is None else float(area) for area in values.get("roc_auc", ()))
-        f1 = tuple(float(value) for value in values["f1"])
-        return cls(float(values["accuracy"]), f1, int(values["count"]), tuple(areas))
+        return dict(finite(self))
 
 
 @dataclass(frozen=True)
@@ -102,7 +97,7 @@ class RegressionScores:
 
     def to_json(self) -> dict[str, Any]:
         """Return the scores as plain JSON values."""
-        return asdict(self)
+        return dict(finite(self))
 
 
 ModelScores = ClassificationScores | RegressionScores
@@ -110,10 +105,12 @@ ModelScores = ClassificationScores | RegressionScores
 
 def scores_from_json(values: Mapping[str, Any]) -> ModelScores:
     """Read scores of either kind."""
-    if "rmse" in values:
-        known = {name: float(values[name]) for name in ("rmse", "mae", "r2")}
-        return RegressionScores(**known, count=int(values["count"]))
-    return ClassificationScores.from_json(values)
+    kind = RegressionScores if "rmse" in values else ClassificationScores
+    try:
+        found: ModelScores = typed(kind)(values, "the object of scores")
+    except ValueError as error:
+        raise CheckpointError(str(error)) from error
+    return found
 
 
 def scores_of(outputs: Tensor, labels: Tensor, task: Task) -> ModelScores:

@@ -42,3 +42,8 @@ def test_likeness_of_a_real_molecule_beats_that_of_a_star_of_iodine(mutag):
     star = molecule("I I I I", [(0, 1), (0, 2), (0, 3)])
     good, bad = (likeness(mutag, statistics, graph, 1) for graph in (real, star))
     assert good.score > bad.score
+
+
+def test_a_graph_without_edges_is_like_nothing(mutag):
+    statistics = load("mutag").statistics
+    assert likeness(mutag, statistics, molecule("", []), 1).score == 0.0

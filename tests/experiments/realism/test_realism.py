@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from gnninterpreter.cli.app import app
@@ -28,7 +29,9 @@ from gnninterpreter.experiments.realism.discrepancy import (
     parts,
     read_discrepancies,
 )
+from gnninterpreter.experiments.realism.methods import Answer
 from gnninterpreter.experiments.realism.summary import chart, summarize, unmet
+from gnninterpreter.experiments.subjects import subject
 
 ROW = RealismRow(
     model="shape",
@@ -182,6 +185,18 @@ def test_random_and_real_graphs_of_a_small_model(tmp_path: Path) -> None:
     assert real.place_samples >= 0.75 > random.place_samples
     drawn = json.loads(graphs_file(out).read_text())["drawn"]
     assert [len(entry["structures"]) for entry in drawn] == [256] * 4
+
+
+def test_graphs_without_edges_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The paper's recipe can end with nothing; half of these samples are empty."""
+    real = subject("mutag").graphs[0]
+    empty = real.subgraph(torch.zeros(real.num_nodes, dtype=torch.bool))
+    said = Answer(empty, None, [empty], [empty, real] * 4, 0.0, False, 1.0, "nothing found")
+    monkeypatch.setattr(module, "answer", lambda *_: said)
+    row = module.measure_once("mutag", "mutagen", 5, "paper", 8)["row"]
+    assert (row["nodes"], row["edges"], row["validation_score"]) == (0, 0, 0.0)
+    assert row["certain_samples"] <= 0.5
+    assert row["copy_samples"] == 0.5
 
 
 def test_a_discrepancy_for_every_draw_and_controls(

@@ -3,8 +3,11 @@
 Candidates come from `shrinking`. Of the certain ones the one comes first whose presence tells most
 about whether the model assigns a real graph to the class, without the nodes that add nothing to
 that (`trimming`); the next is the one that tells most about the graphs the first ones leave open. A
-piece that neither tells anything nor makes a difference,
-taken out or put in, is no core: a class may be what is left where nothing speaks for another.
+piece that neither tells anything nor makes a difference, taken out or put in, is no core: a class
+may be what is left where nothing speaks for another.
+
+Where certain pieces tell little, `company` looks for what they share. One that is not enough by
+itself comes first where it tells clearly more.
 
 Some models are rarely certain. There, certain means what half of the real graphs of the class get,
 and after the first core come also those that only make the model lean to the class.
@@ -13,13 +16,14 @@ and after the first core come also those that only make the model lean to the cl
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence.patterns.causes import necessity, random_pieces, sufficiency
+from gnninterpreter.evidence.patterns.company import in_company
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.matching import Matches, find
 from gnninterpreter.evidence.patterns.parts import Parts
@@ -27,13 +31,14 @@ from gnninterpreter.evidence.patterns.pieces import (
     TOLD,
     Candidate,
     CoreSearch,
+    Telling,
     choose,
     gain,
     gather_pieces,
 )
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.trimming import trimmed
-from gnninterpreter.evidence.patterns.typed import Typed, cut
+from gnninterpreter.evidence.patterns.typed import cut
 from gnninterpreter.evidence.patterns.widening import widened
 from gnninterpreter.evidence.thresholds import CLEARLY, LIFT
 from gnninterpreter.models.statistics import CERTAIN
@@ -109,12 +114,14 @@ def find_cores(
             f"{target.noun} by itself"
         )
         return Cores(target, bar, (), 0, tuple(notes))
-    candidates += widened(real, candidates, target, bar, search)
+    telling = Telling(real, target, search)
+    shared = in_company(real, candidates, target, bar, search, telling) if measured else []
+    candidates += widened(real, candidates, target, bar, search, telling) + shared
     cores = []
     elsewhere = _graphs(real, some(np.flatnonzero(~real.mine(target)).tolist(), HOSTS, rng))
 
-    def trim(piece: Candidate, told: Callable[[Typed], float]) -> Candidate:
-        return trimmed(real, piece, told, elsewhere, target, bar, search.least, search.seed)
+    def trim(piece: Candidate) -> Candidate:
+        return trimmed(real, piece, telling, elsewhere, target, bar, search.least, search.seed)
 
     for piece in choose(real, candidates, target, search, rng, trim if measured else None):
         core = _core(real, piece, target)

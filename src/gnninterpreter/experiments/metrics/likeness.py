@@ -60,7 +60,9 @@ def density(graph: Data) -> float:
 def likeness(
     classifier: GraphClassifier, statistics: ClassStatistics, graph: Data, target: int
 ) -> Likeness:
-    """Compare a graph with the real graphs of a class."""
+    """Compare a graph with the real graphs of a class; one without edges is like none of them."""
+    if not graph.num_edges:
+        return Likeness(0.0, 0.0, 0.0, 0.0)
     nodes = int(graph.edge_index.unique().numel())
     edges = graph.edge_index.size(1) / (1 if classifier.spec.directed else 2)
     scores = classifier.score_data([graph])

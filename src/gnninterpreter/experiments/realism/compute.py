@@ -99,8 +99,10 @@ def _row(found: Subject, config: RealismConfig, said: Answer) -> RealismRow:
     profile = found.statistics.profile(target)
     bar = 0.99 if profile is None else profile.certain
     samples = said.samples[:SAMPLES]
-    given = found.classifier.score_data(list(samples)).probabilities[:, target].tolist()
-    sure = [p >= bar for p in given]
+    there = [graph for graph in samples if graph.num_edges]
+    given = found.classifier.score_data(there).probabilities[:, target].tolist() if there else []
+    scored = iter(given)
+    sure = [bool(graph.num_edges) and next(scored) >= bar for graph in samples]
     best, drawn = said.placed or (said.best, samples)
     judge = said.judge or judge_of(found.name, target)
     first, *rest = judge.places([best, *drawn[:SAMPLES]])
