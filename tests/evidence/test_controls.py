@@ -59,6 +59,22 @@ def test_random_graphs_have_the_features_of_real_ones() -> None:
     assert "the class is what the model says of most graphs" in common.sentence
 
 
+def test_random_graphs_that_must_be_as_dense_show_what_the_model_goes_by() -> None:
+    """Of eight nodes, half of them red, two neighbours are; of two nodes seldom."""
+    dense = replace(case([]), classifier=classifier(), graphs=[chain("rb")] * 12)
+    one = explanation(dense_graphs([complete(8)], SPEC), target=1, probabilities=[0.999])
+    found = random_control(replace(dense, explanation=replace(one, spec=SPEC)))
+    assert (found.name, found.passed) == ("size and density", False)
+    assert found.sentence.endswith("as many nodes and edges are enough for the class")
+
+
+def complete(count: int) -> Data:
+    """Every pair joined, all nodes red."""
+    pairs = torch.combinations(torch.arange(count)).t()
+    x = torch.eye(2)[torch.ones(count, dtype=torch.long)]
+    return Data(x=x, edge_index=torch.cat([pairs, pairs.flip(0)], dim=1))
+
+
 def test_a_model_is_right_where_the_labels_say_so() -> None:
     right = [labelled(c, 1) for c in PAIRED] + [labelled(c, 0) for c in PLAIN]
     found = check("model is right", case(right))

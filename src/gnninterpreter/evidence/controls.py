@@ -69,6 +69,7 @@ def random_control(case: Case) -> Check:
         sentence += "not special"
     elif not passed:
         sentence += f": as many nodes and edges are enough for {case.target.noun}"
+        name = "size and density" if case.target.probable else name
     return Check(name, passed, sentence, mean, own)
 
 
