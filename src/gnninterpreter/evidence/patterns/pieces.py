@@ -237,10 +237,11 @@ def choose(
         if trim is not None:
             piece = trim(piece)
             there = _held(real, [piece], own, others)[0][0]
-        if any(piece.typed.same(other.typed) for other in chosen):
-            piece, there = candidates[best], held[best]
-        chosen.append(piece)
+        # What comes to the same as one before says nothing new.
+        if not any(piece.typed.same(other.typed) for other in chosen):
+            chosen.append(piece)
         open_ &= ~(there | held[best])
+        held[best] = False
     return chosen
 
 
