@@ -3,6 +3,7 @@
 Some models are certain of a motif only in company: a piece that makes them certain by itself then
 carries nodes that any graph has. Those are dropped as long as the rest tells as much about the
 class, and turns other graphs as often when it is joined to them; less often where it tells more.
+What is left and is no longer enough by itself must turn most of them.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from gnninterpreter.objective.target import Target
 
 # Share of what a piece tells that may be lost, and how many smaller pieces are joined to graphs.
 SPARED, JOINED = 0.05, 4
+# Share of other graphs that a part must turn which is not enough by itself.
+TURNS = 0.5
 
 
 def trimmed(
@@ -71,7 +74,8 @@ def trimmed(
     wanted = first * (turned - CLEARLY)
     given = target.score(real.classifier.score_data(kept)).nan_to_num(nan=0.0).tolist()
     for (value, _, part), data, score in zip(enough, kept, given, strict=True):
-        if value * _turned(real, data, hosts, target, seed) >= wanted:
+        turns = _turned(real, data, hosts, target, seed)
+        if value * turns >= wanted and (score >= bar or turns >= TURNS):
             return _without_ranges(Candidate(data, part, score, score >= bar), telling)
     return _without_ranges(piece, telling)
 
