@@ -98,8 +98,9 @@ def explain(
         forward: How to call the model, ``forward(model, data)``, where its signature does not say.
         embedding: Where the graph embedding is: a module name or a callable.
         class_names: One name for each class, label or value of the model.
-        feature_names: One name for each category of the first categorical block of the nodes, or a
-            mapping from the names of blocks, of nodes or edges, to such names.
+        feature_names: One name for each category of the first categorical block of the nodes, or
+            for each column of their features, or a mapping from the names of blocks, of nodes or
+            edges, to such names.
         features: The PyG transform that appended columns which follow from the graph, as it is
             (``T.OneHotDegree(10)``), or several in their order; the columns of explanations are
             then always computed anew. Common ones are recognised without it.
