@@ -54,6 +54,16 @@ def test_a_tracker_is_told_of_every_class_with_steps_that_only_grow() -> None:
     assert (f"{explanation.name}/verdict", str(explanation.verdict)) in tracker.told
 
 
+def test_a_class_that_was_finished_before_is_written_under_its_own_name() -> None:
+    (explanation,) = run(Kept()).values()
+    tracker = Kept()
+    tracker.begin("model", [], ["other", explanation.name])
+    tracker.begin_class("other")
+    tracker.end_class(explanation)  # it needed no search, so that none began
+    named = [name for told in tracker.told if isinstance(told[0], int) for name in told[1]]
+    assert {name.rpartition("/")[0] for name in named} == {explanation.name}
+
+
 def test_a_tracker_that_fails_is_warned_of_once_and_costs_nothing() -> None:
     with pytest.warns(UserWarning, match="Kept failed and is off: disk full") as seen:
         found = run(Kept(failing=True))

@@ -86,7 +86,8 @@ class Tracker(ABC):
     __call__ = look
 
     def end_class(self, explanation: Explanation) -> None:
-        """Write what a class came to."""
+        """Write what a class came to; one that was finished before had no search to begin."""
+        self._class = explanation.name
         known = {
             name.replace("_", " "): float(value)
             for name, value in explanation.figures().items()

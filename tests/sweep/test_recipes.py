@@ -53,3 +53,8 @@ def test_settings_that_there_are_not(settings: dict[str, object], said: str) -> 
 def test_the_paper_s_recipe_has_settings_of_its_own() -> None:
     with pytest.raises(SpecError, match="change 'auto' or 'certain'"):
         load_recipe({"base": "paper", "iterations": 3})
+
+
+def test_phases_to_leave_out_are_a_list() -> None:
+    with pytest.raises(SpecError, match="without must be a list of phases"):
+        load_recipe({"without": "calibrate"})

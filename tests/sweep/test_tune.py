@@ -108,6 +108,7 @@ def test_where_nothing_is_better_the_base_comes_back(
         ("[space]\nstop_score = { low = 0.9, high = 0.5 }", "a low below its high"),
         ("[space]\nstop_score = { low = 0.5, high = 3.0 }", "stop_score"),
         ("[space]\nstop_score = { low = 0.5, high = 0.9, step = 1 }", "unknown key 'step'"),
+        ("[space.size]\ndiscrete = { low = 0.0, high = 1.0, log = true }", "a low above 0 for log"),
         ('base = "paper"\n[space]\niterations = [1]', "'paper' has settings of its own"),
         ("kind = 'audit'\n[space]\niterations = [1]", "unknown key 'kind'"),
         ("trials = 0\n[space]\niterations = [1]", r"trials must .* \(got 0\)"),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gnninterpreter.arguments import several
 from gnninterpreter.errors import SpecError
 from gnninterpreter.files import read_json, write_atomically
 from gnninterpreter.search import Recipe
@@ -36,7 +37,7 @@ def load_recipe(given: Any, folder: Path = Path(), what: str = "recipe") -> str 
         if not isinstance(base, Recipe):
             raise SpecError("recipe 'paper' has settings of its own; change 'auto' or 'certain'")
         name = str(settings.pop("name", f"{base.name}, changed"))
-        base = base.without(*settings.pop("without", ()))
+        base = base.without(*several("without", settings.pop("without", ()), "phases"))
         return replace(change_recipe(base, settings), name=name)
     if not isinstance(given, (str, Path)):
         raise SpecError(f"{what} must be a name, a file or a table (got {given!r:.60})")

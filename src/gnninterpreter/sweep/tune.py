@@ -96,6 +96,8 @@ class TuneSpec:
                 ]
                 if not ends[0] < ends[1]:
                     raise SpecError(f"space.{name} must have a low below its high (got {given!r})")
+                if given.get("log") and not ends[0] > 0:
+                    raise SpecError(f"space.{name} needs a low above 0 for log (got {given!r})")
             elif isinstance(given, list) and given:
                 ends = given
             else:
