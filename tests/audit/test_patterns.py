@@ -12,8 +12,7 @@ from torch_geometric.data import Data
 
 import gnninterpreter as gi
 from gnninterpreter.audit import Kind, Pattern, Severity, true_patterns
-from gnninterpreter.audit.context import Context
-from gnninterpreter.audit.hosts import host_graphs
+from gnninterpreter.audit.context import Context, host_graphs
 from gnninterpreter.audit.missed import contrasts, missed_findings
 from gnninterpreter.evidence.joining import join_each
 from gnninterpreter.models import GraphClassifier
