@@ -95,7 +95,7 @@ def test_something_else_where_it_is_made(tmp_path: Path) -> None:
     (tmp_path / ".work").mkdir()
     (tmp_path / ".work" / "made").touch()
     with (
-        pytest.raises(OutputError, match="cannot write .*made"),
+        pytest.raises(OutputError, match=r"cannot write .*made"),
         whole_folder(tmp_path / "out", tmp_path / ".work", ()),
     ):
         pass
