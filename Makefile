@@ -19,7 +19,7 @@ help:
 	@echo "make demo    explain the bundled Shape classifier and write $(OUT)/report.html"
 	@echo "make test    check style and types, run every test"
 	@echo "make test-matrix   run the tests on every Python from 3.10 on, and on the lowest versions"
-	@echo "make fuzz    damage 15,000 files, make 4,000 odd calls, and count what came of it"
+	@echo "make fuzz    damage 15,000 files, make 5,000 odd calls, and count what came of it"
 	@echo "make kills   kill commands at every rename and at 20 moments each, and give them again"
 	@echo "make format  mend the style where that can be done automatically"
 	@echo "make docs    build the documentation in docs/_build"

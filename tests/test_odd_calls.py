@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 
 import gnninterpreter as gi
 from gnninterpreter.audit import audit, load_graphs
@@ -84,7 +84,11 @@ def values() -> dict[str, Any]:
         "generator": (i for i in range(2)),
         "path": Path("x"),
         "module": nn.Linear(1, 1),
+        "modules": nn.Sequential(nn.Linear(1, 1)),
         "Data": Data(),
+        "batch": Batch.from_data_list(graphs()),
+        "meta": torch.ones(1, 1, device="meta"),
+        "lines": "a\nb",
         "slice": slice(0, 1),
         "range": range(2),
     }
@@ -119,8 +123,8 @@ def wrong(calls: dict[str, Callable[[], Any]]) -> list[str]:
             said = str(error)
         except Exception as error:
             found.append(f"{what} ends in {type(error).__name__}: {error!s:.200}")
-        if not 0 < len(said) < 2_000:
-            found.append(f"{what} says {len(said)} characters")
+        if not 0 < len(said) < 2_000 or len(said.splitlines()) > 1:
+            found.append(f"{what} says {said!r:.200} in {len(said)} characters")
         if (taken := time.process_time() - started) > LONGEST:
             found.append(f"{what} takes {taken:.1f} s")
     return found
@@ -138,7 +142,7 @@ def result() -> gi.ExplanationSet:
 
 
 # A function that fails when it is called fails as the user wrote it.
-THEIR_OWN = {("callbacks", label) for label in ("type", "function", "module")}
+THEIR_OWN = {("callbacks", label) for label in ("type", "function", "module", "modules")}
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)
@@ -150,6 +154,11 @@ def test_any_argument(name: str, record_property: Callable[[str, object], None])
     }
     record_property(name, {"calls": len(calls)})
     assert wrong(calls) == []
+
+
+def graph(**fields: Any) -> Data:
+    """A graph of which some fields are odd."""
+    return Data(**{**graphs()[0].to_dict(), "num_nodes": 4, **fields})
 
 
 QUESTIONS: dict[str, Callable[[gi.ExplanationSet, Explanation, Any], Any]] = {
@@ -171,6 +180,8 @@ QUESTIONS: dict[str, Callable[[gi.ExplanationSet, Explanation, Any], Any]] = {
     "explain_graph": lambda result, one, value: result.explain_graph(value),
     "explain_graph.of": lambda result, one, value: result.explain_graph(graphs()[0], model=value),
     "explain_graph.seed": lambda result, one, value: result.explain_graph(graphs()[0], seed=value),
+    "explain_graph.x": lambda result, one, value: result.explain_graph(graph(x=value)),
+    "explain_graph.edges": lambda result, one, value: result.explain_graph(graph(edge_index=value)),
     "compare": lambda result, one, value: gi.compare(result, value),
     "compare.graphs": lambda result, one, value: gi.compare(result, result, dataset=value),
     "compare.names": lambda result, one, value: gi.compare(result, result, names=value),
@@ -190,6 +201,13 @@ def test_any_question_to_a_result(
 
 
 LOADERS: dict[str, Callable[[Any], Any]] = {
+    "dataset.x": lambda value: explain(dataset=[graph(x=value)] * 4),
+    "dataset.edge_index": lambda value: explain(dataset=[*graphs(), graph(edge_index=value)]),
+    "dataset.edge_attr": lambda value: explain(dataset=[*graphs(), graph(edge_attr=value)]),
+    "dataset.y": lambda value: explain(dataset=[*graphs(), graph(y=value)]),
+    "peers.one": lambda value: explain(peers=[value]),
+    "targets.one": lambda value: explain(targets=[value]),
+    "targets.pair": lambda value: explain(targets=(0, value)),
     "load": gi.load,
     "models.load": gi.models.load,
     "models.load_bundle": gi.models.load_bundle,

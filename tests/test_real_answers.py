@@ -9,7 +9,7 @@ import networkx as nx
 import pytest
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 from torch_geometric.utils import from_networkx
 
 import gnninterpreter as gi
@@ -106,6 +106,8 @@ def test_one_prediction_is_explained_by_the_cores_of_its_class(result: gi.Explan
     assert float(explained.node_mask[list(first.places[0])].min()) == pytest.approx(
         first.fall.value
     )
+    with pytest.raises(DataError, match=r"data must be one graph \(got a batch of 2\)"):
+        result.explain_graph(Batch.from_data_list(coloured()[:2]))
 
 
 def test_the_numbers_of_all_classes_are_a_table(result: gi.ExplanationSet) -> None:

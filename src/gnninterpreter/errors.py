@@ -29,7 +29,8 @@ class GNNInterpreterError(ValueError):
     """Base of every error that a user can cause and mend."""
 
     def __init__(self, message: str = "") -> None:
-        """Keep the beginning and the end of a message that nobody would read to its end."""
+        """Keep a message to one line, and of a long one the beginning and the end."""
+        message = " ".join(filter(None, map(str.strip, message.splitlines())))
         if len(message) > LONGEST:
             message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 4 :]}"
         super().__init__(message)

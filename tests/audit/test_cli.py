@@ -13,6 +13,7 @@ import gnninterpreter as gi
 from gnninterpreter import audit as package
 from gnninterpreter.audit.findings import Audit, Finding, Kind, Severity
 from gnninterpreter.cli.audit import whole_folder
+from gnninterpreter.errors import OutputError
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.training.trainer import train
@@ -88,6 +89,16 @@ def test_killed_while_replacing_it_is_no_audit(
     ):
         (made / "run.json").write_text("new")
     assert list(folder.iterdir()) == []
+
+
+def test_something_else_where_it_is_made(tmp_path: Path) -> None:
+    (tmp_path / ".work").mkdir()
+    (tmp_path / ".work" / "made").touch()
+    with (
+        pytest.raises(OutputError, match=r"cannot write .*made"),
+        whole_folder(tmp_path / "out", tmp_path / ".work", ()),
+    ):
+        pass
 
 
 def test_what_has_to_be_mended(cli: Callable[..., Answer]) -> None:

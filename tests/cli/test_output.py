@@ -38,3 +38,8 @@ def test_below_a_file(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match="cannot be written"):
         check_output(tmp_path / "file" / "run", overwrite=False)
+
+
+def test_a_name_that_no_disk_takes(tmp_path):
+    with pytest.raises(OutputError, match="--out must be a path that can be looked at"):
+        check_output(tmp_path / ("x" * 300), overwrite=False)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import gnninterpreter as gi
 from gnninterpreter.errors import GNNInterpreterError, TargetError
 from gnninterpreter.explanation import ExplanationSet
 from gnninterpreter.spec import GraphSpec
@@ -30,6 +31,13 @@ def test_classes_are_found_by_name_or_index(result: ExplanationSet, key: str | i
     assert result[key].target.index == 0
     assert key in result
     assert result.get(key) is result[0]
+
+
+def test_a_bundle_is_a_model_too() -> None:
+    bundle = gi.models.load("is_acyclic")
+    run = ExplanationSet(bundle.spec, {}, "is_acyclic")
+    data = gi.datasets.load("is_acyclic", num_graphs=4)[0]
+    assert run.explain_graph(data, model=bundle).scores == {}
 
 
 def test_it_is_a_mapping(result: ExplanationSet) -> None:

@@ -137,6 +137,9 @@ def test_no_edges_by_any_name(empty: Any) -> None:
         ([graph(x=[["a"], ["b"], ["c"]])], r"'x' of graph 0 must be numbers \(got list\)"),
         ([graph(x=torch.ones(3, 2, 2))], r"'x' of graph 0 .* \(got shape \[3, 2, 2\]\)"),
         ([graph(x=torch.eye(3).cfloat())], "'x' of graph 0 must be real numbers"),
+        ([graph(x=torch.eye(3, device="meta"))], "'x' of graph 0 holds no numbers"),
+        ([graph(num_nodes=5)], r"'x' of graph 0 must have a row for each of its 5 nodes \(got 3\)"),
+        ([graph(edge_attr=[1.0])], r"'edge_attr' .* for each of its 3 edges \(got 1\)"),
         (
             [graph(y="mutagen")],
             r"'y' of graph 0 must be numbers \(got 'mutagen'\); number the classes from 0",

@@ -121,6 +121,14 @@ class TestSpec:
         assert not spec.directed
         assert spec.metadata == {}
 
+    @pytest.mark.parametrize("attr", [torch.zeros(0, 3), torch.zeros(0)])
+    def test_graphs_without_edges_say_nothing_about_them(self, attr: Tensor) -> None:
+        lonely = [Data(x=torch.eye(3), edge_index=torch.zeros(2, 0).long(), edge_attr=attr, y=0)]
+        assert infer_spec(lonely).edges == ()
+        for x in (torch.zeros(0, 2), torch.zeros(0)):
+            with pytest.raises(DataError, match="no rows to read features off"):
+                infer_spec([Data(x=x, edge_index=torch.zeros(2, 0).long(), y=0)])
+
     def test_numbers_that_look_like_codes_are_said(self) -> None:
         spec = infer_spec([graph(x=torch.tensor([0, 5, 98421]))])
         assert spec.nodes == (Continuous(1, 0.0, 98421.0),)

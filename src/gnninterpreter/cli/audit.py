@@ -25,6 +25,7 @@ from gnninterpreter.cli.output import (
     write_output,
 )
 from gnninterpreter.errors import ModelError
+from gnninterpreter.files import write_atomically, writing
 
 if TYPE_CHECKING:
     from gnninterpreter.audit import Audit
@@ -97,7 +98,6 @@ def audit(
         out = out.resolve()
     from gnninterpreter.audit import audit as run_audit
     from gnninterpreter.explanation.storage import INDEX
-    from gnninterpreter.files import write_atomically
     from gnninterpreter.models import Bundle
     from gnninterpreter.references import load_forward, load_subject
     from gnninterpreter.search import Recipe
@@ -153,7 +153,8 @@ def whole_folder(folder: Path, work: Path, last: tuple[str, ...]) -> Iterator[Pa
     """
     made = work / "made"
     shutil.rmtree(made, ignore_errors=True)  # of one that was killed
-    made.mkdir(parents=True)
+    with writing(made):
+        made.mkdir(parents=True)
     try:
         yield made
     except BaseException:

@@ -31,9 +31,10 @@ STYLES = {"good": "green", "caution": "yellow", "bad": "bold red"}
 
 def check_output(folder: Path, overwrite: bool) -> None:
     """Check, before any work is done, that a run can be written to a folder."""
+    from gnninterpreter.arguments import path_of
     from gnninterpreter.explanation.storage import check_folder
 
-    check_folder(folder, overwrite)
+    check_folder(path_of("--out", folder), overwrite)
     existing = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
     try:
         # Permissions alone do not tell: disks are mounted read-only, and parents may be files.

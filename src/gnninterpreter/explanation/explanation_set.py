@@ -12,7 +12,7 @@ from torch import nn
 from torch_geometric.data import Data
 
 from gnninterpreter.arguments import device_of, path_of, whole_number
-from gnninterpreter.errors import SpecError, TargetError, needs
+from gnninterpreter.errors import DataError, SpecError, TargetError, needs
 from gnninterpreter.evidence.patterns import (
     Fidelity,
     GraphExplanation,
@@ -21,6 +21,7 @@ from gnninterpreter.evidence.patterns import (
     fidelity_of,
 )
 from gnninterpreter.explanation.explanation import Explanation
+from gnninterpreter.models.bundle import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.models.task import Task
@@ -114,7 +115,7 @@ class ExplanationSet(Mapping[str, Explanation]):
         self,
         held_out: Any,
         *,
-        model: nn.Module | None = None,
+        model: nn.Module | Bundle | None = None,
         dataset: Any = None,
         forward: Callable[..., Any] | None = None,
         target: Any = None,
@@ -156,7 +157,7 @@ class ExplanationSet(Mapping[str, Explanation]):
         self,
         data: Data,
         *,
-        model: nn.Module | None = None,
+        model: nn.Module | Bundle | None = None,
         forward: Callable[..., Any] | None = None,
         seed: int = 0,
     ) -> GraphExplanation:
@@ -177,16 +178,19 @@ class ExplanationSet(Mapping[str, Explanation]):
         """
         seed = whole_number("seed", seed, -(2**63))
         classifier = self._model(model, forward)
-        (graph,) = graph_list([data])
+        graphs = graph_list([data])
+        if len(graphs) > 1:
+            raise DataError(f"data must be one graph (got a batch of {len(graphs)})")
         return explain_graph(
-            classifier, graph.cpu(), [(one.target, one.cores) for one in self.values()], seed
+            classifier, graphs[0].cpu(), [(one.target, one.cores) for one in self.values()], seed
         )
 
     def _model(
-        self, model: nn.Module | None, forward: Callable[..., Any] | None
+        self, model: nn.Module | Bundle | None, forward: Callable[..., Any] | None
     ) -> GraphClassifier:
         if model is not None:
             task = self.metadata.get("task", "auto")
+            model = model.model if isinstance(model, Bundle) else model
             return GraphClassifier.connect(model, self.spec, forward=forward, task=task)
         if self.classifier is None:
             raise SpecError("a loaded run holds no model; pass model= to this call")

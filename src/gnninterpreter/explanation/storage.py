@@ -138,8 +138,7 @@ def load_run(folder: Path) -> ExplanationSet:
         ]
         statistics = _statistics(spec, tensors)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        cause = str(error).replace("\n", " ")
-        raise CheckpointError(f"the run in {folder} is damaged: {cause}; make it again") from error
+        raise CheckpointError(f"the run in {folder} is damaged: {error}; make it again") from error
     return ExplanationSet(
         spec,
         {explanation.name: explanation for explanation in explanations},

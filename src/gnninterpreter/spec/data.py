@@ -129,6 +129,15 @@ def _checked(graph: Any, number: int) -> Data:
         graph = copy(graph)
         for key, change in changes.items():
             graph[key] = change
+    counts = {"edge_attr": (graph.edge_index.size(1), "edges")}
+    if "num_nodes" in graph:
+        counts["x"] = (int(graph.num_nodes or 0), "nodes")
+    for key, (count, noun) in counts.items():
+        if (rows := graph.get(key)) is not None and len(rows) != count:
+            raise DataError(
+                f"'{key}' of graph {number} must have a row for each of its {count} {noun} "
+                f"(got {len(rows)})"
+            )
     if graph.edge_index.numel():
         low, high = (int(bound) for bound in graph.edge_index.aminmax())
         if low < 0 or high >= int(graph.num_nodes or 0):
@@ -147,6 +156,8 @@ def _tensor(value: Any, what: str, advice: str = "turn it into a tensor first") 
         raise DataError(f"{what} must be numbers (got {got}); {advice}") from None
     if tensor.is_complex():
         raise DataError(f"{what} must be real numbers (got {tensor.dtype})")
+    if tensor.is_meta:
+        raise DataError(f"{what} holds no numbers (got a tensor on the device 'meta')")
     return tensor
 
 

@@ -58,7 +58,7 @@ def infer_spec(dataset: Any) -> GraphSpec:
     return GraphSpec(
         nodes=nodes,
         attributes=attributes,
-        edges=() if attr is None else infer_blocks(attr.view(attr.size(0), -1)),
+        edges=() if attr is None or not len(attr) else infer_blocks(_columns(attr)),
         class_names=_class_names(graphs),
         directed=not all(
             is_undirected(coalesce(g.edge_index)) for g in graphs[:LOOK_FOR_DIRECTION]
@@ -73,7 +73,7 @@ def _node_blocks(
     """Blocks of the columns of ``x``, those that follow from the graph told apart."""
     if x is None:
         return ()
-    values = x.view(x.size(0), -1)
+    values = _columns(x)
     blocks: list[Block] = []
     told, end = [], 0
     for start, block in recognised(graphs, "x"):
@@ -93,6 +93,10 @@ def _node_blocks(
     for note in told:
         _add_note(metadata, note)
     return tuple(blocks)
+
+
+def _columns(values: Tensor) -> Tensor:
+    return values if values.dim() == 2 else values.unsqueeze(1)
 
 
 def _add_note(metadata: dict[str, str], note: str) -> None:
