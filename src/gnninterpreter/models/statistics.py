@@ -268,7 +268,11 @@ class ClassStatistics(ByValue):
             raise CheckpointError(f"class statistics lack {', '.join(sorted(missing))}")
         rows = tensors["count"].size(0)
         known: list[Typicality | None] = []
-        shared = {name: part for name, part in below(tensors, TYPICALITY).items() if name.startswith(SHARED)}
+        shared = {
+            name: part
+            for name, part in below(tensors, TYPICALITY).items()
+            if name.startswith(SHARED)
+        }
         for row in range(rows if spec is not None else 0):
             parts = below(tensors, f"{TYPICALITY}{row}.")
             assert spec is not None

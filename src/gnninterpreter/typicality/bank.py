@@ -179,7 +179,9 @@ class TypicalityBank(ByValue):
                 {},
             )
             nodes = self._nodes(some)
-            passed[rows] = self.penalty(Strangeness(nodes, *[torch.zeros_like(nodes)] * 4), bar) <= 0
+            passed[rows] = (
+                self.penalty(Strangeness(nodes, *[torch.zeros_like(nodes)] * 4), bar) <= 0
+            )
         return passed
 
     def _as_wholes(self, graphs: DenseGraphs, found: Described) -> Strangeness:

@@ -135,7 +135,12 @@ class RealAnswers:
     def _rare(self, target: Target, core: Core | None) -> list[str]:
         """What to say of a core by a kind that hardly any real graph holds."""
         profile = target.profile(self.statistics)
-        if core is None or profile is None or profile.typicality is None or (core.open and all(core.open)):
+        if (
+            core is None
+            or profile is None
+            or profile.typicality is None
+            or (core.open and all(core.open))
+        ):
             return []
         graph = dense_graphs([core.graph.cpu()], core.spec)
         for node, free in enumerate(core.open):  # what may be any kind is not what it goes by
