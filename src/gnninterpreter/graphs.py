@@ -20,6 +20,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from gnninterpreter.equality import ByValue
+from gnninterpreter.recording import recording
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec
 from gnninterpreter.spec.derived import columns, fill, table
 
@@ -146,9 +147,11 @@ class DenseGraphs(ByValue):
         adjacent = self.weight.gt(0.5)
         adjacent = adjacent | adjacent.transpose(1, 2)
         reach = adjacent.to(torch.float32) + torch.eye(self.num_candidates, device=adjacent.device)
-        # Paths of length 2^k after k squarings: no loop that waits for the last graph.
+        # Paths of length 2^k after k squarings; on a GPU nothing waits for the last graph.
         for _ in range(max(self.num_candidates - 1, 1).bit_length()):
-            reach = (reach @ reach).clamp_max(1.0)
+            before, reach = reach, (reach @ reach).clamp_max_(1.0)
+            if reach.device.type == "cpu" and not recording() and torch.equal(before, reach):
+                break
         hub = adjacent.sum(dim=2).argmax(dim=1)
         present = adjacent.any(dim=2)
         reached = reach[torch.arange(len(self), device=hub.device), hub].gt(0)

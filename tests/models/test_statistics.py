@@ -111,6 +111,12 @@ def test_labels_may_be_written_in_many_ways(label: object) -> None:
     assert ClassStatistics.from_dataset(Sums(), data, SPEC).count.tolist() == [0, 1]
 
 
+def test_data_that_can_be_read_once() -> None:
+    assert ClassStatistics.from_dataset(Sums(), iter(GRAPHS)) == ClassStatistics.from_dataset(
+        Sums(), GRAPHS
+    )
+
+
 def test_tensors_and_back(statistics: ClassStatistics) -> None:
     again = ClassStatistics.from_tensors(statistics.tensors())
     for name, tensor in statistics.tensors().items():
@@ -155,8 +161,9 @@ def test_missing_tensors_are_named(statistics: ClassStatistics) -> None:
             r"whole numbers from 0 to 1, one for each class of the model \(got 2\); renumber",
         ),
         ([path([[1.0, 1.0]] * 2, -1)], r"\(got -1\)"),
+        ([path([[1.0, 1.0]] * 2, "mutagen")], "needs one class label in 'y'"),
     ],
-    ids=["empty", "unlabelled", "several labels", "too large", "negative"],
+    ids=["empty", "unlabelled", "several labels", "too large", "negative", "a name"],
 )
 def test_bad_data(data: list[Data], message: str) -> None:
     with pytest.raises(DataError, match=message):

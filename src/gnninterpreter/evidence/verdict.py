@@ -27,6 +27,8 @@ WORDS: dict[str, tuple[str, str | None]] = {
     "as asked for": ("not quite as asked for", None),
     "samples certain": ("not certain", None),
     "samples as asked for": ("not quite as asked for", None),
+    "model is right": ("the model is often wrong here", None),
+    "more than one kind": ("goes by one kind of node", None),
     "restarts reach it": (UNSTABLE, INCOMPLETE),
     "feasible": ("not in one piece within the size limit", INCOMPLETE),
     "typical": ("untypical of real graphs", UNCOMPARED),

@@ -22,7 +22,7 @@ from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.streaming import MOST_KEPT, streamed
 from gnninterpreter.models.task import Task
-from gnninterpreter.spec import GraphSpec, Labels, read_labels
+from gnninterpreter.spec import GraphSpec, read_labels
 from gnninterpreter.typicality import Environments, Kinds, Typicality, either
 
 if TYPE_CHECKING:
@@ -230,7 +230,9 @@ class ClassStatistics(ByValue):
         classifier = model
         if not isinstance(model, GraphClassifier):
             if spec is None:
-                spec = GraphSpec.from_dataset(dataset if len(graphs) < MOST_KEPT else graphs)
+                # What can be walked through once has been.
+                whole = rest is not dataset and len(graphs) < MOST_KEPT
+                spec = GraphSpec.from_dataset(dataset if whole else graphs)
             classifier = GraphClassifier(model, spec, examples=graphs)
         exact: dict[str, Any] = {}
         if len(graphs) == MOST_KEPT:
@@ -397,38 +399,28 @@ def _rows(
     labels = read_labels(graphs)
     if classifier.task is Task.MULTILABEL:
         if labels is None or labels.width != columns:
-            labels = Labels(torch.stack([_label_row(graph, columns) for graph in graphs]), False)
+            row = f"a row of {columns} labels in 'y', NaN where one was not measured"
+            raise _unlabelled(graphs, columns, row)
         return (labels.values > 0.5).t(), logits.sigmoid().t(), (logits > 0).t()
     if labels is not None and labels.one_hot and labels.width == columns:
         classes = labels.values.argmax(1)
     elif labels is not None and labels.width == 1:
         classes = torch.tensor([_class(value, columns) for value in labels.values[:, 0].tolist()])
     else:
-        classes = torch.tensor([_label(graph, columns) for graph in graphs])
+        raise _unlabelled(graphs, 1, "one class label in 'y'")
     every = torch.arange(columns).unsqueeze(1)
     return every == classes, logits.softmax(1).t(), every == logits.argmax(1)
 
 
-def _label_row(graph: Data, columns: int) -> Tensor:
-    y = graph.get("y")
-    if not torch.is_tensor(y) or y.numel() != columns:
-        got = "none" if y is None else f"{torch.as_tensor(y).numel()} numbers"
-        raise DataError(
-            f"every graph of the dataset needs a row of {columns} labels in 'y', NaN where one was "
-            f"not measured (got {got})"
-        )
-    return y.reshape(-1).double()
-
-
-def _label(graph: Data, num_classes: int) -> int:
-    y = graph.get("y")
-    if y is None or (torch.is_tensor(y) and y.numel() != 1):
-        got = "none" if y is None else f"a tensor of shape {list(y.shape)}"
-        raise DataError(
-            f"every graph of the dataset needs one class label in 'y' (got {got}); "
-            "give class_statistics= instead if there are no labels"
-        )
-    return _class(float(y), num_classes)
+def _unlabelled(graphs: Sequence[Data], count: int, wanted: str) -> DataError:
+    """What is wrong with the first graph that has other labels than wanted."""
+    shapes = [getattr(graph.get("y"), "shape", None) for graph in graphs]
+    shape = next((one for one in shapes if one is None or one.numel() != count), None)
+    got = "none" if shape is None else f"a tensor of shape {list(shape)}"
+    return DataError(
+        f"every graph of the dataset needs {wanted} (got {got}); give class_statistics= instead if "
+        "there are no labels"
+    )
 
 
 def _class(label: float, num_classes: int) -> int:

@@ -70,17 +70,24 @@ class Proposals:
 
     Args:
         graphs: The graphs. Their weights are 0 or 1, but for terms that say they are smooth.
-        scores: The model's outputs for them; NaN for a graph without edges.
+        answers: The model's outputs for them, NaN for a graph without edges; or who asks the model
+            about graphs and their keys, as soon as anyone wants to know.
         aim: What the search is after.
         keys: By which the memory knows the graphs, [B]; None where there is no memory.
         memory: What is known of graphs already.
     """
 
     graphs: DenseGraphs
-    scores: Scores
+    answers: Scores | Callable[[DenseGraphs, Tensor | None], Scores]
     aim: Aim
     keys: Tensor | None = None
     memory: Memory | None = None
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The model's outputs."""
+        known = self.answers
+        return known if isinstance(known, Scores) else known(self.graphs, self.keys)
 
     @cached_property
     def log_score(self) -> Tensor:
@@ -128,9 +135,11 @@ class Proposals:
 
     def select(self, rows: Tensor) -> Proposals:
         """Some of the graphs."""
-        scores = Scores(self.scores.logits[rows], self.scores.embedding[rows], self.scores.task)
+        known = self.__dict__.get("scores", self.answers)
+        if isinstance(known, Scores):
+            known = Scores(known.logits[rows], known.embedding[rows], known.task)
         keys = None if self.keys is None else self.keys[rows]
-        return Proposals(self.graphs[rows], scores, self.aim, keys, self.memory)
+        return Proposals(self.graphs[rows], known, self.aim, keys, self.memory)
 
     @cached_property
     def _costs(self) -> dict[int, tuple[Term, Tensor | None]]:

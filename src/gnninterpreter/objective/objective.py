@@ -154,7 +154,7 @@ class Objective:
     def _all(
         self, proposals: Proposals, asked: list[Callable[[Proposals], Tensor | None]]
     ) -> Tensor:
-        allowed = torch.ones_like(proposals.log_score, dtype=torch.bool)
+        allowed = torch.ones_like(proposals.edges, dtype=torch.bool)
         for ask in asked:
             mask = ask(proposals)
             if mask is not None:

@@ -57,7 +57,7 @@ class Calibrate:
             graphs are known and the model can be relaxed.
     """
 
-    opening: int = 12
+    opening: int = 8
     name: str = "calibrate"
 
     def __post_init__(self) -> None:

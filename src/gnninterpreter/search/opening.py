@@ -26,7 +26,7 @@ from gnninterpreter.spec import Block, Categorical
 
 SAMPLES = 16
 TEMPERATURE = 0.5
-LEARNING_RATE = 0.5
+LEARNING_RATE = 0.7
 # Logit against a change that is free, to begin with, and against one that is not.
 NEARLY, CLOSED = 1.5, 12.0
 # Share of samples that may lack something while learning, and how fast lacking gets dearer.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import torch
@@ -135,19 +135,30 @@ class Problem:
             new: Whether most of them will not have been seen before, as on a walk: looking them up
                 takes longer than products of matrices do.
         """
-        small = graphs if recording() else compact(graphs)
-        if self.memory is None or recording() or (new and not self.asks_native):
-            return Proposals(small, self.scores(small), self.aim)
-        keys = graph_keys(small, ordered=self.relaxed is None)
+        found = self._proposals(graphs, new)
+        return replace(found, answers=found.scores)
 
-        def asked(places: Tensor) -> tuple[Tensor, ...]:
+    def _proposals(self, graphs: DenseGraphs, new: bool) -> Proposals:
+        """The same, but the model is not asked before anyone wants to know."""
+        if self.memory is None or recording() or (new and not self.asks_native):
+            small = graphs if recording() else compact(graphs)
+            return Proposals(small, self._asked, self.aim)
+        small = compact(graphs)
+        keys = graph_keys(small, ordered=self.relaxed is None)
+        return Proposals(small, self._asked, self.aim, keys, self.memory)
+
+    @torch.no_grad()
+    def _asked(self, graphs: DenseGraphs, keys: Tensor | None) -> Scores:
+        """What the model says of graphs, which the memory may know."""
+        if self.memory is None or keys is None:
+            return self.scores(graphs)
+
+        def new(places: Tensor) -> tuple[Tensor, ...]:
             parts = torch.split(places, self.chunk)
-            found = Scores.cat([self.scores(small[part]) for part in parts])
+            found = Scores.cat([self.scores(graphs[part]) for part in parts])
             return found.logits, found.embedding
 
-        logits, embedding = self.memory.recall("scores", keys, asked)
-        scores = Scores(logits, embedding, self.classifier.task)
-        return Proposals(small, scores, self.aim, keys, self.memory)
+        return Scores(*self.memory.recall("scores", keys, new), self.classifier.task)
 
     @torch.no_grad()
     def cost(self, graphs: DenseGraphs) -> Tensor:
@@ -196,19 +207,26 @@ class Problem:
         if len(graphs) > most:
             parts = range(0, len(graphs), most)
             return torch.cat([self.good(graphs[at : at + most], new, bar) for at in parts])
-        return self.passes(self.propose(graphs, new), bar)
+        found = self._proposals(graphs, new)
+        if self.memory is None or found.keys is None:
+            return self.passes(found, bar)
+        # Asked about together, and once.
+        return self.memory.recall(
+            f"good {bar}", found.keys, lambda new: (self.passes(found.select(new), bar),)
+        )[0]
 
     @torch.no_grad()
     def passes(self, found: Proposals, bar: float = SAMPLE_BAR) -> Tensor:
-        """The same of graphs that were asked about."""
+        """The same of graphs that were asked about, or are asked about where the rest is good."""
         sure = self.certain + SAMPLE_MARGIN * (self.aim.enough - self.certain)
-        good = found.log_score.exp() >= sure
+        good = self.presentable(found, bar)
         if recording():
-            return good & self.presentable(found, bar)
+            return good & (found.log_score.exp() >= sure)
+        # Most edits of a graph are not typical, and the model takes as long as typicality does.
         rows = good.nonzero().squeeze(1)
         if not rows.numel():
             return good
-        return good.index_put((rows,), self.presentable(found.select(rows), bar))
+        return good.index_put((rows,), found.select(rows).log_score.exp() >= sure)
 
     @torch.no_grad()
     def presentable(self, found: Proposals, bar: float = SAMPLE_BAR) -> Tensor:

@@ -179,9 +179,9 @@ class Spread:
     """
 
     walkers: int = 16
-    steps: int = 12
+    steps: int = 8
     edits: int = 3
-    keep_every: int = 2
+    keep_every: int = 1
     draws: int = 32
     most_restarts: int = 8
     name: str = "spread"

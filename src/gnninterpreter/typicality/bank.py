@@ -37,8 +37,8 @@ ROUNDING = 4e-4
 # Lying beyond the border by as much as its own size costs this many units of distance.
 BORDER = 3.0
 SEEN, HELD, AROUND = "seen.", "held.", "environments."
-# Distances that are held at once.
-MOST_PAIRS = 2**28
+# Distances that are held at once: on a GPU, and on a CPU, whose cache they are to stay in.
+MOST_PAIRS, CACHED_PAIRS = 2**28, 2**18
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +189,7 @@ class TypicalityBank(ByValue):
         rows = self.graph_frame(found.graphs)
         apart, which = nearest(rows, self.graphs.to(rows), NEIGHBOURS)
         whole, local = compared(apart, self.graph_own.to(rows)[which])
-        outside = self._outside_sizes(graphs) + self._outside_tables(found)
+        outside = self._outside_sizes(graphs, found) + self._outside_tables(found)
         nothing = torch.zeros_like(whole)
         rare = nothing if self.environments is None else self.environments.rarity(graphs)
         return Strangeness(nothing, whole, local, outside, rare)
@@ -226,17 +226,17 @@ class TypicalityBank(ByValue):
         rows = self.node_frame(found.nodes)
         here = found.presence > 0
         if recording():
-            near, _ = nearest(rows.flatten(0, 1), self.nodes.to(rows), 1)
+            near = _least(rows.flatten(0, 1), self.nodes.to(rows))
             apart = torch.where(here, near.view(here.shape), 0.0)
         else:
             # Absent nodes are not looked up: they are many, and a soft graph has none.
-            near, _ = nearest(rows[here], self.nodes.to(rows), 1)
+            near = _least(rows[here], self.nodes.to(rows))
             apart = rows.new_zeros(found.presence.shape).masked_scatter(here, near)
         return combined(apart / self.node_unit.to(rows), found.presence)
 
-    def _outside_sizes(self, graphs: DenseGraphs) -> Tensor:
+    def _outside_sizes(self, graphs: DenseGraphs, found: Described) -> Tensor:
         """By how much there are fewer or more nodes or edges than usual, as a share; [B]."""
-        sizes = torch.stack([graphs.num_nodes, graphs.num_edges])
+        sizes = torch.stack([found.presence.sum(1), graphs.num_edges])
         low, high = self.limits.to(sizes).view(2, 2).T.unsqueeze(2)
         out: Tensor = (1 - sizes / low).clamp_min(0) + (sizes / high - 1).clamp_min(0)
         return out.sum(0)
@@ -313,17 +313,32 @@ class TypicalityBank(ByValue):
 
 def nearest(rows: Tensor, bank: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Distances of each row to its nearest rows of the bank, and which these are; [rows, count]."""
-    step = max(1, MOST_PAIRS // bank.size(0))
-    if rows.size(0) > step:  # in parts, which bounds memory
-        parts = [nearest(part, bank, count) for part in torch.split(rows, step)]
-        return torch.cat([part[0] for part in parts]), torch.cat([part[1] for part in parts])
-    apart = (bank**2).sum(1) - 2 * (rows @ bank.T)
+    other, squares = -2 * bank.T, (bank**2).sum(1)
     count = min(count, bank.size(0))
-    if count == 1:
-        low, which = apart.min(1, keepdim=True)
-    else:
-        low, which = apart.topk(count, 1, largest=False)
+    parts = [
+        torch.addmm(squares, part, other).topk(count, 1, largest=False)
+        for part in _parts(rows, bank)
+    ]
+    low, which = (torch.cat(found) for found in zip(*parts, strict=True))
     return rooted(low + (rows**2).sum(1, keepdim=True)), which
+
+
+def _least(rows: Tensor, bank: Tensor) -> Tensor:
+    """Distance of each row to the nearest row of the bank, [rows]; faster than `nearest`."""
+    other, squares = -2 * bank.T, (bank**2).sum(1)
+    # The slope of the least of equal distances is that of one of them, not of all a little.
+    least = _first if rows.requires_grad else torch.amin
+    parts = [least(torch.addmm(squares, part, other), 1) for part in _parts(rows, bank)]
+    return rooted(torch.cat(parts) + (rows**2).sum(1))
+
+
+def _first(values: Tensor, dim: int) -> Tensor:
+    return values.min(dim).values
+
+
+def _parts(rows: Tensor, bank: Tensor) -> tuple[Tensor, ...]:
+    most = CACHED_PAIRS if rows.device.type == "cpu" else MOST_PAIRS
+    return torch.split(rows, max(1, most // bank.size(0)))
 
 
 def rooted(squared: Tensor) -> Tensor:

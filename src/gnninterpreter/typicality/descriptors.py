@@ -66,7 +66,7 @@ def describe(graphs: DenseGraphs) -> Described:
         nodes["far"] = torch.cat([near, step @ near], dim=2)
     nodes["walk"] = _returns(step, twice)
     whole = _whole(graphs, nodes, undirected, degree, presence)
-    return Described(nodes, whole, presence, _tables(graphs, degree))
+    return Described(nodes, whole, presence, _tables(graphs, degree, presence))
 
 
 def _scaled(graphs: DenseGraphs) -> DenseGraphs:
@@ -200,11 +200,11 @@ def _reach(weight: Tensor, presence: Tensor, count: Tensor) -> Tensor:
     return (sums - (absent + count).unsqueeze(1)) / pairs.unsqueeze(1)
 
 
-def _tables(graphs: DenseGraphs, degree: Tensor) -> dict[str, Tensor]:
+def _tables(graphs: DenseGraphs, degree: Tensor, presence: Tensor) -> dict[str, Tensor]:
     """Count nodes and edges by kind, edges also by kinds of their ends, nodes also by degree."""
     columns = categorical_columns(graphs.spec.nodes)
     kinds = graphs.nodes[..., slice(columns[0], columns[-1] + 1) if columns else slice(0)]
-    tables = count_kinds(graphs, graphs.presence)
+    tables = count_kinds(graphs, presence)
     if columns:
         bins = torch.arange(1, TABLE_DEGREES + 1, device=degree.device, dtype=degree.dtype)
         near = (1 - (degree.clamp_max(TABLE_DEGREES).unsqueeze(2) - bins).abs()).clamp_min(0)

@@ -2,32 +2,50 @@
 
 Candidates come from `shrinking`. Of the certain ones the one comes first whose presence tells most
 about whether the model assigns a real graph to the class; the next is the one that tells most about
-the graphs the first ones leave open.
+the graphs the first ones leave open. A piece that makes no difference, neither taken out nor put
+in, is no core: a class may be what is left where nothing speaks for another.
+
+Where certain pieces tell little, `company` looks for what they share. One that is not enough by
+itself comes first where it tells clearly more.
 
 Some models are rarely certain. There, certain means what half of the real graphs of the class get,
-and after the first core come also those that only make the model lean to the class; before it,
-where they tell clearly more.
+and after the first core come also those that only make the model lean to the class.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence.patterns.causes import necessity, random_pieces, sufficiency
+from gnninterpreter.evidence.patterns.company import in_company
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.matching import Matches, find
 from gnninterpreter.evidence.patterns.parts import Parts
-from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, choose, gather_pieces
+from gnninterpreter.evidence.patterns.pieces import (
+    Candidate,
+    CoreSearch,
+    Telling,
+    choose,
+    gather_pieces,
+)
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.typed import cut
 from gnninterpreter.evidence.patterns.widening import widened
+from gnninterpreter.evidence.thresholds import CLEARLY, LIFT
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
 
 FEW = 10
+# A core so many times as frequent as elsewhere tells enough, whatever taking it out does.
+TELLS = 10.0
+# How far the probability must fall without a core that other graphs hold as often.
+NEEDED = 0.5
+# Where fewer graphs of the class hold a core, that is said.
+MOST = 0.5
 
 
 @dataclass(frozen=True)
@@ -90,17 +108,30 @@ def find_cores(
             f"{target.noun} by itself"
         )
         return Cores(target, bar, (), 0, tuple(notes))
-    candidates += widened(real, candidates, target, bar, search)
+    telling = Telling(real, target, search)
+    shared = in_company(real, candidates, target, bar, search, telling) if measured else []
+    candidates += widened(real, candidates, target, bar, search, telling) + shared
     cores = []
     for piece in choose(real, candidates, target, search, rng):
         core = _core(real, piece, target)
         if core is not None and measured:
             core = _measure(real, core, target, search, rng)
-        cores += [] if core is None else [core]
+        cores += [] if core is None or not _telling(core, target) else [core]
+    if not cores:
+        notes.append(
+            f"no core: no piece of the real graphs {_given(target)} makes more of a difference "
+            "than a random one"
+        )
     if measured and len(own) == len(real):
         notes.append(
             f"every real graph is {_given(target)}: lift and sufficiency of its cores were not "
             "judged"
+        )
+    covered = 1 - _uncovered(real, cores, own) / len(own)
+    if measured and cores and covered < MOST:
+        notes.append(
+            f"{covered:.0%} of the real graphs {_given(target)} hold one of the cores: what the "
+            "model goes by in the others is no piece that many of them share"
         )
     undecided = sum(core.undecided or 0 for core in cores)
     if undecided:
@@ -135,6 +166,29 @@ def count_in(real: RealGraphs, core: Core, target: Target) -> tuple[Core, Matche
         undecided=len(found.undecided),
     )
     return counted, found
+
+
+def _uncovered(real: RealGraphs, cores: Sequence[Core], own: Sequence[int]) -> int:
+    """How many graphs hold none of the cores."""
+    left = sum(1 << i for i in own)
+    for core in cores:
+        for i in real.index.match(core.typed, left).where:
+            left &= ~(1 << i)
+    return left.bit_count()
+
+
+def _telling(core: Core, target: Target) -> bool:
+    """Whether a core makes a difference; so too where that was not measured."""
+    out, put = core.necessity, core.sufficiency
+    if core.certain and core.lift is not None and core.lift >= TELLS:
+        return True
+    if core.lift is None or core.lift < LIFT:
+        # What most graphs hold is a core only where the model turns away without it.
+        far = out is None or out.value >= NEEDED * target.span
+        return far and (core.lift is None or out is None or out.clearly(CLEARLY * target.span))
+    effects = [(out, CLEARLY * target.span), (put, CLEARLY)]
+    known = [effect.clearly(by) for effect, by in effects if effect is not None]
+    return any(known) or not known
 
 
 def _core(real: RealGraphs, piece: Candidate, target: Target) -> Core | None:

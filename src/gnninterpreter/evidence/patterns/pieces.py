@@ -22,6 +22,11 @@ from gnninterpreter.objective.target import Target
 
 LEANING = 0.6
 SHORTLIST = 60
+# A probability that nothing falls below.
+NOTHING = 1e-30
+SMALLEST = 40
+# Share of the graphs for which the limit on steps may leave it open whether they hold a piece.
+UNDECIDED = 0.02
 # How many times as much as any other a piece with open kinds, or one that is not certain, must
 # tell, and how many bits.
 CLEARLY, TOLD = 1.5, 0.05
@@ -69,11 +74,48 @@ class Candidate:
     probability: float
     certain: bool
 
+    @property
+    def leaning(self) -> bool:
+        """Whether it makes the model lean to the class by itself."""
+        return self.certain or self.probability >= LEANING
+
+
+class Telling:
+    """How much patterns tell about whether the model assigns a graph to a target, in some graphs.
+
+    Args:
+        real: The real graphs.
+        target: What is asked for.
+        search: How many graphs are looked at: half as many as for choosing.
+    """
+
+    def __init__(self, real: RealGraphs, target: Target, search: CoreSearch) -> None:
+        """Draw the graphs."""
+        rng = np.random.default_rng([search.seed, target.index, 1])
+        mine, few = real.mine(target), (search.sample + 1) // 2
+        own = some(np.flatnonzero(mine).tolist(), few, rng)
+        self.asked = own + some(np.flatnonzero(~mine).tolist(), few, rng)
+        self._own, self._index = len(own), real.index_of(self.asked)
+
+    def __call__(self, pattern: Typed) -> tuple[float, np.ndarray]:
+        """Bits that a pattern tells, and which graphs hold it; -1 where that stays open."""
+        held, matches = np.zeros(len(self.asked), dtype=bool), self._index.match(pattern)
+        held[list(matches.where)] = True
+        if len(matches.undecided) > UNDECIDED * len(self.asked):
+            return -1.0, held
+        shares = [part.mean() if part.size else 0.0 for part in np.split(held, [self._own])]
+        return float(gain(np.array(shares[0]), np.array(shares[1]))), held
+
+    def wanted(self, pieces: Sequence[Candidate]) -> float:
+        """Bits that tell clearly more than the smallest of some pieces."""
+        small = sorted(pieces, key=lambda one: len(one.typed))[:SMALLEST]
+        return max(TOLD, CLEARLY * max(self(one.typed)[0] for one in small))
+
 
 def gather_pieces(
     real: RealGraphs, seeds: Sequence[int], target: Target, bar: float, search: CoreSearch
 ) -> list[Candidate]:
-    """Shrink graphs and leave out pieces that are the same but for the order of their nodes.
+    """Shrink real graphs to pieces that are enough for the class by themselves, each once.
 
     Args:
         real: The real graphs.
@@ -85,8 +127,30 @@ def gather_pieces(
     """
     graphs = [real.graphs[i] for i in seeds]
     typed = [real.typed[i] for i in seeds]
-    parts = Parts(real.classifier, graphs)
     floor = bar if bar >= CERTAIN else min(bar, LEANING)
+    return _shrunk(real, graphs, typed, target, bar, search, floor)
+
+
+def cling_to(
+    real: RealGraphs, known: Sequence[Candidate], target: Target, bar: float, search: CoreSearch
+) -> list[Candidate]:
+    """Cut pieces down further than what is enough: what is left longest the model clings to."""
+    some_ = sorted(known, key=lambda one: len(one.typed))[: search.seeds]
+    graphs, typed = [one.data for one in some_], [one.typed for one in some_]
+    return _shrunk(real, graphs, typed, target, bar, search, NOTHING)
+
+
+def _shrunk(
+    real: RealGraphs,
+    graphs: Sequence[Data],
+    typed: Sequence[Typed],
+    target: Target,
+    bar: float,
+    search: CoreSearch,
+    floor: float,
+) -> list[Candidate]:
+    """Shrink graphs and leave out pieces that are the same but for the order of their nodes."""
+    parts = Parts(real.classifier, graphs)
     pieces = shrink(parts, typed, target, floor, search.largest, search.least)
     small = [piece for piece in pieces if piece.nodes.bit_count() <= search.largest]
     # Where nothing gets small the smallest there is has to do.
@@ -127,15 +191,17 @@ def choose(
     held, mine = _held(real, candidates, own, others)
     sizes = np.array([len(candidate.typed) for candidate in candidates])
     certain = np.array([candidate.certain for candidate in candidates])
+    leaning = np.array([candidate.leaning for candidate in candidates])
     open_kinds = np.array([sum(candidate.typed.open) for candidate in candidates])
     open_ = np.ones(mine.size, dtype=bool)
     chosen: list[Candidate] = []
     while len(chosen) < search.count and (open_ & mine).any():
         told = _told(held, mine, open_)
-        if not chosen and certain.any():
-            # One that is not enough by itself comes first where it tells clearly more.
-            enough = max(TOLD, CLEARLY * float(told[certain].max()))
-            told = np.where(certain | (told >= enough), told, -1.0)
+        first = leaning if chosen or not certain.any() else certain
+        if first.any():
+            # One that is not enough by itself is taken where it tells clearly more.
+            enough = max(TOLD, CLEARLY * float(told[first].max()))
+            told = np.where(first | (told >= enough), told, -1.0)
         wanted = max(TOLD, CLEARLY * float(told[open_kinds == 0].max(initial=0.0)))
         told = np.where((open_kinds == 0) | (told >= wanted), told, -1.0)
         # Of patterns that tell about the same the smaller, then the one that says more kinds, then
