@@ -192,6 +192,11 @@ def test_a_model_that_is_rarely_sure_is_asked_for_no_more_than_it_gives() -> Non
     assert profile_of([0.2, 0.8, 0.995, 0.999, 1.0]).certain == 0.99
 
 
+def test_a_class_that_the_model_never_says_is_not_reached_by_less_than_nothing() -> None:
+    profile = profile_of([0.0] * 5)
+    assert (profile.certain, profile.enough) == (0.05, 0.05)
+
+
 def test_a_handful_of_odd_graphs_does_not_raise_what_is_asked_for() -> None:
     spec = GraphSpec((Categorical(2),), class_names=("first", "second"))
     plain = path([[1.0, 0.0]] * 2, 0)

@@ -32,6 +32,8 @@ QUANTILES = 101
 DECILES = 10
 TENTH = 10
 CERTAIN = 0.99
+# Being certain means more than this even of models that are rarely sure.
+HARDLY = 0.05
 # Candidate nodes of classes whose graphs are tiny, and what a picture can show at the most.
 LEAST_NODES, MOST_NODES = 5, 24
 # So many graphs that the model is certain of should be small enough to be compared with.
@@ -67,9 +69,11 @@ class Profile(ByValue):
         """Score that counts as certain: 0.99, or that of the top tenth of real graphs.
 
         The latter where the model is that sure of fewer than half of them: there a score of 0.99 is
-        itself a sign of being unlike anything real.
+        itself a sign of being unlike anything real. A model that says the class of no graph is not
+        taken at its word.
         """
-        return min(CERTAIN, float(self._scores[90])) if self.rarely_sure else CERTAIN
+        top = max(HARDLY, float(self._scores[90]))
+        return min(CERTAIN, top) if self.rarely_sure else CERTAIN
 
     @property
     def enough(self) -> float:

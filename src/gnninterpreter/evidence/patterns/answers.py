@@ -31,7 +31,7 @@ MOST_GRAPHS = 1_500
 MOST_EXEMPLARS = 8
 MOST_SHORTCUTS = 5
 # Classes that are asked whether another is what is left of them.
-MOST_OTHERS = 8
+MOST_OTHERS = 4
 # Steps of matching one pattern: most in one graph, and most on average over graphs.
 LIMIT, BUDGET = 1_000, 80
 SEARCH = CoreSearch(seeds=24, sample=100, changed=48)

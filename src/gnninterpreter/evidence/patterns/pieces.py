@@ -6,13 +6,14 @@ piece is worth what its presence tells about whether the model assigns a real gr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
+from gnninterpreter.evidence.patterns.bounds import Bounds
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.shrinking import LEAST, shrink
@@ -22,6 +23,8 @@ from gnninterpreter.objective.target import Target
 
 LEANING = 0.6
 SHORTLIST = 60
+# Of each graph so many of its smallest pieces, where numbers count, and most of all graphs.
+WAYS, RANGED = 2, 64
 # A probability that nothing falls below.
 NOTHING = 1e-30
 SMALLEST = 40
@@ -156,13 +159,22 @@ def _shrunk(
     # Where nothing gets small the smallest there is has to do.
     pieces = small or [piece for piece in pieces if piece.last]
     buckets: dict[object, list[Candidate]] = {}
-    for piece in pieces:
-        nodes = list(bits(piece.nodes))
-        found = typed[piece.source].part(nodes)
+    cuts = [(piece, list(bits(piece.nodes))) for piece in pieces]
+    parted = [(cut(graphs[p.source], nodes), typed[p.source].part(nodes)) for p, nodes in cuts]
+    if any(one.values or one.edge_values for one in typed):
+        # Where numbers count every piece is another, so only the smallest of each graph are taken.
+        last = {piece.source: place for place, piece in enumerate(pieces)}
+        near = [i for i, piece in enumerate(pieces) if last[piece.source] - i < WAYS]
+        near = near[:: max(1, -(-len(near) // RANGED))]
+        pieces, parted = [pieces[i] for i in near], [parted[i] for i in near]
+        if floor > NOTHING:
+            ranged = Bounds(real, target, real.of(target), floor, search.seed)(parted)
+            parted = [(data, one) for (data, _), one in zip(parted, ranged, strict=True)]
+    for piece, (data, found) in zip(pieces, parted, strict=True):
         alike = buckets.setdefault(found.key, [])
         if not any(found.same(other.typed) for other in alike):
             p = piece.probability
-            alike.append(Candidate(cut(graphs[piece.source], nodes), found, p, p >= bar))
+            alike.append(Candidate(data, found, p, p >= bar))
     return [candidate for alike in buckets.values() for candidate in alike]
 
 
@@ -172,8 +184,18 @@ def choose(
     target: Target,
     search: CoreSearch,
     rng: np.random.Generator,
+    trim: Callable[[Candidate], Candidate] | None = None,
 ) -> list[Candidate]:
-    """One after the other the candidate that tells most about graphs that none yet covers."""
+    """One after the other the candidate that tells most about graphs that none yet covers.
+
+    Args:
+        real: The real graphs.
+        candidates: What to choose from.
+        target: What is asked for.
+        search: How many are wanted, and how many graphs they are ranked on.
+        rng: Draws those graphs.
+        trim: Makes a chosen piece smaller.
+    """
     own = some(real.of(target), search.sample, rng)
     others = some(np.flatnonzero(~real.mine(target)).tolist(), search.sample, rng)
     if len(candidates) > SHORTLIST:
@@ -211,8 +233,15 @@ def choose(
         best = int(np.lexsort((-held_by, open_kinds, sizes, -worth))[0])
         if chosen and (told[best] <= 0.005 or held_by[best] < 2):
             break
-        chosen.append(candidates[best])
-        open_ &= ~held[best]
+        piece, there = candidates[best], held[best]
+        if trim is not None:
+            piece = trim(piece)
+            there = _held(real, [piece], own, others)[0][0]
+        # What comes to the same as one before says nothing new.
+        if not any(piece.typed.same(other.typed) for other in chosen):
+            chosen.append(piece)
+        open_ &= ~(there | held[best])
+        held[best] = False
     return chosen
 
 
