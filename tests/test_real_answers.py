@@ -234,6 +234,27 @@ def test_a_model_that_fails_on_pieces_is_a_note_and_no_crash() -> None:
     assert "no core: the model failed on pieces of real graphs (too few nodes" in answers.notes[0]
 
 
+@pytest.mark.parametrize(("open_", "named"), [((), True), ((False, True), False)])
+def test_a_core_by_a_kind_of_a_handful_is_called_so(open_: tuple[bool, ...], named: bool) -> None:
+    from gnninterpreter.evidence.patterns import RealAnswers
+    from gnninterpreter.evidence.patterns.core import Core
+    from gnninterpreter.models.classifier import GraphClassifier
+    from gnninterpreter.models.statistics import ClassStatistics
+    from gnninterpreter.objective.target import ClassTarget
+
+    # Red nodes are in two of sixty graphs of their class.
+    data = [chain("b" * n) for n in range(4, 14)] * 6 + [chain("bbrb")] * 2
+    for graph in data:
+        graph.y = torch.tensor([1])
+    classifier = GraphClassifier(RedPairs(), SPEC, examples=data)
+    known = ClassStatistics.from_dataset(classifier, data)
+    core = Core(chain("br"), SPEC, 1.0, True, open=open_)
+    found = RealAnswers(classifier, data, known)._rare(ClassTarget(1, "paired"), core)
+    assert len(found) == named
+    for sentence in found:
+        assert "which only 2 of 62 real graphs" in sentence
+
+
 class TwoLabels(MeanDegree):
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
         return self.scores(x, edge_index, batch).sigmoid()

@@ -239,6 +239,18 @@ def test_an_answer_that_rests_on_a_kind_of_a_handful_says_so() -> None:
     assert found.sentence == f"untypical: only 4 of 100 real graphs {one.target.members} hold 2"
 
 
+def test_an_answer_of_parts_that_no_real_graph_has_says_so() -> None:
+    caged = ring(6, kinds=[0, 1, 0, 1, 0, 1])
+    caged.edge_index = torch.cat([caged.edge_index, torch.tensor([[0, 3], [3, 0]])], 1)
+    real = [ring(n, kinds=[0, 1] * (n // 2)) for n in (4, 6, 8)] * 32
+    known = Typicality.of(real, KINDS, 8, lambda some: torch.ones(len(some)).bool())
+    one = explanation(to_dense([caged], KINDS), target=1)
+    one = replace(one, restarts=[replace(one.restarts[0], percentile=0.0)])
+    found = check("typical", one, profile=Profile(96, 6.0, 6.0, typicality=known))
+    members = f"only 0% of the real graphs {one.target.members} are made of parts as rare"
+    assert found.sentence == f"untypical: {members}"
+
+
 def test_several_typical_graphs_are_no_disagreement() -> None:
     # Three restarts got there; they found a triangle twice and a star.
     untypical = check("restarts agree", with_percentiles(1.0, 1.0, 1.0, 1.0))

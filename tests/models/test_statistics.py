@@ -124,6 +124,22 @@ def test_tensors_and_back(statistics: ClassStatistics) -> None:
         assert torch.equal(getattr(again, name), tensor)
 
 
+def test_what_was_counted_over_all_classes_is_stored_once() -> None:
+    spec = GraphSpec((Categorical(2),), class_names=("first", "second"))
+    rows = [[1.0, 0.0], [0.0, 1.0]]
+    data = [path([rows[i % 2] for i in range(4 + n % 5)], torch.tensor([n % 2])) for n in range(60)]
+    found = ClassStatistics.from_dataset(Sums(), data, spec)
+    stored = found.tensors()
+    assert [name for name in stored if "environments" in name] == [
+        "typicality.bank.environments.keys",
+        "typicality.bank.environments.held",
+    ]
+    assert int(stored["typicality.bank.environments.held"][0]) == 60
+    again = ClassStatistics.from_tensors(stored, spec)
+    assert again == found
+    assert all(one is not None and one.bank.environments is not None for one in again.typicality)
+
+
 def test_missing_tensors_are_named(statistics: ClassStatistics) -> None:
     tensors = statistics.tensors()
     del tensors["accuracy"], tensors["count"]

@@ -127,7 +127,9 @@ def test_soft_weights_are_edges_above_one_half_and_no_graph_is_not_rare():
 def squares_and_a_cage():
     """Ladders of squares in every graph, and one graph where a square is bridged."""
     ladder = graph([(0, 1), (2, 3), (4, 5), (0, 2), (2, 4), (1, 3), (3, 5)], 6)
-    long = graph([(0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (2, 4), (4, 6), (1, 3), (3, 5), (5, 7)], 8)
+    long = graph(
+        [(0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (2, 4), (4, 6), (1, 3), (3, 5), (5, 7)], 8
+    )
     cage = graph([(0, 1), (2, 3), (4, 5), (0, 2), (2, 4), (1, 3), (3, 5), (0, 5)], 6)
     return ladder, long, cage
 

@@ -293,6 +293,9 @@ class TypicalityBank(ByValue):
         """
         around = below(tensors, AROUND)
         try:
+            rows = tensors["quantiles"].size(0)
+            if rows not in (3, 4) or (rows == 4 and len(around["held"]) != len(around["keys"]) + 1):
+                raise CheckpointError("stored typicality does not fit together; store it again")
             return cls(
                 Frame(tensors["node_shift"], tensors["node_scale"]),
                 Frame(tensors["graph_shift"], tensors["graph_scale"]),
@@ -305,7 +308,7 @@ class TypicalityBank(ByValue):
                 below(tensors, SEEN),
                 below(tensors, HELD),
                 # What is stored once for all classes does not speak for each of them.
-                Environments.from_tensors(around) if len(tensors["quantiles"]) > 3 else None,
+                Environments.from_tensors(around) if rows == 4 else None,
             )
         except KeyError as error:
             raise CheckpointError(f"stored typicality lacks {error}; store it again") from None

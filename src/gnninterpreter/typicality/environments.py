@@ -63,7 +63,7 @@ class Environments(ByValue):
             both = torch.stack([graph[here], codes[here].long()], dim=-1).flatten(0, 1)
             found.append(torch.unique(both, dim=0)[:, 1].int().cpu())
             every += len(graphs)
-        keys, held = torch.cat(found).unique(return_counts=True)
+        keys, held = torch.unique(torch.cat(found), return_counts=True)
         order = held.argsort(descending=True, stable=True)[:MOST_KEPT]
         kept = order[held[order] >= FEWEST_HOLDERS].sort()[0]
         return cls(keys[kept], torch.cat([torch.tensor([every]), held[kept]]).int())
