@@ -84,7 +84,7 @@ def expected_first(ordered: Tensor, share: Tensor, dim: int, empty: float = 0.0)
     parts = [part.movedim(dim, 0) for part in (members, share)]
     if dim in (-1, share.dim() - 1):  # where a member would be one number here and there
         parts = [part.contiguous() for part in parts]
-    found: Tensor = _First.apply(*parts, empty)
+    found: Tensor = _First.apply(*parts, empty)  # type: ignore[no-untyped-call]
     return found
 
 
@@ -105,7 +105,7 @@ class _First(torch.autograd.Function):
         return rest[0].clone()
 
     @staticmethod
-    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, None]:
         """What reaches a member is what none before it has kept."""
         members, share, rest = ctx.saved_tensors
         of_members, of_share = torch.empty_like(members), members - rest[1:]
