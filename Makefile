@@ -13,13 +13,14 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types unit fuzz format docs test-matrix clean
+.PHONY: help demo test lint types unit fuzz kills format docs test-matrix clean
 
 help:
 	@echo "make demo    explain the bundled Shape classifier and write $(OUT)/report.html"
 	@echo "make test    check style and types, run every test"
 	@echo "make test-matrix   run the tests on every Python from 3.10 on, and on the lowest versions"
-	@echo "make fuzz    damage 15,000 files, make odd calls, kill commands: about an hour"
+	@echo "make fuzz    damage 15,000 files, make 4,000 odd calls, and count what came of it"
+	@echo "make kills   kill commands at every rename and at 20 moments each, and give them again"
 	@echo "make format  mend the style where that can be done automatically"
 	@echo "make docs    build the documentation in docs/_build"
 	@echo "make clean   remove everything these made, $(VENV) too"
@@ -43,10 +44,13 @@ types: $(VENV)/.dev
 unit: $(VENV)/.dev
 	OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $(JOBS) $(PYTEST)
 
-# The same tests as in `make unit`, with twenty times as many cases.
+# The same tests as in `make unit`, with many times as many cases.
 fuzz: $(VENV)/.dev
 	FUZZ=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --timeout 3600 $(PYTEST) \
-		tests/test_readers.py tests/test_odd_calls.py tests/test_killing.py tests/sweep/test_cluster.py
+		tests/test_readers.py tests/test_odd_calls.py
+
+kills: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/kills.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -108,20 +108,19 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=ROOT / ".matrix")
     asked = parser.parse_args()
     (ROOT / ".matrix").mkdir(exist_ok=True)
-    rows = {}
     for name in asked.which:
         python = found("3.10" if name == "lowest" else name)
         if python is None:
-            rows[name] = [name, "not found", *[""] * (len(SHOWN) + 2)]
+            write({name: [name, "not found", *[""] * (len(SHOWN) + 2)]})
             continue
         try:
             own = install(name, python, asked.folder / name)
         except subprocess.CalledProcessError as error:
             sys.exit(f"{name} could not be installed: {error}")
         label = f"{name}, core" if asked.core else name
-        rows[label] = run(label, own, CORE if asked.core else asked.tests, asked.jobs)
-    if not asked.tests:
-        write(rows)
+        row = run(label, own, CORE if asked.core else asked.tests, asked.jobs)
+        if not asked.tests:
+            write({label: row})
 
 
 def write(rows: dict[str, list[str]]) -> None:

@@ -88,7 +88,7 @@ def judge(path: Path) -> dict[str, Any]:
 def _judged(row: dict[str, Any]) -> dict[str, Any]:
     from gnninterpreter import chem
     from gnninterpreter.chem.molecules import sanitized
-    from gnninterpreter.datasets.toxicophores import toxicophores_in
+    from gnninterpreter.datasets.mutagenicity import toxicophores_in
 
     model, target, seed = row["job"]
     spec = gi.models.load(model).spec

@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 import torch
 
+from gnninterpreter.datasets.published import MissingFileError
+from tests.fuzzing import FUZZ
+
 # Tiny tensors: threads cost more than they bring, and results must not depend on their number.
 torch.set_num_threads(1)
 
@@ -29,6 +32,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     browsing = {item.path for item in items if "browser" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: (item.path in browsing, item.get_closest_marker("slow") is None))
+
+
+def _without_data(item: pytest.Item) -> Iterator[None]:
+    """Skip a test whose published data is neither here nor can be fetched, and say which."""
+    try:
+        yield
+    except MissingFileError as error:
+        pytest.skip(str(error))
+
+
+pytest_runtest_setup = pytest.hookimpl(wrapper=True)(_without_data)
+pytest_runtest_call = pytest.hookimpl(wrapper=True)(_without_data)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """What tests that try things by chance have counted; with ``make fuzz``, where it is much."""
+    if not FUZZ:
+        return
+    for report in terminalreporter.stats.get("passed", []):
+        for name, counts in report.user_properties:
+            said = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+            terminalreporter.write_line(f"{name}: {said}")
 
 
 @pytest.fixture(scope="session")

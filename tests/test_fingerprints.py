@@ -6,9 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
+from torch_geometric.data import Data
 
 from gnninterpreter import fingerprints
-from gnninterpreter.fingerprints import code_fingerprint
+from gnninterpreter.fingerprints import code_fingerprint, graphs_fingerprint
 
 WORK = "gnninterpreter.experiments.paper.work.explaining"
 
@@ -92,3 +94,18 @@ def test_data_sets_on_the_rome_graphs_say_where_those_come_from(
 
 def test_versions_name_what_computes() -> None:
     assert {"python", "torch", "torch_geometric", "numpy"} <= set(fingerprints.versions())
+
+
+def test_values_count_by_name_type_and_number_and_objects_by_what_they_say() -> None:
+    class Note:
+        pass
+
+    def told(values: torch.Tensor, name: str = "x") -> str:
+        return graphs_fingerprint([Data(**{name: values}, note=Note(), num_nodes=2)])
+
+    ones = torch.ones(2)
+    # A graph may carry an object, which lies elsewhere in every process.
+    assert told(ones) == told(ones.clone())
+    others = [told(ones.half()), told(ones.view(2, 1)), told(torch.tensor([1.0, 2.0]))]
+    assert len({told(ones), told(ones, "pos"), told(ones.bfloat16()), *others}) == 6
+    assert graphs_fingerprint([Data(x=ones)] * 2) != graphs_fingerprint([Data(x=ones)])

@@ -1,4 +1,4 @@
-"""Killed at a rename or at any moment, a command ends the same when it is given again."""
+"""Killed at a rename, a command ends the same when it is given again; `make kills` does more."""
 
 from __future__ import annotations
 
@@ -10,35 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzzing import FUZZ
-
-ROOT = Path(__file__).parent.parent
-# Renames and moments: all of the former and twenty of the latter with ``make fuzz``.
-CHEAP = {"explain": (1, 0), "audit": (2, 0), "bench": (1, 0)}
-DEAR = dict.fromkeys(
-    ("explain", "overwrite", "audit", "train", "bench", "paper", "sweep"), (1000, 20)
-)
+KILLS = Path(__file__).parent.parent / "benchmarks" / "kills.py"
+COMMANDS = ("explain", "audit", "bench")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 @pytest.mark.slow
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("commands", [{name: DEAR[name]} for name in DEAR] if FUZZ else [CHEAP])
-def test_a_killed_command_ends_the_same(commands: dict[str, tuple[int, int]]) -> None:
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
-        "OMP_NUM_THREADS": "1",
-    }
+def test_a_killed_command_ends_the_same(tmp_path: Path) -> None:
+    out = tmp_path / "kills.json"
+    given = [*COMMANDS, "--renames", "1", "--moments", "0", "--out", str(out)]
     done = subprocess.run(
-        [sys.executable, "-m", "tests.killing", json.dumps(commands)],
+        [sys.executable, str(KILLS), *given],
         capture_output=True,
         text=True,
-        env=environment,
-        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
         check=False,
     )
-    assert done.returncode == 0, done.stderr[-2000:]
-    found = json.loads(done.stdout)
-    assert not [found[name]["failures"] for name in commands if found[name]["failures"]]
-    assert all(found[name]["renames"] > 1 for name in commands)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    found = json.loads(out.read_text())
+    assert [found[name]["killed at a rename"] for name in COMMANDS] == [1, 1, 1]
+    assert all(found[name]["renames"] > 1 for name in COMMANDS)

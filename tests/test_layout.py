@@ -19,7 +19,7 @@ ROOT = Path(gnninterpreter.__file__).parent
 # Everybody may import these; they import only each other.
 LEFTMOST = (
     "_version", "errors", "arguments", "views", "files", "schema", "equality", "spec", "graphs",
-    "interchange", "isomorphism", "parallel", "progress", "batches", "recording",
+    "interchange", "isomorphism", "parallel", "progress", "batches", "recording", "mixing",
 )  # fmt: skip
 FLOW = (
     "chem", "datasets", "typicality", "models", "relax", "distribution", "objective", "search",
@@ -27,7 +27,7 @@ FLOW = (
 )  # fmt: skip
 # Beside the flow: the last package of it that each may import, and what else it may.
 BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
-    "training": ("models", ()),
+    "training": ("models", ("fingerprints",)),
     "testing": ("relax", ()),
     "api": ("explanation", ()),
     "baselines": ("explanation", ()),
@@ -39,7 +39,7 @@ BESIDE: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 # From which package of the flow on those beside it may be used.
 KNOWN = {
-    "training": "audit", "api": "audit", "fingerprints": "sweep", "references": "sweep",
+    "training": "audit", "api": "audit", "fingerprints": "explanation", "references": "sweep",
     "experiments": "cli",
 }  # fmt: skip
 # The package itself provides views of values by packages on their right, and starts the program.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +43,13 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str,
     """What a reader has at hand: a model, its data, and what came out for it."""
     shape, mutag = gi.models.load("shape"), gi.models.load("mutag")
     graphs = gi.datasets.load("shape", root=tmp_path_factory.mktemp("shape"), num_graphs=60)
-    molecules = gi.datasets.load("mutag", root=tmp_path_factory.mktemp("mutag"))
+
+    @cache
+    def molecules() -> gi.datasets.ExplainableDataset:
+        return gi.datasets.load("mutag", root=tmp_path_factory.mktemp("mutag"))
 
     def at_hand(example: str) -> dict[str, Any]:
-        bundle, data = (mutag, molecules) if '"atom"' in example else (shape, graphs)
+        bundle, data = (mutag, molecules()) if '"atom"' in example else (shape, graphs)
         return {"gi": gi, "bundle": bundle, "model": bundle.model, "dataset": data}
 
     return at_hand

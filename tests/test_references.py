@@ -44,7 +44,7 @@ def test_bundled_names(name):
     assert isinstance(load_model(name), Bundle)
 
 
-@pytest.mark.parametrize("reference", ["lab:graphs", "lab:some_graphs"])
+@pytest.mark.parametrize("reference", ["lab:graphs", "lab:some_graphs", "lab:walked_through"])
 def test_data(reference):
     assert len(load_data(reference)) == 6
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
-from gnninterpreter.arguments import device_of, path_of, several, whole_number
+from gnninterpreter.arguments import device_of, one_of, path_of, several, whole_number
 from gnninterpreter.datasets import cached
 from gnninterpreter.errors import (
     CheckpointError,
@@ -98,8 +98,9 @@ def explain(
         forward: How to call the model, ``forward(model, data)``, where its signature does not say.
         embedding: Where the graph embedding is: a module name or a callable.
         class_names: One name for each class, label or value of the model.
-        feature_names: One name for each category of the first categorical block of the nodes, or a
-            mapping from the names of blocks, of nodes or edges, to such names.
+        feature_names: One name for each category of the first categorical block of the nodes, or
+            for each column of their features, or a mapping from the names of blocks, of nodes or
+            edges, to such names.
         features: The PyG transform that appended columns which follow from the graph, as it is
             (``T.OneHotDegree(10)``), or several in their order; the columns of explanations are
             then always computed anew. Common ones are recognised without it.
@@ -126,8 +127,7 @@ def explain(
     """
     restarts = whole_number("restarts", restarts, 1, MOST_RESTARTS)
     seed = whole_number("seed", seed, least=-(2**63))
-    if not isinstance(gradient, str) or gradient not in GRADIENTS:
-        raise SpecError(f"gradient must be one of {', '.join(GRADIENTS)} (got {gradient!r})")
+    gradient = one_of("gradient", gradient, GRADIENTS)
     listeners = _callbacks(callbacks)
     limit = read_bytes(max_memory)
     display = _display(progress)

@@ -13,19 +13,31 @@ import torch
 
 from gnninterpreter.errors import GNNInterpreterError, OutputError, SpecError
 
+Kind = type[GNNInterpreterError]
 
-def whole_number(name: str, value: Any, least: int, most: int = 2**63 - 1) -> int:
+
+def whole_number(
+    name: str, value: Any, least: int, most: int = 2**63 - 1, *, error: Kind = SpecError
+) -> int:
     """Check a whole number between two bounds."""
     try:
         number = operator.index(value)
         if isinstance(value, bool):
             raise TypeError
     except (TypeError, RuntimeError):
-        raise SpecError(f"{name} must be a whole number (got {value!r:.40})") from None
+        raise error(f"{name} must be a whole number (got {value!r:.40})") from None
     if not least <= number <= most:
         bound = f"at least {least}" if number < least else f"at most {most}"
-        raise SpecError(f"{name} must be {bound} (got {number!r:.40})")
+        raise error(f"{name} must be {bound} (got {number!r:.40})")
     return number
+
+
+def one_of(name: str, value: Any, allowed: Iterable[str], error: Kind = SpecError) -> str:
+    """Check a word out of several."""
+    known = list(allowed)
+    if not isinstance(value, str) or value not in known:
+        raise error(f"{name} must be one of {', '.join(known)} (got {value!r:.60})")
+    return str(value)
 
 
 def folded(name: Any) -> str:
@@ -40,7 +52,8 @@ def real_number(name: str, value: Any, low: float = -math.inf, high: float = mat
     except (OverflowError, TypeError, ValueError, RuntimeError):
         found = math.nan
     if not (math.isfinite(found) and low <= found <= high):
-        bounds = f" from {low:g} to {high:g}" if math.isfinite(high - low) else ""
+        bounds = "" if low == -math.inf else f" of at least {low:g}"
+        bounds = f" from {low:g} to {high:g}" if math.isfinite(high - low) else bounds
         raise SpecError(f"{name} must be a number{bounds} (got {value!r:.60})")
     return found
 
@@ -72,7 +85,7 @@ def several(name: str, values: Any, what: str) -> tuple[Any, ...]:
         raise SpecError(f"{name} must be a list of {what} (got {values!r:.60})") from None
 
 
-def path_of(name: str, value: Any, error: type[GNNInterpreterError] = OutputError) -> Path:
+def path_of(name: str, value: Any, error: Kind = OutputError) -> Path:
     """Check a path; nothing need be there."""
     try:
         path = Path(value)

@@ -50,14 +50,23 @@ def write_atomically(path: Path, content: bytes) -> Path:
     Raises:
         OutputError: If the place cannot be written.
     """
-    try:
-        with atomic_path(path) as temporary:
-            temporary.write_bytes(content)
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {path}: {error.strerror or error}; choose another place"
-        ) from error
+    with writing(path), atomic_path(path) as temporary:
+        temporary.write_bytes(content)
     return path
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say of a place that cannot be written that it is so.
+
+    Raises:
+        OutputError: If the block raises an OSError.
+    """
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or error
+        raise OutputError(f"cannot write {path}: {why}; choose another place") from error
 
 
 def read_file(path: Path, most: int = MOST_TENSOR_BYTES) -> bytes:

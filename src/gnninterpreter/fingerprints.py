@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 import hashlib
 import platform
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from importlib import metadata, resources
 from importlib.util import find_spec
@@ -26,6 +27,7 @@ __all__ = [
     "files_fingerprint",
     "graphs_fingerprint",
     "model_fingerprint",
+    "values_fingerprint",
     "versions",
     "weights_fingerprint",
 ]
@@ -88,18 +90,18 @@ def files_fingerprint(*paths: Any) -> str:
 
 def weights_fingerprint(model: nn.Module) -> str:
     """A hash of the names and values of a model's weights."""
-    state = sorted(model.state_dict().items())
-    return digest_of(part for name, value in state for part in (name.encode(), _bytes(value)))
+    return values_fingerprint(model.state_dict())
 
 
 def graphs_fingerprint(graphs: Iterable[Data]) -> str:
     """A hash of the tensors of graphs, labels among them."""
-    return digest_of(
-        part
-        for graph in graphs
-        for name, value in sorted(graph.to_dict().items())
-        for part in (name.encode(), _bytes(value))
-    )
+    return digest_of(values_fingerprint(graph.to_dict()).encode() for graph in graphs)
+
+
+def values_fingerprint(values: Mapping[str, Any]) -> str:
+    """A hash of tensors and other values by their names."""
+    found = sorted(values.items())
+    return digest_of(part for name, value in found for part in (name.encode(), _bytes(value)))
 
 
 def digest_of(parts: Iterable[bytes]) -> str:
@@ -111,10 +113,14 @@ def digest_of(parts: Iterable[bytes]) -> str:
 
 
 def _bytes(value: Any) -> bytes:
-    if not hasattr(value, "detach"):
-        return repr(value).encode()
+    import torch
+
+    if not isinstance(value, torch.Tensor) or value.layout != torch.strided:
+        # Where an object lies in memory says nothing of it.
+        return re.sub(" at 0x[0-9a-f]+", "", repr(value)).encode()
     plain = value.detach().cpu().contiguous()
-    return f"{plain.dtype}{tuple(plain.shape)}".encode() + bytes(plain.flatten().numpy())
+    numbers = plain.reshape(-1).view(torch.uint8).numpy().tobytes()
+    return f"{plain.dtype}{tuple(plain.shape)}".encode() + numbers
 
 
 @lru_cache(maxsize=32)
@@ -123,8 +129,7 @@ def data_fingerprint(dataset: str) -> str:
     from gnninterpreter import datasets
     from gnninterpreter.datasets._storage import cache_folder
     from gnninterpreter.datasets.published import MissingFileError
-    from gnninterpreter.datasets.rome import SHA256, find_archive
-    from gnninterpreter.datasets.rome_base import RomeDataset
+    from gnninterpreter.datasets.rome import SHA256, RomeDataset, find_archive
 
     if not issubclass(datasets.dataset_class(dataset), RomeDataset):
         return "code"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
@@ -206,6 +206,8 @@ def load_data(reference: str | None) -> Any:
     found = _attribute(reference, "--data", DataError)
     if callable(found) and not hasattr(found, "__getitem__"):
         found = _called(found, reference, "--data", DataError)
+    if isinstance(found, Iterator):
+        found = list(found)
     try:
         first = next(iter(found), None)
     except TypeError:

@@ -25,7 +25,12 @@ def motif() -> Audit:
 def unknown() -> Audit:
     model, graphs = trained_shapes()
     quick = Recipe.auto(iterations=40)
-    return audit(model, graphs, hosts=12, restarts=2, recipe=quick, progress=False)
+    # What can be walked through once is enough.
+    return audit(model, iter(graphs), hosts=12, restarts=2, recipe=quick, progress=False)
+
+
+def test_data_that_can_be_read_once_is_kept(unknown: Audit) -> None:
+    assert unknown.checked[0] == "graphs to join things to: 12 graphs of the data set"
 
 
 def test_lookalikes_of_complete_4_fool_the_motif_model(motif: Audit) -> None:

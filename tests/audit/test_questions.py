@@ -14,13 +14,11 @@ from torch_geometric.utils import degree
 
 from gnninterpreter.audit.changes import small_change_findings
 from gnninterpreter.audit.comparison import LARGEST_P
-from gnninterpreter.audit.context import Context, in_turn, oracle_of
-from gnninterpreter.audit.default_class import default_class, random_questions
-from gnninterpreter.audit.disagreement import disagreements
+from gnninterpreter.audit.context import Context, host_graphs, in_turn, oracle_of
 from gnninterpreter.audit.findings import Kind, Severity
 from gnninterpreter.audit.flips import count_flips, families, lookalike_findings
-from gnninterpreter.audit.hosts import host_graphs
 from gnninterpreter.audit.patterns import Pattern
+from gnninterpreter.audit.questions import default_class, disagreements, random_questions
 from gnninterpreter.datasets import NAMES, dataset_class
 from gnninterpreter.datasets.mutag import MUTAG
 from gnninterpreter.errors import DataError
@@ -53,7 +51,7 @@ def test_hosts_are_random_where_the_data_cannot_be_had(
     def missing(*_: object, **__: object) -> None:
         raise DataError("no files")
 
-    monkeypatch.setattr("gnninterpreter.audit.hosts.load", missing)
+    monkeypatch.setattr("gnninterpreter.audit.context.load", missing)
     assert host_graphs(context.classifier, None, "mutag", 4, seed=0)[1] == "random graphs"
 
 

@@ -10,6 +10,7 @@ from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import dense_graphs
 from gnninterpreter.models import load
 from gnninterpreter.spec import Categorical, GraphSpec
+from tests.tiny import trained_shapes
 
 
 def drawn(model: str, target: str, num_nodes: int | None = None) -> Explanation:
@@ -23,6 +24,13 @@ def test_has_the_mean_size_of_the_data_and_knows_nothing():
     assert found.probability.mean < 0.1
     assert not found.converged
     assert any("on average" in note for note in found.notes)
+
+
+def test_data_that_can_be_read_once():
+    model, graphs = trained_shapes()
+    found = Random(num_nodes=5).explain(model, iter(graphs), targets=0)
+    assert found.statistics is not None
+    assert int(found.statistics.count.sum()) == len(graphs)
 
 
 def test_edge_features_survive():

@@ -123,6 +123,23 @@ def test_labels_of_every_kind(tmp_path: Path) -> None:
     assert [float(graph.y) for graph in value.graphs] == [-2.5, 0.5]
 
 
+@pytest.mark.parametrize("word", ["nan", "-NaN", "NA", "n/a", "#N/A", "null", " "])
+def test_words_for_no_label(tmp_path: Path, word: str) -> None:
+    read = read_smiles(table(tmp_path / "t.csv", f"\nsmiles,y\nC,1\nCC,{word}\nCCC,0\n"), "y")
+    assert [int(graph.y) for graph in read.graphs] == [1, 0]
+    assert [(one.row, one.reason) for one in read.refused] == [(3, "no label")]
+
+
+def test_a_small_file_that_unpacks_to_a_large_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gnninterpreter.chem.smiles.MOST_BYTES", 100)
+    with gzip.open(tmp_path / "t.csv.gz", "wt") as file:
+        file.write("smiles,y\n" + "C,1\n" * 100)
+    with pytest.raises(DataError, match="unpacked it has more than 100 bytes"):
+        read_smiles(tmp_path / "t.csv.gz", "y")
+
+
 @pytest.mark.parametrize(
     ("text", "label", "reason"),
     [
@@ -131,6 +148,10 @@ def test_labels_of_every_kind(tmp_path: Path) -> None:
         ("molecule,y\nC,1\n", "y", "has no column 'smiles'"),
         ("smiles,y\nC,\nCC,\n", "y", "every label in y of .* is missing"),
         ("smiles,y\nC1CC,1\n", "y", "no molecule in .* can be read; row 2: 'C1CC'"),
+        ("smiles,y\nC,-nan\n", "y", "every label in y of .* is missing"),
+        ("smiles,y\nC,1e300\nCC,0\n", "y", r"must be numbers between -1e\+18 and 1e\+18"),
+        ("smiles,y\nC,1e39\nCC,0.5\n", "y", r"must be numbers between -1e\+18 and 1e\+18"),
+        ("smiles,x\nC,1,2\n", "y", "it has smiles, x$"),
     ],
 )
 def test_bad_tables(tmp_path: Path, text: str, label: str, reason: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
@@ -130,3 +132,7 @@ some_graphs = graphs()
 no_graphs: list[Data] = []
 numbers = [1, 2, 3]
 answer = 42
+
+
+def walked_through() -> Iterator[Data]:
+    yield from graphs()

@@ -98,6 +98,9 @@ def test_train_refuses_what_it_does_not_know(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "nothing" in result.stderr
     assert not (tmp_path / "models").exists()
+    none = runner.invoke(app, ["train", "all", "--statistics-only", "--out", str(tmp_path)])
+    assert none.exit_code == 2
+    assert "holds no checkpoint" in none.stderr
 
 
 def test_train_writes_a_checkpoint_that_loads(

@@ -206,3 +206,18 @@ def test_parts_of_restarts_count_as_one_search():
     )  # fmt: skip
     assert done == sorted(done)
     assert 0 <= done[0] < done[-1] <= 1
+
+
+def test_a_display_that_is_used_again_begins_anew(explanation, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("gnninterpreter.cli.progress.time.monotonic", lambda: now[0])
+    progress = LiveProgress(console(terminal=True))
+    for _ in range(2):  # as an audit does that trains the model again
+        progress.begin("mine", [], ["class 1"])
+        progress.begin_class("class 1")
+        now[0] += 10.0
+        progress.look(look("gradient", 50, [0.5]))
+        said = rendered(progress).splitlines()[-1].split()[-5:]
+        assert said == ["50%", "about", "10", "s", "left"]
+        progress.end()
+        now[0] += 1000.0

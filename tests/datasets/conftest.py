@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gnninterpreter.datasets import rome, rome_base
+from gnninterpreter.datasets import rome
 from gnninterpreter.datasets.published import DATA_VARIABLE
 
 
@@ -32,8 +32,8 @@ def base(rome_graphs, rome_archive, monkeypatch) -> str:
     """The base to build on: Rome where it is found, synthetic otherwise."""
     if rome_graphs is None:
         return "synthetic"
-    monkeypatch.setattr(rome_base, "find_archive", lambda root: rome_archive)
-    monkeypatch.setattr(rome_base, "read_archive", lambda path: rome_graphs)
+    monkeypatch.setattr(rome, "find_archive", lambda root: rome_archive)
+    monkeypatch.setattr(rome, "read_archive", lambda path: rome_graphs)
     return "rome"
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gnninterpreter.chem import from_smiles
-from gnninterpreter.datasets import toxicophores
+from gnninterpreter.datasets import mutagenicity
 from gnninterpreter.datasets.mutagenicity import ATOMS, Mutagenicity
 from gnninterpreter.errors import DataError, GNNInterpreterError
 
@@ -62,10 +62,10 @@ def test_graphs_are_read_with_their_hydrogens(dataset):
 
 
 def test_the_rule_finds_toxicophores_but_no_general_ones(dataset, patterns):
-    assert toxicophores.toxicophores_in(dataset[0], dataset.spec) == ["Aldehyde (additional)"]
+    assert mutagenicity.toxicophores_in(dataset[0], dataset.spec) == ["Aldehyde (additional)"]
     assert [Mutagenicity.oracle(graph) for graph in dataset] == [0, 1]
     nitroso = from_smiles("CN(C)N=O", dataset.spec)
-    assert toxicophores.toxicophores_in(nitroso, dataset.spec) == ["Nitroso (specific)"]
+    assert mutagenicity.toxicophores_in(nitroso, dataset.spec) == ["Nitroso (specific)"]
 
 
 def test_no_molecule_and_no_toxicophores(dataset, patterns, monkeypatch):
@@ -74,15 +74,15 @@ def test_no_molecule_and_no_toxicophores(dataset, patterns, monkeypatch):
     with pytest.raises(DataError, match="no molecule"):
         Mutagenicity.oracle(crowded)
     monkeypatch.delenv("GNNINTERPRETER_DATA")
-    monkeypatch.setattr(toxicophores.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(mutagenicity.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(DataError, match=r"not at hand.*toxicophores\.csv in GNNINTERPRETER_DATA"):
-        toxicophores.load_toxicophores()
+        mutagenicity.load_toxicophores()
 
 
 def test_the_published_set_and_its_rule(tmp_path):
     try:
         dataset = Mutagenicity(tmp_path)
-        toxicophores.load_toxicophores()
+        mutagenicity.load_toxicophores()
     except GNNInterpreterError as error:
         pytest.skip(f"the data is not at hand: {error}")
     assert len(dataset) == 4337

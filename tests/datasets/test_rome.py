@@ -138,7 +138,7 @@ def test_auto_falls_back_and_says_so(tmp_path, offline, caplog):
 
 
 def test_auto_takes_rome_and_later_its_cache(small_archive, tmp_path, monkeypatch, caplog, offline):
-    monkeypatch.setattr("gnninterpreter.datasets.rome_base.NUM_GRAPHS", 3)
+    monkeypatch.setattr("gnninterpreter.datasets.rome.NUM_GRAPHS", 3)
     with caplog.at_level(logging.INFO):
         dataset = ColorConsistency(tmp_path)
     assert dataset.metadata["base"] == "rome"
@@ -152,7 +152,7 @@ def test_auto_takes_rome_and_later_its_cache(small_archive, tmp_path, monkeypatc
 def test_bad_base_and_size(tmp_path):
     with pytest.raises(DataError, match="base must be one of auto, rome, synthetic"):
         ColorConsistency(tmp_path, base="paris")
-    with pytest.raises(DataError, match="num_graphs must lie between 1 and"):
+    with pytest.raises(DataError, match="num_graphs must be at most 11534"):
         ColorConsistency(tmp_path, num_graphs=20_000)
 
 

@@ -480,6 +480,8 @@ def test_another_schema(run: Path, schema: object) -> None:
         {"inferred": None},
         {"metadata": None},
         {"metadata": [1]},
+        {"metadata": {"versions": 7.0}},
+        {"metadata": {"task": ["single"]}},
     ],
     ids=lambda fields: "-".join(f"{k}={str(v)[:12]}" for k, v in fields.items()),
 )

@@ -111,6 +111,12 @@ def test_labels_may_be_written_in_many_ways(label: object) -> None:
     assert ClassStatistics.from_dataset(Sums(), data, SPEC).count.tolist() == [0, 1]
 
 
+def test_data_that_can_be_read_once() -> None:
+    assert ClassStatistics.from_dataset(Sums(), iter(GRAPHS)) == ClassStatistics.from_dataset(
+        Sums(), GRAPHS
+    )
+
+
 def test_tensors_and_back(statistics: ClassStatistics) -> None:
     again = ClassStatistics.from_tensors(statistics.tensors())
     for name, tensor in statistics.tensors().items():
@@ -139,8 +145,9 @@ def test_missing_tensors_are_named(statistics: ClassStatistics) -> None:
             r"whole numbers from 0 to 1, one for each class of the model \(got 2\); renumber",
         ),
         ([path([[1.0, 1.0]] * 2, -1)], r"\(got -1\)"),
+        ([path([[1.0, 1.0]] * 2, "mutagen")], "needs one class label in 'y'"),
     ],
-    ids=["empty", "unlabelled", "several labels", "too large", "negative"],
+    ids=["empty", "unlabelled", "several labels", "too large", "negative", "a name"],
 )
 def test_bad_data(data: list[Data], message: str) -> None:
     with pytest.raises(DataError, match=message):
@@ -167,6 +174,11 @@ def test_a_model_that_is_rarely_sure_is_asked_for_no_more_than_it_gives() -> Non
     assert profile.enough == pytest.approx(0.91)
     # Not even its best graphs get 0.99 more than now and then: certain is still not above 0.99.
     assert profile_of([0.2, 0.8, 0.995, 0.999, 1.0]).certain == 0.99
+
+
+def test_a_class_that_the_model_never_says_is_not_reached_by_less_than_nothing() -> None:
+    profile = profile_of([0.0] * 5)
+    assert (profile.certain, profile.enough) == (0.05, 0.05)
 
 
 def test_a_handful_of_odd_graphs_does_not_raise_what_is_asked_for() -> None:

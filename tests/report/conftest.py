@@ -144,7 +144,12 @@ def make_core(graph: Data, **figures: Any) -> Any:
         "sufficiency": SimpleNamespace(value=0.42, control=0.05),
     }
     same = {"same": lambda _: False, "to_json": dict}
-    size = {"num_nodes": graph.num_nodes, "num_edges": graph.num_edges // 2, "open": ()}
+    size = {
+        "num_nodes": graph.num_nodes,
+        "num_edges": graph.num_edges // 2,
+        "open": (),
+        "ranges": (),
+    }
     return SimpleNamespace(graph=graph, **{**known, **same, **size, **figures})
 
 

@@ -8,8 +8,16 @@ import networkx as nx
 import pytest
 
 from gnninterpreter.explanation import Explanation
-from gnninterpreter.report.gallery import DRAWS, distinct_samples, mode_graph
-from gnninterpreter.report.softness import MODE, has_settled, soft_graph, stops, thresholded
+from gnninterpreter.report.gallery import (
+    DRAWS,
+    MODE,
+    distinct_samples,
+    has_settled,
+    mode_graph,
+    soft_graph,
+    stops,
+    thresholded,
+)
 from gnninterpreter.spec import GraphSpec
 
 

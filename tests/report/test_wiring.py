@@ -112,6 +112,8 @@ def test_a_report_with_the_model_says_more(run: ExplanationSet, tmp_path: Path) 
     with_model = run.report(tmp_path / "b.html", MeanDegree()).read_text()
     assert "Written without the model" in without
     assert "Written without the data" in with_model
+    real = iter(run["sparse"].sample(3))  # can be read once
+    assert "Written without" not in run.report(tmp_path / "c.html", MeanDegree(), real).read_text()
 
 
 def test_a_bundled_model_brings_its_rule(tmp_path: Path) -> None:

@@ -66,6 +66,10 @@ def test_a_core_says_company_and_cause_with_their_controls(plain: Explanation) -
         ({"coverage": None}, "Not checked in how many real graphs it is."),
         ({"open": (True, True)}, "All nodes may be of any kind. In 78%"),
         ({"open": (True, False)}, "1 of its 2 nodes may be of any kind. In 78%"),
+        (
+            {"ranges": (1,), "conditions": ["heat of node 0 at least 2"]},
+            "Heat of node 0 at least 2. All other numbers may be any. In 78%",
+        ),
         ({"lift": math.nan}, "In 78% of the graphs the model gives to the class; not checked"),
         ({"others": 0, "lift": 99.0}, "to the class, and in none of the others."),
         ({"lift": 1234.5}, "1,234 times as often"),

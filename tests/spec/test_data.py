@@ -55,6 +55,21 @@ def test_whatever_holds_graphs_is_read(dataset: Any) -> None:
     assert graph_list(graphs) is graphs
 
 
+def test_the_rule_of_a_data_set_goes_with_its_graphs() -> None:
+    class Ruled(Indexed):
+        rule_of_thumb, patterns = True, ("a pattern",)
+
+        @staticmethod
+        def oracle(graph: Data) -> int:
+            return 7
+
+    for dataset in (Ruled(), Subset(Ruled(), [0]), DataLoader(Ruled())):  # type: ignore[arg-type]
+        graphs = graph_list(dataset)
+        assert graphs.oracle(graphs[0]) == 7
+        assert (graphs.rule_of_thumb, graphs.patterns) == (True, ("a pattern",))
+    assert graph_list(GRAPHS).oracle is None
+
+
 def test_what_a_data_set_says_about_itself_is_kept() -> None:
     for dataset in (Indexed(), Subset(Indexed(), [0, 1, 2])):  # type: ignore[arg-type]
         graphs = graph_list(dataset)

@@ -247,3 +247,18 @@ class TestFromDataset:
 
         assert GraphSpec.from_dataset(Known(self.graphs)) is MOLECULES
         assert GraphSpec.from_dataset(Known(self.graphs), directed=True).directed
+
+
+def test_names_may_be_given_for_every_column() -> None:
+    """Two places, three colours, and a column that is always zero."""
+    spec = GraphSpec(
+        nodes=(Continuous(2, name="place"), Categorical(3, name="colour"), Continuous(1, 0.0, 0.0)),
+        class_names=("a", "b"),
+    )
+    named = spec.with_feature_names(["x", "y", "red", "green", "blue", "tag"])
+    assert [block.names for block in named.nodes] == [
+        ("x", "y"), ("red", "green", "blue"), ("tag",),
+    ]  # fmt: skip
+    assert spec.with_feature_names(["r", "g", "b"]).nodes[1].names == ("r", "g", "b")
+    with pytest.raises(SpecError, match="3 categories but 4 names"):
+        spec.with_feature_names(["r", "g", "b", "tag"])

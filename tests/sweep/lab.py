@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 
 import networkx as nx
@@ -13,8 +11,6 @@ from torch_geometric.data import Data
 from torch_geometric.utils import from_networkx
 
 from tests.cli.lab import Degrees
-
-PATIENCE = 600.0
 
 
 def _data(graph: nx.Graph, label: int) -> Data:
@@ -36,11 +32,7 @@ def checkpoint(path: Path, scale: float = 1.0) -> Path:
 
 
 def load(path: str) -> nn.Module:
-    """Load weights; first tell who does, and wait as long as a file says so."""
-    Path(f"{path}.{os.getpid()}").touch()
-    until = time.monotonic() + PATIENCE
-    while Path(f"{path}.wait").exists() and time.monotonic() < until:
-        time.sleep(0.02)
+    """Load weights."""
     model = Degrees()
     model.load_state_dict(torch.load(path, weights_only=True))
     return model

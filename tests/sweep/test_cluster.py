@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,6 @@ import pytest
 
 from gnninterpreter.errors import SpecError
 from gnninterpreter.sweep import jobs_of, make_workers, read_results, read_sweep, run_sweep
-from gnninterpreter.sweep.results import Results
-from tests.fuzzing import FUZZ
 
 from .conftest import write_file
 
@@ -25,7 +21,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 ROOT = Path(__file__).parents[2]
 # Nothing is measured: this only ends what would hang for ever.
 PATIENCE = 1800.0
-SEEDS = 10
 # What differs from run to run.
 FREE = ("seconds", "cpu_seconds", "host", "process", "finished", "tries")
 
@@ -40,7 +35,7 @@ def cluster() -> Iterator[Any]:
     size = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
     made = Cluster(initialize_head=True, head_node_args={**size, "include_dashboard": False})
     try:
-        made.nodes = [made.add_node(**size) for _ in range(2 if FUZZ else 1)]
+        made.add_node(**size)
         yield made
     finally:
         made.shutdown()
@@ -60,16 +55,6 @@ def begin(file: Path, out: Path, address: str) -> subprocess.Popen[bytes]:
         )
 
 
-def until(true: Callable[[], Any], driver: subprocess.Popen[bytes]) -> Any:
-    """Wait for something, as long as there is somebody who can bring it about."""
-    end = time.monotonic() + PATIENCE
-    while not (found := true()):
-        assert time.monotonic() < end, "waited in vain"
-        assert driver.poll() is None, "the driver is gone"
-        time.sleep(0.05)
-    return found
-
-
 def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
     rows = read_results(folder).to_pylist()
     return {row["key"]: {k: v for k, v in row.items() if k not in FREE} for row in rows}
@@ -87,58 +72,6 @@ def test_a_sweep_on_a_cluster_comes_to_the_same(cluster: Any, tmp_path: Path) ->
     finally:
         driver.kill()
     assert rows_of(out) == rows_of(alone)
-
-
-# Ray takes minutes to see that a node is gone.
-@pytest.mark.skipif(not FUZZ, reason="takes minutes; make fuzz runs it")
-@pytest.mark.timeout(6000)
-def test_a_killed_worker_node_and_driver_change_nothing(cluster: Any, tmp_path: Path) -> None:
-    file = write_file(tmp_path, SEEDS, checkpoints=3)
-    alone, out = tmp_path / "alone", tmp_path / "out"
-    total = 3 * SEEDS
-    assert run_sweep(jobs_of(read_sweep(file)), alone).done == total
-    for left in tmp_path.glob("*.pt.*"):
-        left.unlink()
-    gates = [tmp_path / f"w{number}.pt.wait" for number in (1, 2)]
-    for gate in gates:
-        gate.touch()
-
-    def waiting_for(number: int) -> list[int]:
-        found = tmp_path.glob(f"w{number}.pt.[0-9]*")
-        return [int(path.suffix[1:]) for path in found]
-
-    driver = begin(file, out, cluster.address)
-    try:
-        # The jobs of the first checkpoint are done; those of the second hang at its gate.
-        until(lambda: len(Results(out).states()) == SEEDS, driver)
-        os.kill(until(lambda: waiting_for(1), driver)[0], signal.SIGKILL)
-        cluster.remove_node(cluster.nodes[0], allow_graceful=False)
-        gates[0].unlink()
-        until(lambda: len(Results(out).states()) == 2 * SEEDS, driver)
-        until(lambda: waiting_for(2), driver)
-        tries = read_results(out)["tries"].to_pylist()
-        assert max(tries) > 1
-        before = {path: path.read_bytes() for path in Results(out).parts()}
-    finally:
-        driver.kill()
-        driver.wait(PATIENCE)
-    gates[1].unlink()
-    driver = begin(file, out, cluster.address)
-    try:
-        assert driver.wait(PATIENCE) == 0, out.with_suffix(".log").read_text()
-    finally:
-        driver.kill()
-    # What was stored was not computed again, and all is as it is undisturbed.
-    assert {path: path.read_bytes() for path in before} == before
-    assert sum(read_part(path) for path in Results(out).parts()) == total
-    assert rows_of(out) == rows_of(alone)
-    assert {row["status"] for row in rows_of(out).values()} == {"done"}
-
-
-def read_part(path: Path) -> int:
-    import pyarrow.parquet as pq
-
-    return int(pq.read_metadata(path).num_rows)
 
 
 def test_a_gpu_that_the_cluster_does_not_have(cluster: Any) -> None:

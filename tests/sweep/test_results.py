@@ -71,7 +71,7 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with (
-        pytest.raises(OutputError, match="cannot write to"),
+        pytest.raises(OutputError, match="cannot write"),
         Results(tmp_path / "file").only_writer(),
     ):
         pass

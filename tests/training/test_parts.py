@@ -10,7 +10,7 @@ from gnninterpreter.datasets.base import undirected_graph
 from gnninterpreter.datasets.is_acyclic import IsAcyclic
 from gnninterpreter.datasets.splits import folds, stratified_split
 from gnninterpreter.errors import DataError
-from gnninterpreter.models.scores import ClassificationScores
+from gnninterpreter.models.scores import ClassificationScores, scores_from_json
 from gnninterpreter.training.batching import GraphStore
 from tests.models.toy import toy_graphs
 
@@ -104,4 +104,4 @@ def test_scores_by_hand():
     assert scores.accuracy == pytest.approx(4 / 6)
     assert scores.f1 == pytest.approx((4 / 6, 4 / 5, 0.0, 0.0))
     assert scores.count == 6
-    assert ClassificationScores.from_json(scores.to_json()) == scores
+    assert scores_from_json(scores.to_json()) == scores

@@ -12,12 +12,14 @@ import torch
 from gnninterpreter import datasets
 from gnninterpreter.datasets.is_acyclic import IsAcyclic
 from gnninterpreter.datasets.splits import stratified_split
-from gnninterpreter.errors import CheckpointError, DataError, GNNInterpreterError, ModelError
+from gnninterpreter.errors import CheckpointError, DataError, ModelError
 from gnninterpreter.models import bundled_names, load
 from gnninterpreter.models.bundle import load_bundle
+from gnninterpreter.models.scores import RegressionScores
 from gnninterpreter.training import recipes
 from gnninterpreter.training.batching import GraphStore
-from gnninterpreter.training.statistics import refresh_statistics, training_statistics
+from gnninterpreter.training.judging import refresh_statistics, training_statistics
+from gnninterpreter.training.recipes import measure_recipe, summed_up
 from gnninterpreter.training.trainer import TrainingConfig, evaluate
 from tests.datasets.conftest import base, rome_archive, rome_graphs
 from tests.models.toy import toy_config
@@ -81,11 +83,9 @@ def test_models_of_molecules_are_as_good_as_they_should_be(name):
 # Reading the 7,831 SMILES of Tox21 would take half a minute.
 @pytest.mark.parametrize("name", [name for name in MOLECULES if name != "tox21"])
 def test_scores_of_molecules_hold_on_the_data(name, tmp_path):
+    pytest.importorskip("rdkit", reason="needs the extra 'chem'")
     bundle = load(name)
-    try:
-        dataset = datasets.load(name, tmp_path)
-    except GNNInterpreterError as error:
-        pytest.skip(f"the data is not at hand: {error}")
+    dataset = datasets.load(name, tmp_path)
     assert dataset.fingerprint == bundle.training["data"]["fingerprint"]
     config = recipes.training_recipe(name).config
     scores, _ = evaluate(bundle.model, GraphStore(dataset), dataset.split().test, config)
@@ -210,3 +210,27 @@ def test_statistics_of_other_data_are_refused(tmp_path, monkeypatch):
 def test_unknown_recipes_are_refused():
     with pytest.raises(ModelError, match=r"no recipe 'shapes'; the names are mutag, .*"):
         recipes.training_recipe("shapes")
+
+
+def test_means_and_deviations():
+    scores = {seed: RegressionScores(rmse, 0.5, 0.75, 10) for seed, rmse in ((0, 1.0), (4, 2.0))}
+    found = summed_up({"random": scores})
+    assert found["random"]["seeds"] == [0, 4]
+    assert found["random"]["RMSE"] == {"mean": 1.5, "deviation": 0.7071, "values": [1.0, 2.0]}
+    assert found["random"]["MAE"]["deviation"] == 0.0
+
+
+def test_a_recipe_is_measured_with_every_seed(tmp_path, monkeypatch):
+    from gnninterpreter.datasets.is_acyclic import IsAcyclic
+
+    monkeypatch.setattr(IsAcyclic, "default_graphs", 40)
+    recipe = recipes.TrainingRecipe("is_acyclic", toy_config(max_epochs=1))
+    monkeypatch.setitem(recipes.RECIPES, "toy", lambda: recipe)
+    told = []
+    found = measure_recipe(
+        "toy", (0, 1), splits=("random",), root=tmp_path, callback=lambda *one: told.append(one[:2])
+    )
+    assert told == [("random", 0), ("random", 1)]
+    assert len(found["random"]["accuracy"]["values"]) == 2
+    with pytest.raises(DataError, match="has only the split 'random'"):
+        measure_recipe("toy", (0,), splits=("scaffold",), root=tmp_path)

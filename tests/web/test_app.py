@@ -21,9 +21,9 @@ from gnninterpreter.explanation import save_run
 from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.task import Task
 from gnninterpreter.search import Recipe
-from gnninterpreter.web import Backend, create_app, d3
-from gnninterpreter.web.app import ASSETS
-from gnninterpreter.web.d3 import d3_script
+from gnninterpreter.web import Backend, create_app
+from gnninterpreter.web import app as server
+from gnninterpreter.web.app import ASSETS, d3_script
 from tests.tiny import MeanDegree
 from tests.web.conftest import TRIANGLE
 
@@ -66,7 +66,7 @@ def test_the_drawing_library_comes_from_an_installed_package(client: httpx.Clien
 def test_without_the_package_the_message_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, backend: Backend, found: Any
 ) -> None:
-    monkeypatch.setattr(d3, "find_spec", lambda _: found)
+    monkeypatch.setattr(server, "find_spec", lambda _: found)
     with pytest.raises(MissingExtraError, match=r"'mpld3'.*pip install 'gnninterpreter\[web\]'"):
         create_app(backend)
 
@@ -214,6 +214,7 @@ def test_only_json_and_not_too_much_of_it(client: httpx.Client) -> None:
         "/api/searches/..%2f..%2fx/events",
         "/docs",
         "/openapi.json",
+        "/api/real/one",
     ],
 )
 def test_paths_outside(client: httpx.Client, path: str) -> None:

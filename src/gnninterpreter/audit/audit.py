@@ -14,20 +14,19 @@ from gnninterpreter.api import explain
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.audit.changes import small_change_findings
 from gnninterpreter.audit.colored import ColoredGraph
-from gnninterpreter.audit.context import Context, Oracle, rule_agreement
-from gnninterpreter.audit.default_class import default_class
-from gnninterpreter.audit.disagreement import disagreements
+from gnninterpreter.audit.context import Context, Oracle, host_graphs, rule_agreement
 from gnninterpreter.audit.findings import Audit, Finding, Kind
 from gnninterpreter.audit.flips import lookalike_findings
-from gnninterpreter.audit.hosts import host_graphs
 from gnninterpreter.audit.missed import contrasts, missed_findings
 from gnninterpreter.audit.patterns import Pattern, true_patterns
+from gnninterpreter.audit.questions import default_class, disagreements
 from gnninterpreter.evidence import rule_of
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective import BoundaryTarget, ClassTarget
 from gnninterpreter.objective.question import YES, as_question
+from gnninterpreter.spec import graph_list
 
 # Graphs to choose from for each that things are joined to: classes may be rare.
 POOL = 6
@@ -78,6 +77,7 @@ def audit(
         'Look-alikes of the true house-x pass for “house-x”'
     """
     hosts = whole_number("hosts", hosts, 1, MOST_HOSTS)
+    dataset = None if dataset is None else graph_list(dataset)
     started = time.perf_counter()
     if explanations is None:
         explanations = explain(model, dataset, seed=seed, forward=forward, **settings)
@@ -141,8 +141,7 @@ def _context(
 ) -> tuple[Context, str]:
     name = model.dataset_name if isinstance(model, Bundle) else getattr(dataset, "name", None)
     module = model.model if isinstance(model, Bundle) else model
-    examples = None if dataset is None else list(dataset)
-    classifier = GraphClassifier(module, explanations.spec, forward=forward, examples=examples)
+    classifier = GraphClassifier(module, explanations.spec, forward=forward, examples=dataset)
     pool, source = host_graphs(classifier, dataset, name, POOL * hosts, seed)
     rule = rule_of(model, dataset)
     thumb = oracle is None and rule is not None and rule.of_thumb

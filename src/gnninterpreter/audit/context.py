@@ -6,6 +6,8 @@ agrees with most of the labels. What contradicts a rule of thumb is never more t
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
@@ -17,9 +19,12 @@ from torch_geometric.data import Data
 
 from gnninterpreter.audit.findings import Severity
 from gnninterpreter.audit.patterns import Pattern
+from gnninterpreter.datasets import NAMES, dataset_class, load
+from gnninterpreter.datasets.rome import RomeDataset
 from gnninterpreter.errors import DataError, MissingExtraError
 from gnninterpreter.evidence import rule_of
 from gnninterpreter.evidence.thresholds import EXACT_RULE
+from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 
 T = TypeVar("T")
@@ -138,3 +143,41 @@ def in_turn(groups: Sequence[Sequence[T]], most: int) -> tuple[T, ...]:
     """The first of each group, then the second of each, and so on, up to a number."""
     turns = (one for turn in zip_longest(*groups) for one in turn if one is not None)
     return tuple(islice(turns, most))
+
+
+FRESH_SEED = 101
+RANDOM_NODES = 12
+
+
+def host_graphs(
+    classifier: GraphClassifier, dataset: Any, dataset_name: str | None, count: int, seed: int
+) -> tuple[list[Data], str]:
+    """Find graphs to join things to, and say in words where they come from."""
+    generator = torch.Generator().manual_seed(seed)
+    graphs: list[Data] = []
+    source = "random graphs"
+    if dataset is not None:
+        graphs, source = list(dataset), "graphs of the data set"
+    elif dataset_name in NAMES:
+        # Without the files of a downloaded data set random graphs have to do.
+        with contextlib.suppress(DataError):
+            graphs = _fresh(str(dataset_name), count, FRESH_SEED + seed)
+            source = f"fresh graphs of {dataset_name}"
+    if not graphs:
+        drawn = random_graphs(
+            classifier.spec, count, RANDOM_NODES, generator, density=0.2, dtype=classifier.dtype
+        )
+        graphs = drawn[drawn.possible].to_data_list()
+    order = torch.randperm(len(graphs), generator=generator)[:count].tolist()
+    return [graphs[i].clone() for i in order], source
+
+
+def _fresh(name: str, count: int, seed: int) -> list[Data]:
+    """Draw graphs of a data set of this package that no bundled model was trained on."""
+    options: dict[str, Any] = {}
+    if issubclass(dataset_class(name), RomeDataset):
+        options = {"base": "synthetic", "num_graphs": count}
+    elif name != "mutag":
+        options = {"num_graphs": count}
+    with tempfile.TemporaryDirectory() as folder:
+        return list(load(name, folder, seed=seed, **options))

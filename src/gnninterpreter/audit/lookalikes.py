@@ -25,8 +25,8 @@ import networkx as nx
 import numpy as np
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import one_of, whole_number
 from gnninterpreter.audit.colored import ColoredGraph, wl_colors
-from gnninterpreter.errors import SpecError
 from gnninterpreter.isomorphism import GraphNumbers
 
 Edge = tuple[int, int]
@@ -60,11 +60,10 @@ def lookalikes(
         >>> len(lookalikes(complete, folds=2))
         7
     """
-    if kind not in KINDS:
-        raise SpecError(f"kind must be one of {', '.join(KINDS)} (got {kind!r})")
+    one_of("kind", kind, KINDS)
     for name, value in (("folds", folds), ("depth", depth), ("limit", limit)):
-        if value is not None and value < 1:
-            raise SpecError(f"{name} must be at least 1 (got {value})")
+        if value is not None:
+            whole_number(name, value, 1)
     if isinstance(motif, Data):
         graph = ColoredGraph.from_data(motif, directed)
     else:

@@ -150,8 +150,12 @@ def _color_consistency() -> tuple[Pattern, ...]:
 
 
 def _on_carbons(host: Data, part: Data, rng: np.random.Generator) -> Data:
-    """Bond each nitrogen of the part to a carbon of its own, one with few neighbors."""
-    carbons = np.flatnonzero(host.x.argmax(1).numpy() == ATOMS.index("C"))
+    """Bond each nitrogen of the part to a carbon of its own, one with few neighbors.
+
+    Random graphs, where no molecules are at hand, may have no carbon: then any atom does.
+    """
+    carbon = host.x.argmax(1).numpy() == ATOMS.index("C")
+    carbons = np.flatnonzero(carbon if carbon.any() else ~carbon)
     degree = torch.bincount(host.edge_index[0], minlength=int(host.num_nodes or 0)).numpy()
     carbons = rng.permutation(carbons)
     order = carbons[np.argsort(degree[carbons], kind="stable")]

@@ -15,7 +15,7 @@ from gnninterpreter.datasets import ExplainableDataset
 from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.errors import DataError
 from gnninterpreter.models import Bundle
-from gnninterpreter.training.statistics import training_statistics
+from gnninterpreter.training.judging import training_statistics
 from gnninterpreter.training.trainer import EpochReport, TrainingConfig, train
 
 FIELDS = ("x", "edge_index", "edge_attr", "y")

@@ -5,8 +5,7 @@
 6
 """
 
-from gnninterpreter.baselines.baseline import Baseline
-from gnninterpreter.baselines.random import Random
+from gnninterpreter.baselines.baseline import Baseline, Random
 from gnninterpreter.baselines.xgnn import XGNN
 
 __all__ = ["XGNN", "Baseline", "Random"]

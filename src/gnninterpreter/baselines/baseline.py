@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
+from gnninterpreter.arguments import one_of, whole_number
 from gnninterpreter.errors import SpecError
+from gnninterpreter.evidence.random_graphs import KINDS, random_baseline
 from gnninterpreter.evidence.thresholds import PROBABLE
 from gnninterpreter.explanation import (
     Curve,
@@ -22,14 +24,14 @@ from gnninterpreter.explanation import (
 )
 from gnninterpreter.explanation.assembly import SAMPLES, similarities
 from gnninterpreter.explanation.record import versions
-from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.graphs import DenseGraphs, dense_graphs
 from gnninterpreter.isomorphism import GraphNumbers
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.objective.target import Target
-from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec import GraphSpec, graph_list
 
 KEPT = 8
 
@@ -97,9 +99,9 @@ class Baseline(ABC):
         else:
             if spec is None and dataset is None:
                 raise SpecError("spec is needed to know what graphs the model takes (got None)")
-            examples = None if dataset is None else list(dataset)
+            dataset = None if dataset is None else graph_list(dataset)
             spec = spec or GraphSpec.from_dataset(dataset)
-            classifier = GraphClassifier(model, spec, examples=examples)
+            classifier = GraphClassifier(model, spec, examples=dataset)
         if class_statistics is None and dataset is not None:
             class_statistics = ClassStatistics.from_dataset(classifier, dataset)
         explanations = [
@@ -189,3 +191,53 @@ def _best(graphs: DenseGraphs, score: Tensor) -> list[int]:
             if len(kept) == KEPT:
                 break
     return kept
+
+
+@dataclass(frozen=True)
+class Random(Baseline):
+    """Explain a class by graphs drawn without looking at the model.
+
+    Args:
+        num_nodes: Nodes of every graph; the mean over the data set when omitted.
+        kind: ``"gabriel"`` or ``"gilbert"``, as in `gnninterpreter.evidence.random_baseline`.
+
+    Example:
+        >>> import gnninterpreter as gi
+        >>> result = Random().explain(gi.models.load("shape"), targets="wheel")
+        >>> result["wheel"].probability.mean < 0.5
+        True
+    """
+
+    num_nodes: int | None = None
+    kind: str = "gabriel"
+
+    def __post_init__(self) -> None:
+        if self.num_nodes is not None:
+            whole_number("num_nodes", self.num_nodes, 2)
+        one_of("kind", self.kind, KINDS)
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        """What it is called in reports."""
+        return f"random {self.kind}"
+
+    def prepare(
+        self,
+        classifier: GraphClassifier,
+        target: Target,
+        statistics: ClassStatistics | None,
+        seed: int,
+    ) -> Drawing:
+        """Find out the number of nodes; the graphs are the same whatever the target."""
+        nodes = self.num_nodes
+        if nodes is None:
+            if statistics is None:
+                raise SpecError("num_nodes is needed where no class statistics give the mean size")
+            share = statistics.count / statistics.count.sum()
+            nodes = max(2, round(float((share * statistics.mean_nodes).sum())))
+        spec, dtype = classifier.spec, classifier.dtype
+        return Drawing(
+            lambda n, seed: dense_graphs(
+                random_baseline(spec, n, nodes, seed % 2**63, self.kind), spec, dtype
+            )
+        )

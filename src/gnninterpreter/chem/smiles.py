@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import math
 import re
 import zlib
 from collections.abc import Mapping, Sequence
@@ -32,9 +31,13 @@ from gnninterpreter.files import MOST_BYTES, read_file
 from gnninterpreter.interchange import graph_from_json
 from gnninterpreter.spec import Derived, GraphList, GraphSpec
 
+LARGEST = 1e18
+"""A label beyond this is none."""
 LONGEST = 2000
 """Characters of a SMILES that are read; longer ones are no drugs."""
 MOST_TOLD = 5
+MISSING = ("nan", "-nan", "+nan", "na", "n/a", "#n/a", "null")
+"""What tables write for a label that is not there, in any case."""
 
 
 def parse_smiles(smiles: str) -> Any:
@@ -169,8 +172,8 @@ def read_smiles(
     refused: list[Refused] = []
     parted = 0
     for number, row in enumerate(rows, start=2):
-        written = [(row[name] or "").strip() for name in names]
-        written = ["" if cell.lower() == "nan" else cell for cell in written]
+        written = [" ".join((row[name] or "").split()) for name in names]
+        written = ["" if cell.lower() in MISSING else cell for cell in written]
         text = (row[smiles] or "").strip()
         try:
             if not any(written):
@@ -200,8 +203,10 @@ def _rows(path: Path) -> list[dict[str, str]]:
     try:
         content = read_file(path, MOST_BYTES)
         if path.suffix == ".gz":
-            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MOST_BYTES)
-        text = io.StringIO(content.decode("utf-8-sig"), newline="")
+            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MOST_BYTES + 1)
+            if len(content) > MOST_BYTES:
+                raise ValueError(f"unpacked it has more than {MOST_BYTES:,} bytes")
+        text = io.StringIO(content.decode("utf-8-sig").lstrip(), newline="")
         rows = list(csv.DictReader(text))
     except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
         raise DataError(f"cannot read the table {path} ({error})") from error
@@ -218,7 +223,7 @@ def _column(row: Mapping[str, str], name: Any, path: str | Path) -> str:
     alike = [key for key in row if key is not None and key.lower() == name.lower()]
     if len(alike) == 1:
         return alike[0]
-    known = ", ".join(str(key) for key in list(row)[:20])
+    known = ", ".join([key for key in row if key is not None][:20])
     raise DataError(f"{path} has no column {name!r:.60}; it has {known}")
 
 
@@ -233,8 +238,11 @@ def _labels(
             raise DataError(f"labels in {', '.join(names)} of {path} must be numbers") from None
         words = sorted({row[0] for row in rows})
         return [torch.tensor([words.index(row[0])]) for row in rows], tuple(words)
-    if any(math.isinf(cell) for row in numbers for cell in row):
-        raise DataError(f"labels in {', '.join(names)} of {path} must be finite")
+    if any(abs(cell) > LARGEST for row in numbers for cell in row):
+        raise DataError(
+            f"labels in {', '.join(names)} of {path} must be numbers between {-LARGEST:.0e} and "
+            f"{LARGEST:.0e}"
+        )
     if len(names) > 1:
         return [torch.tensor([row]) for row in numbers], tuple(names)
     whole = all(row[0] == round(row[0]) and row[0] >= 0 for row in numbers)

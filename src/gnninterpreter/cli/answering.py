@@ -52,14 +52,14 @@ def plainly(command: Callable[P, Answer | None]) -> Callable[P, None]:
     @functools.wraps(command)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
         as_json = bool(kwargs.get("as_json"))
+        threads: Any = kwargs.get("threads", 1)
         try:
-            limit_threads(int(str(kwargs.get("threads", 1))))
+            limit_threads(threads)
             with only_results(as_json):
-                answer = command(*args, **kwargs)
-            if answer is None:
-                return
+                answer = command(*args, **kwargs) or Answer(lambda: None)
+                values = answer.values() if as_json else None
             if as_json:
-                echo_json(answer.values())
+                echo_json(values)
             else:
                 answer.show()
             for what, path in answer.files.items():

@@ -12,16 +12,12 @@ from gnninterpreter.cli.answering import plainly
 from gnninterpreter.cli.audit import audit
 from gnninterpreter.cli.bench import bench
 from gnninterpreter.cli.compare import compare
-from gnninterpreter.cli.data import data
-from gnninterpreter.cli.demo import demo
-from gnninterpreter.cli.explain import explain
-from gnninterpreter.cli.models import models
+from gnninterpreter.cli.explain import demo, explain
+from gnninterpreter.cli.listing import data, models
 from gnninterpreter.cli.paper import paper
-from gnninterpreter.cli.report import report
-from gnninterpreter.cli.serve import serve
-from gnninterpreter.cli.sweep import sweep
+from gnninterpreter.cli.stored import report, serve
+from gnninterpreter.cli.sweep import sweep, tune
 from gnninterpreter.cli.train import train
-from gnninterpreter.cli.tune import tune
 
 app = typer.Typer(
     name="gnninterpreter",

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnninterpreter.cli.answering import Answer
-from gnninterpreter.cli.models import PER_CLASS
+from gnninterpreter.cli.listing import PER_CLASS
 from gnninterpreter.cli.options import Json
 from gnninterpreter.cli.output import check_output
+from gnninterpreter.errors import CheckpointError
 
 if TYPE_CHECKING:
     from gnninterpreter.models.scores import ModelScores
@@ -65,12 +66,13 @@ def train(
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from gnninterpreter.training.figures import measure_recipe
-    from gnninterpreter.training.recipes import train_bundle, training_recipe
-    from gnninterpreter.training.statistics import refresh_statistics
+    from gnninterpreter.training.judging import refresh_statistics
+    from gnninterpreter.training.recipes import measure_recipe, train_bundle, training_recipe
 
     if statistics_only:
         paths = sorted(out.glob("*.json")) if name == "all" else [out / f"{name}.json"]
+        if not paths:
+            raise CheckpointError(f"--out {out} holds no checkpoint; name the folder of some")
         done = [str(refresh_statistics(path, root)) for path in paths]
         lines = "\n".join(f"statistics: {path}" for path in done)
         return Answer(lambda: {"statistics": done}, lambda: typer.echo(lines))

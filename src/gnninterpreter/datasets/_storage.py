@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gnninterpreter.files import atomic_path, read_file
+from gnninterpreter.files import read_file, write_atomically
 
 CACHE_VARIABLE = "GNNINTERPRETER_CACHE"
 # What a few hundred kilobytes may grow to when they are unpacked.
@@ -55,8 +55,7 @@ def from_bytes(content: bytes) -> dict[str, Tensor]:
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> None:
     """Write tensors and a JSON header as one safetensors file, atomically."""
     metadata = {"header": json.dumps(dict(header), sort_keys=True)}
-    with atomic_path(path) as temporary:
-        temporary.write_bytes(to_bytes(tensors, metadata))
+    write_atomically(path, to_bytes(tensors, metadata))
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

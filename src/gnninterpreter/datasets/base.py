@@ -10,7 +10,6 @@ import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +18,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
 
+from gnninterpreter.arguments import whole_number
 from gnninterpreter.datasets._storage import read_tensors, root_folder, write_tensors
 from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.errors import DataError
@@ -175,8 +175,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         tensors = {f"data.{key}": data[key] for key in FIELDS if key in data}
         tensors |= {f"slices.{key}": slices[key] for key in FIELDS if key in data}
         header = {"identity": self.identity, "metadata": self.metadata}
-        with self._writing():
-            write_tensors(Path(self.processed_paths[0]), tensors, header)
+        write_tensors(Path(self.processed_paths[0]), tensors, header)
         self._tensors = tensors
 
     def _process(self) -> None:
@@ -191,15 +190,10 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
 
     def _check_writable(self) -> None:
         probe = Path(self.processed_dir) / f".{self.processed_file_names}.probe"
-        with self._writing():
+        try:
             probe.parent.mkdir(parents=True, exist_ok=True)
             probe.touch()
             probe.unlink()
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        try:
-            yield
         except OSError as error:
             raise DataError(
                 f"cannot write the data set '{self.name}' to {self.processed_dir} "
@@ -251,11 +245,8 @@ class DrawnDataset(ExplainableDataset):
     fewest_graphs: ClassVar[int] = 1
 
     def __init__(self, *args: Any, num_graphs: int | None = None, **options: Any) -> None:
-        self.num_graphs = self.default_graphs if num_graphs is None else num_graphs
-        if self.num_graphs < self.fewest_graphs:
-            raise DataError(
-                f"num_graphs must be at least {self.fewest_graphs} (got {self.num_graphs})"
-            )
+        count = self.default_graphs if num_graphs is None else num_graphs
+        self.num_graphs = whole_number("num_graphs", count, self.fewest_graphs, error=DataError)
         super().__init__(*args, **options)
 
     @abstractmethod

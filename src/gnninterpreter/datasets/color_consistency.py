@@ -8,8 +8,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.datasets.base import undirected_graph
-from gnninterpreter.datasets.rome import BaseGraph
-from gnninterpreter.datasets.rome_base import RomeDataset
+from gnninterpreter.datasets.rome import BaseGraph, RomeDataset
 from gnninterpreter.spec import Categorical, GraphSpec
 
 NODE_COLORS = ("red", "green", "blue")

@@ -10,8 +10,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.datasets.base import undirected_graph
 from gnninterpreter.datasets.families import adjacency
-from gnninterpreter.datasets.rome import BaseGraph
-from gnninterpreter.datasets.rome_base import RomeDataset
+from gnninterpreter.datasets.rome import BaseGraph, RomeDataset
 from gnninterpreter.spec import Categorical, GraphSpec
 
 Edge = tuple[int, int]

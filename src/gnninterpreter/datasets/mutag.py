@@ -18,7 +18,7 @@ from torch_geometric.data import Data
 from gnninterpreter.datasets.base import ExplainableDataset
 from gnninterpreter.datasets.families import adjacency, count_cycles
 from gnninterpreter.datasets.molecular import TU_PARTS, tu_graphs
-from gnninterpreter.datasets.published import data_folder
+from gnninterpreter.datasets.published import MissingFileError, data_folder
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import Categorical, GraphSpec
 
@@ -114,9 +114,10 @@ def _download(root: Path) -> Path:
     try:
         return Path(TUDataset(str(root), "MUTAG").raw_dir)
     except Exception as error:
-        raise DataError(
-            f"cannot download MUTAG ({type(error).__name__}: {error}); install the copy in grakel "
-            f"with: pip install 'gnninterpreter[chem]', or put the files MUTAG_*.txt into {root}"
+        raise MissingFileError(
+            f"cannot download MUTAG ({type(error).__name__}: {error}); put the files "
+            f"MUTAG_*.txt into {root}, or, up to Python 3.12, install the copy in grakel with: "
+            "pip install 'gnninterpreter[chem]'"
         ) from error
 
 

@@ -1,16 +1,23 @@
-"""The Rome graphs, on which three of the data sets are built, and stand-ins for them."""
+"""The Rome graphs, stand-ins for them, and what the three data sets on them share."""
 
 from __future__ import annotations
 
+import logging
 import tarfile
 import zlib
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+from torch_geometric.data import Data
 
+from gnninterpreter.arguments import one_of, whole_number
+from gnninterpreter.datasets._storage import root_folder
+from gnninterpreter.datasets.base import ExplainableDataset
 from gnninterpreter.datasets.published import MissingFileError, PublishedFile
 from gnninterpreter.errors import DataError
 
@@ -18,6 +25,7 @@ ARCHIVE = "rome-graphml.tgz"
 SHA256 = "84de549313c79048d0e8157727f3e71aea6caf859336d1e790099110d55dc592"
 URL = "https://www.graphdrawing.org/download/rome-graphml.tgz"
 NUM_GRAPHS = 11_534
+BASES = ("auto", "rome", "synthetic")
 
 # Measured on the 11,534 Rome graphs: numbers of nodes at every twentieth quantile, ...
 SIZE_QUANTILES = (
@@ -27,6 +35,8 @@ SIZE_QUANTILES = (
 DENSITY_SIZES = (14, 24, 35, 44, 55, 64, 75, 84, 95)
 DENSITY_MEANS = (1.183, 1.202, 1.259, 1.317, 1.331, 1.340, 1.337, 1.350, 1.352)
 DENSITY_STDS = (0.185, 0.139, 0.114, 0.114, 0.104, 0.100, 0.084, 0.082, 0.077)
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -124,3 +134,76 @@ def _members(path: Path) -> Iterator[tuple[int, str, bytes]]:
 
 def _tag(element: ElementTree.Element) -> str:
     return element.tag.rsplit("}", 1)[-1]
+
+
+class RomeDataset(ExplainableDataset):
+    """A data set made from base graphs, each decorated and labeled on its own.
+
+    Args:
+        root: Folder for the cache, also looked in for the Rome archive.
+        transform: Applied to each graph when it is read.
+        base: ``"rome"``, ``"synthetic"`` (graphs with Rome's sizes and densities), or ``"auto"``:
+            Rome where it can be had, synthetic otherwise. What was used is logged in one line and
+            kept in ``metadata["base"]``.
+        num_graphs: How many base graphs to use, drawn at random; all 11,534 when omitted.
+        **options: ``seed``, ``progress`` and ``force_reload``.
+    """
+
+    num_graphs: int
+
+    def __init__(
+        self,
+        root: str | Path | None = None,
+        transform: Callable[[Data], Data] | None = None,
+        *,
+        base: str = "auto",
+        num_graphs: int | None = None,
+        **options: Any,
+    ) -> None:
+        one_of("base", base, BASES, DataError)
+        self.seed = options.get("seed", 0)
+        count = NUM_GRAPHS if num_graphs is None else num_graphs
+        self.num_graphs = whole_number("num_graphs", count, 1, NUM_GRAPHS, error=DataError)
+        self.root = str(root_folder(root))
+        self.base = "rome" if base == "auto" else base
+        self._archive: Path | None = None
+        if base == "auto" and (options.get("force_reload") or self._read_cache() is None):
+            self._choose_base()
+        super().__init__(root, transform, **options)
+
+    @abstractmethod
+    def decorate(self, base: BaseGraph, rng: np.random.Generator) -> Data:
+        """Return a labeled graph made from a base graph."""
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Return which base graphs were used, and how many."""
+        source = {"archive": SHA256[:16]} if self.base == "rome" else {}
+        return {"base": self.base, "num_graphs": self.num_graphs, **source}
+
+    def generate(self) -> Iterator[Data]:
+        """Yield the decorated graphs; each has its own random stream."""
+        self.metadata["base"] = self.base
+        for index, base in enumerate(self._base_graphs()):
+            yield self.decorate(base, np.random.default_rng([self.seed, index]))
+
+    def _choose_base(self) -> None:
+        try:
+            self._archive = find_archive(Path(self.root))
+            logger.info("%s: built on the Rome graphs of %s", self.name, self._archive)
+        except MissingFileError as error:
+            self.base = "synthetic"
+            logger.warning("%s: built on synthetic graphs, since %s", self.name, error)
+
+    def _base_graphs(self) -> Sequence[BaseGraph] | Iterator[BaseGraph]:
+        if self.base == "synthetic":
+            # A stream of their own, so that graph i has the same base in every data set.
+            return (
+                synthetic_graph(np.random.default_rng([self.seed, index, 1]))
+                for index in range(self.num_graphs)
+            )
+        graphs = read_archive(self._archive or find_archive(Path(self.root)))
+        if self.num_graphs < len(graphs):
+            rng = np.random.default_rng(self.seed)
+            chosen = np.sort(rng.choice(len(graphs), self.num_graphs, replace=False))
+            graphs = [graphs[index] for index in chosen]
+        return graphs

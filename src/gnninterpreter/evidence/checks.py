@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, Check, written
+from gnninterpreter.evidence.controls import model_is_right, one_kind, random_control
+from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, Check
 from gnninterpreter.evidence.familiarity import familiarity
 from gnninterpreter.evidence.patterns.causes import Effect
 from gnninterpreter.evidence.patterns.core import storable
@@ -31,11 +32,9 @@ from gnninterpreter.evidence.thresholds import (
     LIFT,
     OUTLYING_PERCENTILE,
     PROBABLE,
-    RANDOM_GRAPHS,
-    RANDOM_SHARE,
     SHORTCUT_PERCENTILE,
 )
-from gnninterpreter.graphs import dense_graphs, node_rows, random_graphs
+from gnninterpreter.graphs import dense_graphs
 from gnninterpreter.isomorphism import same_graph
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec.data import node_count
@@ -58,15 +57,19 @@ def typical(case: Case) -> Check:
 
 
 def _hardly_seen(case: Case) -> str:
-    """What to say of kinds of the graph that hardly any real graph holds; empty without any."""
+    """What to say of kinds and parts that hardly any real graph holds; empty without any."""
     known = None if case.profile is None else case.profile.typicality
     if known is None or not case.explanation.num_edges:
         return ""
     graph = dense_graphs([case.explanation.best.cpu()], case.explanation.spec)
+    bank, members = known.to("cpu").bank, case.target.members
     words = [
-        f"only {held:,} of {every:,} real graphs {case.target.members} hold {kind}"
-        for kind, (held, every) in known.to("cpu").bank.rare_kinds(graph).items()
+        f"only {held:,} of {every:,} real graphs {members} hold {kind}"
+        for kind, (held, every) in bank.rare_kinds(graph).items()
     ]
+    share = bank.as_rare(graph)
+    if not words and share is not None and share < OUTLYING_PERCENTILE:
+        words = [f"only {share:.0f}% of the real graphs {members} are made of parts as rare"]
     return ", ".join(words)
 
 
@@ -157,9 +160,8 @@ def _effect(
 ) -> Check:
     if effect is None:
         return Check(name, None, "there is no core, or no data to try it on")
-    value, control = effect.value, effect.control
-    passed = value >= (control or 0.0) + clearly
-    return Check(name, passed, sentence(value, control), value, control)
+    said = sentence(effect.value, effect.control)
+    return Check(name, effect.clearly(clearly), said, effect.value, effect.control)
 
 
 def peers_agree(case: Case) -> Check:
@@ -236,49 +238,6 @@ def restarts_agree(case: Case) -> Check:
     return Check(name, doubtful <= DISTINCT_SHARE * count, sentence, distinct, count)
 
 
-def random_control(case: Case) -> Check:
-    """Would a random graph of the same size have done?"""
-    name, explanation, classifier = "random graphs", case.explanation, case.classifier
-    if classifier is None:
-        return Check(name, None, "the model is not at hand to be asked about random graphs")
-    nodes = explanation.num_nodes
-    if nodes < 2:
-        return Check(name, None, "there is no graph to compare random ones with")
-    pairs = nodes * (nodes - 1) // (1 if classifier.spec.directed else 2)
-    graphs = random_graphs(
-        classifier.spec,
-        RANDOM_GRAPHS,
-        nodes,
-        torch.Generator().manual_seed(explanation.seed),
-        density=min(1.0, explanation.num_edges / pairs),
-        dtype=classifier.dtype,
-    )
-    graphs = graphs[graphs.possible]
-    own_look = _look(explanation.best)
-    others = [i for i, one in enumerate(graphs.to_data_list()) if _look(one) != own_look]
-    if not others:
-        return Check(name, None, "no other graph of this size and density can be drawn")
-    scores = classifier.score(graphs[torch.tensor(others)])
-    given = case.target.score(scores).double().nan_to_num(nan=0.0)
-    mean, best, own = float(given.mean()), float(given.max()), explanation.probability.mean
-    words = written(mean), written(best)
-    if not case.target.probable:
-        rows = scores.outputs.double().nan_to_num(nan=0.0)
-        typical, top = rows.mean(0).tolist(), rows[int(given.argmax())].tolist()
-        words = case.target.written(typical), case.target.written(top)
-    sentence = (
-        f"random graphs of this size get {words[0]} on average, "
-        f"the best of {len(others)} {words[1]}"
-    )
-    passed = mean < RANDOM_SHARE * own
-    if not passed and case.target.probable:
-        usual = f"{case.target.noun} is what the model says of most graphs, and "
-        sentence += f": {usual if mean > 0.5 else ''}this one is not special"
-    elif not passed:
-        sentence += f": size and density alone give {case.target.noun}"
-    return Check(name, passed, sentence, mean, own)
-
-
 def rule(case: Case) -> Check:
     """Does the rule of the data set say the same of it?"""
     if case.rule is None:
@@ -338,21 +297,15 @@ CHECKS: tuple[Callable[[Case], Check], ...] = (
     core_covers,
     necessary,
     sufficient,
+    one_kind,
     peers_agree,
     restarts_reach,
     restarts_agree,
     random_control,
+    model_is_right,
     rule,
     audit,
 )
-
-
-def _look(graph: Data) -> list[tuple[float, ...]]:
-    """Degree and features of each node, sorted: the same for graphs that are the same."""
-    degrees = torch.bincount(graph.edge_index[0], minlength=int(graph.num_nodes or 0))
-    x = node_rows(graph)
-    rows = torch.cat([degrees.unsqueeze(1), x.unsqueeze(1) if x.dim() == 1 else x], dim=1)
-    return sorted(tuple(row) for row in rows.tolist())
 
 
 def _times(count: int) -> str:

@@ -10,6 +10,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.evidence.boundaries import boundary_checks
 from gnninterpreter.evidence.checks import CHECKS, familiar, likeness
+from gnninterpreter.evidence.controls import model_is_right
 from gnninterpreter.evidence.evidence import Evidence
 from gnninterpreter.evidence.reaching import Case, among_real
 from gnninterpreter.evidence.rule import Rule
@@ -18,6 +19,9 @@ from gnninterpreter.models.statistics import Profile
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
+
+# Asked of classes, labels and values, not of a boundary between classes.
+ELSEWHERE = (among_real, familiar, likeness, model_is_right)
 
 
 def evidence_of(
@@ -47,5 +51,5 @@ def evidence_of(
     if explanation.target.kind != "boundary":
         return Evidence(tuple(check(case) for check in CHECKS))
     # A boundary lies away from what is usual for either class: its own measures stand instead.
-    made = [check(case) for check in CHECKS if check not in (among_real, familiar, likeness)]
+    made = [check(case) for check in CHECKS if check not in ELSEWHERE]
     return Evidence((*made, *boundary_checks(case)))

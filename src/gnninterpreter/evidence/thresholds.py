@@ -8,6 +8,7 @@ __all__ = [
     "AGREEING_SHARE",
     "CERTAIN",
     "CLEARLY",
+    "COVERING",
     "DISTINCT_SHARE",
     "EXACT_RULE",
     "LIFT",
@@ -16,6 +17,7 @@ __all__ = [
     "RANDOM_GRAPHS",
     "RANDOM_SHARE",
     "SHORTCUT_PERCENTILE",
+    "SKILL",
 ]
 
 PROBABLE = 0.9
@@ -32,6 +34,10 @@ RANDOM_GRAPHS = 200
 """How many random graphs an explanation is held against."""
 RANDOM_SHARE = 0.9
 """Random graphs do as well where they get at least this share of the explanation's score."""
+SKILL = 0.5
+"""A model is often wrong where it has less of the way from guessing to being always right."""
+COVERING = 0.8
+"""What this share of a class holds is what the class is about."""
 LIFT = 1.5
 """A core that is not this many times as frequent in its class as elsewhere tells little."""
 CLEARLY = 0.1

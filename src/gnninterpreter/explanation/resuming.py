@@ -7,7 +7,6 @@ other settings never takes it for its own.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
@@ -23,6 +21,12 @@ from gnninterpreter.errors import CheckpointError
 from gnninterpreter.explanation.explanation import Explanation
 from gnninterpreter.explanation.explanation_set import ExplanationSet
 from gnninterpreter.explanation.storage import UNFINISHED, load_run, save_run
+from gnninterpreter.fingerprints import (
+    digest_of,
+    graphs_fingerprint,
+    values_fingerprint,
+    weights_fingerprint,
+)
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.search import Reason
 
@@ -38,7 +42,7 @@ class Unfinished:
 
     def __init__(self, folder: Path, key: str, run: ExplanationSet, names: Sequence[str]) -> None:
         self.folder, self._names = folder, list(names)
-        self._place = folder / f"{UNFINISHED}{key[:16]}"
+        self._place = folder / f"{UNFINISHED}{key}"
         self._run = replace(run, metadata={**run.metadata, "targets": self._names})
 
     def read(self, name: str) -> Explanation | None:
@@ -79,23 +83,10 @@ def content_key(
 
     Models count by their weights, and by what they say of a few graphs: their code may change too.
     """
-    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=repr).encode())
-
-    def add(name: str, value: Tensor) -> None:
-        digest.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
-        plain = value.detach().cpu().contiguous()
-        digest.update(plain.reshape(-1).view(torch.uint8).numpy().tobytes())
-
+    parts = [json.dumps(settings, sort_keys=True, default=repr)]
     for model in models:
-        for name, value in model.model.state_dict().items():
-            add(name, value) if isinstance(value, Tensor) else digest.update(repr(value).encode())
         said = model.score(model.drawn(ASKED, NODES))
-        add("logits", said.logits)
-        add("embedding", said.embedding)
-    for graph in graphs:
-        for name, value in sorted(graph.to_dict().items()):
-            if isinstance(value, Tensor) and value.layout == torch.strided:
-                add(name, value)
-    for name, value in tensors.items():
-        add(name, value)
-    return digest.hexdigest()
+        answers = {"logits": said.logits, "embedding": said.embedding}
+        parts += [weights_fingerprint(model.model), values_fingerprint(answers)]
+    parts += [graphs_fingerprint(graphs), values_fingerprint(tensors)]
+    return digest_of(part.encode() for part in parts)

@@ -129,7 +129,7 @@ def load_run(folder: Path) -> ExplanationSet:
     try:
         described = record(
             dict, spec=anything, classes=listed(anything), model=text, inferred=listed(text),
-            metadata=record(dict),
+            metadata=_metadata,
         )(index, "the index")  # fmt: skip
         spec = GraphSpec.from_json(described["spec"])
         explanations = [
@@ -145,9 +145,17 @@ def load_run(folder: Path) -> ExplanationSet:
         {explanation.name: explanation for explanation in explanations},
         described["model"],
         described["inferred"],
-        index["metadata"],
+        described["metadata"],
         statistics,
     )
+
+
+def _metadata(value: Any, where: str) -> dict[str, Any]:
+    """Whatever its owner put there, but for what the package reads."""
+    known = {"versions": record(dict), "task": text}
+    there = {name: known[name] for name in known if isinstance(value, dict) and name in value}
+    record(dict, **there)(value, where)
+    return dict(value)
 
 
 def load_statistics(folder: Path) -> ClassStatistics | None:

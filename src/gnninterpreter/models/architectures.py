@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import GATConv, GCNConv, GINEConv, NNConv
 from torch_geometric.nn.aggr import MaxAggregation, MeanAggregation, SumAggregation
 
+from gnninterpreter.arguments import one_of, whole_number
 from gnninterpreter.errors import ModelError
 
 SLOPE = 0.01  # of LeakyReLU, PyTorch's default
@@ -57,8 +58,7 @@ class _Classifier(nn.Module, ABC):
                 f"pooling must be made of {', '.join(POOLS)}, joined by '+' (got {pooling!r})"
             )
         for label, value in (("width", width), ("layers", layers), ("num_classes", num_classes)):
-            if value < 1:
-                raise ModelError(f"{label} must be at least 1 (got {value})")
+            whole_number(label, value, 1, error=ModelError)
         self.config: dict[str, Any] = {
             "architecture": self.architecture,
             "in_channels": in_channels,
@@ -306,9 +306,7 @@ def build(config: Mapping[str, Any], generator: torch.Generator | None = None) -
     """Build the classifier that a ``config`` describes."""
     settings = dict(config)
     name = settings.pop("architecture", None)
-    if name not in ARCHITECTURES:
-        raise ModelError(f"architecture must be one of {', '.join(ARCHITECTURES)} (got {name!r})")
-    cls = ARCHITECTURES[name]
+    cls = ARCHITECTURES[one_of("architecture", name, ARCHITECTURES, ModelError)]
     try:
         inspect.signature(cls).bind(**settings)
     except TypeError as error:

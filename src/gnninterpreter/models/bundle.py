@@ -24,8 +24,8 @@ from gnninterpreter.datasets._storage import (
     unpack_tensors,
     write_tensors,
 )
-from gnninterpreter.errors import CheckpointError, GNNInterpreterError, OutputError
-from gnninterpreter.files import atomic_path, read_json
+from gnninterpreter.errors import CheckpointError, GNNInterpreterError
+from gnninterpreter.files import read_json, write_atomically
 from gnninterpreter.models.architectures import rebuild
 from gnninterpreter.models.scores import ModelScores, scores_from_json
 from gnninterpreter.models.statistics import ClassStatistics
@@ -97,19 +97,9 @@ class Bundle:
             "training": dict(self.training),
         }
         path = Path(folder) / f"{name}.json"
-        try:
-            # Weights first: a description is only there when what it describes is.
-            write_tensors(
-                path.with_suffix(".safetensors"), tensors, {"format": FORMAT, "name": name}
-            )
-            with atomic_path(path) as temporary:
-                temporary.write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise OutputError(
-                f"cannot write the model to {path.parent} ({error.strerror}); "
-                "choose a folder that can be written"
-            ) from error
-        return path
+        # Weights first: a description is only there when what it describes is.
+        write_tensors(path.with_suffix(".safetensors"), tensors, {"format": FORMAT, "name": name})
+        return write_atomically(path, (json.dumps(description, indent=1) + "\n").encode())
 
 
 def bundled_names() -> tuple[str, ...]:

@@ -22,8 +22,8 @@ from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.streaming import MOST_KEPT, streamed
 from gnninterpreter.models.task import Task
-from gnninterpreter.spec import GraphSpec, Labels, read_labels
-from gnninterpreter.typicality import Kinds, Typicality, either
+from gnninterpreter.spec import GraphSpec, read_labels
+from gnninterpreter.typicality import Environments, Kinds, Typicality, either
 
 if TYPE_CHECKING:
     from gnninterpreter.models.classifier import GraphClassifier
@@ -32,11 +32,13 @@ QUANTILES = 101
 DECILES = 10
 TENTH = 10
 CERTAIN = 0.99
+# Being certain means more than this even of models that are rarely sure.
+HARDLY = 0.05
 # Candidate nodes of classes whose graphs are tiny, and what a picture can show at the most.
 LEAST_NODES, MOST_NODES = 5, 24
 # So many graphs that the model is certain of should be small enough to be compared with.
 FEWEST_SURE = 8
-TYPICALITY = "typicality."
+TYPICALITY, SHARED = "typicality.", "bank.environments."
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +69,11 @@ class Profile(ByValue):
         """Score that counts as certain: 0.99, or that of the top tenth of real graphs.
 
         The latter where the model is that sure of fewer than half of them: there a score of 0.99 is
-        itself a sign of being unlike anything real.
+        itself a sign of being unlike anything real. A model that says the class of no graph is not
+        taken at its word.
         """
-        return min(CERTAIN, float(self._scores[90])) if self.rarely_sure else CERTAIN
+        top = max(HARDLY, float(self._scores[90]))
+        return min(CERTAIN, top) if self.rarely_sure else CERTAIN
 
     @property
     def enough(self) -> float:
@@ -230,7 +234,9 @@ class ClassStatistics(ByValue):
         classifier = model
         if not isinstance(model, GraphClassifier):
             if spec is None:
-                spec = GraphSpec.from_dataset(dataset if len(graphs) < MOST_KEPT else graphs)
+                # What can be walked through once has been.
+                whole = rest is not dataset and len(graphs) < MOST_KEPT
+                spec = GraphSpec.from_dataset(dataset if whole else graphs)
             classifier = GraphClassifier(model, spec, examples=graphs)
         exact: dict[str, Any] = {}
         if len(graphs) == MOST_KEPT:
@@ -240,10 +246,14 @@ class ClassStatistics(ByValue):
     def tensors(self) -> dict[str, Tensor]:
         """Return the statistics as named tensors, for a safetensors file."""
         found = {name: getattr(self, name).cpu().contiguous() for name in _figures()}
+        first: dict[str, Tensor] = {}
         for row, known in enumerate(self.typicality):
-            if known is not None:
-                parts = known.tensors().items()
-                found |= {f"{TYPICALITY}{row}.{name}": value for name, value in parts}
+            for name, value in ({} if known is None else known.tensors()).items():
+                # What was counted over all rows is large, and stored once.
+                if name.startswith(SHARED) and torch.equal(first.setdefault(name, value), value):
+                    found[f"{TYPICALITY}{name}"] = value
+                else:
+                    found[f"{TYPICALITY}{row}.{name}"] = value
         return found
 
     @classmethod
@@ -264,10 +274,15 @@ class ClassStatistics(ByValue):
             raise CheckpointError(f"class statistics lack {', '.join(sorted(missing))}")
         rows = tensors["count"].size(0)
         known: list[Typicality | None] = []
+        shared = {
+            name: part
+            for name, part in below(tensors, TYPICALITY).items()
+            if name.startswith(SHARED)
+        }
         for row in range(rows if spec is not None else 0):
             parts = below(tensors, f"{TYPICALITY}{row}.")
             assert spec is not None
-            known.append(Typicality.from_tensors(parts, spec) if parts else None)
+            known.append(Typicality.from_tensors({**shared, **parts}, spec) if parts else None)
         kept = tuple(known) if any(known) else ()
         figures: dict[str, Any] = {name: tensors[name] for name in _figures()}
         return cls(**figures, typicality=kept)
@@ -331,12 +346,15 @@ def _typicality(
 ) -> tuple[Typicality | None, ...]:
     """What is kept of the real graphs of each row."""
     known: list[Typicality | None] = []
+    graphs = [graph.clone().cpu() for graph in graphs]
+    # What lies around nodes in graphs of any class occurs in real graphs.
+    around = Environments.of(graphs, classifier.spec)
     for row, mine in enumerate(members):
         profile = found.profile(row)
         if profile is None:
             known.append(None)
             continue
-        real = [graphs[i].clone().cpu() for i in mine.nonzero().flatten().tolist()]
+        real = [graphs[i] for i in mine.nonzero().flatten().tolist()]
         # Where the model is rarely sure there is no room for more than what counts as certain.
         bar = profile.certain if profile.rarely_sure else profile.enough
         sure = given[row][mine] >= profile.certain
@@ -347,7 +365,7 @@ def _typicality(
         def certain(some: DenseGraphs, row: int = row, bar: float = bar) -> Tensor:
             return _scores(classifier, some, row).cpu() >= bar
 
-        known.append(Typicality.of(real, classifier.spec, limit, certain))
+        known.append(Typicality.of(real, classifier.spec, limit, certain, around))
     return tuple(known) if any(known) else ()
 
 
@@ -385,38 +403,28 @@ def _rows(
     labels = read_labels(graphs)
     if classifier.task is Task.MULTILABEL:
         if labels is None or labels.width != columns:
-            labels = Labels(torch.stack([_label_row(graph, columns) for graph in graphs]), False)
+            row = f"a row of {columns} labels in 'y', NaN where one was not measured"
+            raise _unlabelled(graphs, columns, row)
         return (labels.values > 0.5).t(), logits.sigmoid().t(), (logits > 0).t()
     if labels is not None and labels.one_hot and labels.width == columns:
         classes = labels.values.argmax(1)
     elif labels is not None and labels.width == 1:
         classes = torch.tensor([_class(value, columns) for value in labels.values[:, 0].tolist()])
     else:
-        classes = torch.tensor([_label(graph, columns) for graph in graphs])
+        raise _unlabelled(graphs, 1, "one class label in 'y'")
     every = torch.arange(columns).unsqueeze(1)
     return every == classes, logits.softmax(1).t(), every == logits.argmax(1)
 
 
-def _label_row(graph: Data, columns: int) -> Tensor:
-    y = graph.get("y")
-    if not torch.is_tensor(y) or y.numel() != columns:
-        got = "none" if y is None else f"{torch.as_tensor(y).numel()} numbers"
-        raise DataError(
-            f"every graph of the dataset needs a row of {columns} labels in 'y', NaN where one was "
-            f"not measured (got {got})"
-        )
-    return y.reshape(-1).double()
-
-
-def _label(graph: Data, num_classes: int) -> int:
-    y = graph.get("y")
-    if y is None or (torch.is_tensor(y) and y.numel() != 1):
-        got = "none" if y is None else f"a tensor of shape {list(y.shape)}"
-        raise DataError(
-            f"every graph of the dataset needs one class label in 'y' (got {got}); "
-            "give class_statistics= instead if there are no labels"
-        )
-    return _class(float(y), num_classes)
+def _unlabelled(graphs: Sequence[Data], count: int, wanted: str) -> DataError:
+    """What is wrong with the first graph that has other labels than wanted."""
+    shapes = [getattr(graph.get("y"), "shape", None) for graph in graphs]
+    shape = next((one for one in shapes if one is None or one.numel() != count), None)
+    got = "none" if shape is None else f"a tensor of shape {list(shape)}"
+    return DataError(
+        f"every graph of the dataset needs {wanted} (got {got}); give class_statistics= instead if "
+        "there are no labels"
+    )
 
 
 def _class(label: float, num_classes: int) -> int:

@@ -7,9 +7,9 @@ from gnninterpreter.report.extras import (
     compute_extras,
     live_classifier,
 )
+from gnninterpreter.report.gallery import Stop
 from gnninterpreter.report.notebook import card_html, cards_html
 from gnninterpreter.report.page import report_run, write_report
-from gnninterpreter.report.softness import Stop
 
 __all__ = [
     "ClassExtras",

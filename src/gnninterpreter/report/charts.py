@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from gnninterpreter.explanation import Curve
-from gnninterpreter.report.text import text
+from gnninterpreter.report.svg import text
 
 WIDTH, HEIGHT = 300, 130
 LEFT, RIGHT, TOP, BOTTOM = 46, 8, 8, 22

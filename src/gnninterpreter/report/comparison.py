@@ -11,7 +11,7 @@ from gnninterpreter.explanation import Explanation
 from gnninterpreter.explanation.compare import ClassComparison, Comparison
 from gnninterpreter.files import write_atomically
 from gnninterpreter.report.answers import core_picture, graph_picture
-from gnninterpreter.report.page import asset, template_environment
+from gnninterpreter.report.templates import asset, rendered
 
 PROTOTYPE, CORE = (420, 280), (320, 200)
 UNKNOWN = "not checked"
@@ -19,8 +19,8 @@ UNKNOWN = "not checked"
 
 def write_comparison(comparison: Comparison, path: Path) -> Path:
     """Write the page."""
-    template = template_environment().get_template("compare.html.jinja")
-    text = template.render(
+    text = rendered(
+        "compare.html.jinja",
         comparison=comparison,
         classes=[
             {

@@ -18,7 +18,13 @@ from gnninterpreter.report.answers import answers_view
 from gnninterpreter.report.appearance import LegendEntry, legend
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.extras import ClassExtras
-from gnninterpreter.report.gallery import DRAWS, SampleGroup, distinct_samples
+from gnninterpreter.report.gallery import (
+    DRAWS,
+    THRESHOLDS,
+    SampleGroup,
+    distinct_samples,
+    has_settled,
+)
 from gnninterpreter.report.sections import (
     mode_tiles,
     neighbour_tiles,
@@ -26,7 +32,6 @@ from gnninterpreter.report.sections import (
     search_view,
     soft_view,
 )
-from gnninterpreter.report.softness import THRESHOLDS, has_settled
 from gnninterpreter.report.svg import legend_group, render
 from gnninterpreter.report.words import sentence, typical_percentile
 

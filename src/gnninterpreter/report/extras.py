@@ -21,8 +21,7 @@ from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier, Scores
-from gnninterpreter.report.gallery import DRAWS, SHOWN, distinct_samples
-from gnninterpreter.report.softness import Stop, stops, thresholded
+from gnninterpreter.report.gallery import DRAWS, SHOWN, Stop, distinct_samples, stops, thresholded
 from gnninterpreter.spec import graph_list
 
 NEIGHBOURS = 3
@@ -85,7 +84,7 @@ def live_classifier(
     if isinstance(model, GraphClassifier):
         classifier = model
     else:
-        examples = None if dataset is None else list(dataset)
+        examples = None if dataset is None else graph_list(dataset)
         classifier = GraphClassifier(model, result.spec, forward=forward, examples=examples)
     for explanation in result.values():
         if explanation.num_edges == 0:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
 
 from gnninterpreter.files import write_atomically
 from gnninterpreter.report.audit_section import audit_view
 from gnninterpreter.report.content import class_view, repeat_command
 from gnninterpreter.report.extras import ClassExtras, compute_extras, live_classifier
+from gnninterpreter.report.templates import asset, page_script, rendered
+from gnninterpreter.spec import graph_list
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
     from gnninterpreter.audit import Audit
     from gnninterpreter.explanation import Explanation, ExplanationSet
 
@@ -54,6 +55,7 @@ def report_run(
     """Write the report of a run; see `ExplanationSet.report`."""
     extras = None
     if model is not None:
+        dataset = None if dataset is None else graph_list(dataset)
         classifier = live_classifier(result, model, dataset, forward=forward)
         extras = compute_extras(result, classifier, dataset)
     return write_report(result, path, extras, audit)
@@ -65,23 +67,18 @@ def render_page(
     audit: Audit | None = None,
 ) -> str:
     """The text of the report; the same result gives the same text."""
-    from markupsafe import Markup
-
     known = extras or {}
     explanations = result if audit is None else audit.explanations
-    return (
-        template_environment()
-        .get_template("page.html.jinja")
-        .render(
-            result=result,
-            classes=[class_view(one, known.get(name)) for name, one in explanations.items()],
-            command=repeat_command(result),
-            missing=_missing(known),
-            **_lead(explanations),
-            audit=None if audit is None else audit_view(audit),
-            style=Markup(asset("page.css") + (asset("audit.css") if audit else "")),
-            script=Markup(page_script()),
-        )
+    return rendered(
+        "page.html.jinja",
+        result=result,
+        classes=[class_view(one, known.get(name)) for name, one in explanations.items()],
+        command=repeat_command(result),
+        missing=_missing(known),
+        **_lead(explanations),
+        audit=None if audit is None else audit_view(audit),
+        style=Markup(asset("page.css") + (asset("audit.css") if audit else "")),
+        script=Markup(page_script()),
     )
 
 
@@ -110,26 +107,3 @@ def _missing(extras: Mapping[str, ClassExtras]) -> str:
             "Name it with --data, or pass it to report()."
         )
     return ""
-
-
-def template_environment() -> Environment:
-    """Templates of the page, which escape everything that is not markup."""
-    from jinja2 import Environment, FunctionLoader, StrictUndefined
-
-    return Environment(
-        loader=FunctionLoader(asset),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def page_script() -> str:
-    """What makes the page answer."""
-    return asset("files.js") + asset("page.js")
-
-
-def asset(name: str) -> str:
-    """The text of a file that belongs to the page."""
-    return (resources.files(__package__) / "assets" / name).read_text(encoding="utf-8")

@@ -16,9 +16,17 @@ from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.charts import curve_svg, dots_svg
 from gnninterpreter.report.drawing import Drawing, small_svg
 from gnninterpreter.report.extras import Neighbour
-from gnninterpreter.report.gallery import DRAWS, SHOWN, SampleGroup, mode_graph
+from gnninterpreter.report.gallery import (
+    DRAWS,
+    MODE,
+    SHOWN,
+    SampleGroup,
+    Stop,
+    mode_graph,
+    soft_graph,
+    stops,
+)
 from gnninterpreter.report.layout import layout
-from gnninterpreter.report.softness import MODE, Stop, soft_graph, stops
 from gnninterpreter.report.svg import render
 
 Item = TypeVar("Item")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
+from html import escape
 from typing import TYPE_CHECKING
 
 import networkx as nx
 import numpy as np
 
 from gnninterpreter.report.appearance import EDGE_STROKE, INK, LegendEntry, NodeLook
-from gnninterpreter.report.text import text
 
 if TYPE_CHECKING:
     from gnninterpreter.report.drawing import Drawing
@@ -192,3 +193,11 @@ def _legend(rows: list[list[tuple[LegendEntry, float]]], top: float) -> Iterator
                 f'<text class="ink" x="{x + 25:g}" y="{y + 4:g}" fill="{INK}">'
                 f"{text(entry.name)}</text>"
             )
+
+
+_FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+
+
+def text(value: object) -> str:
+    """Make any text safe inside XML: escaped, and without characters that XML has no place for."""
+    return escape(_FORBIDDEN.sub("\ufffd", str(value)))

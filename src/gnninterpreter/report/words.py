@@ -95,12 +95,14 @@ def _to(target: Target) -> str:
 
 
 def _open(core: Any) -> str:
-    """Which nodes may be of any kind."""
-    free = sum(core.open)
-    if not free:
-        return ""
-    which = "All nodes" if free == len(core.open) else f"{free} of its {len(core.open)} nodes"
-    return f"{which} may be of any kind."
+    """Which nodes may be of any kind, and where numbers have to lie."""
+    free, said = sum(core.open), []
+    if free:
+        which = "All nodes" if free == len(core.open) else f"{free} of its {len(core.open)} nodes"
+        said.append(f"{which} may be of any kind.")
+    if core.ranges:
+        said.append(f"{sentence('; '.join(core.conditions))} All other numbers may be any.")
+    return " ".join(said)
 
 
 def _company(core: Any, target: Target) -> str:

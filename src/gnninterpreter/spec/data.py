@@ -17,7 +17,7 @@ from torch_geometric.utils import to_edge_index
 
 from gnninterpreter.errors import DataError
 
-ABOUT = ("name", "spec", "class_names")
+ABOUT = ("name", "spec", "class_names", "oracle", "rule_of_thumb", "patterns")
 
 
 class GraphList(list[Data]):
@@ -27,11 +27,16 @@ class GraphList(list[Data]):
         name: Name of the data set, or None.
         spec: The `GraphSpec` that the data set brings, or None.
         class_names: Its names of the classes, or None.
+        oracle: Its rule, or None; ``rule_of_thumb`` says whether that is always right.
+        patterns: What defines its classes, or None.
     """
 
     name: str | None = None
     spec: Any = None
     class_names: Any = None
+    oracle: Any = None
+    rule_of_thumb: bool | None = None
+    patterns: Any = None
 
 
 def graph_list(dataset: Any) -> GraphList:

@@ -173,8 +173,9 @@ class GraphSpec:
 
         Args:
             names: One for each category of the first categorical block of the nodes, or, where
-                there is none, one for each column of the numbers. Or a mapping from the names of
-                blocks, of nodes or edges, to such names.
+                there is none, one for each column of the numbers; or one for each column of all
+                node features. Or a mapping from the names of blocks, of nodes or edges, to such
+                names.
 
         Raises:
             SpecError: If there are more or fewer names than that, or there is no such block.
@@ -198,6 +199,9 @@ class GraphSpec:
         for kind in (Categorical, Continuous):
             for place, block in enumerate(self.nodes):
                 if isinstance(block, kind) and not getattr(block, "constant", False):
+                    count = block.size if isinstance(block, Categorical) else block.dim
+                    if len(given) != count and len(given) == sum(b.width for b in self.nodes):
+                        return replace(self, nodes=_column_names(self.nodes, given))
                     named = replace(block, names=given)
                     return replace(
                         self, nodes=(*self.nodes[:place], named, *self.nodes[place + 1 :])
@@ -269,3 +273,13 @@ class GraphSpec:
 
 def _fold(name: str) -> str:
     return name.strip().lower().replace("_", " ").replace("-", " ")
+
+
+def _column_names(blocks: Sequence[Block], names: Sequence[str]) -> tuple[Block, ...]:
+    """Blocks with one name for each column; a category that is a number names its block."""
+    left, found = iter(names), []
+    for block in blocks:
+        own = tuple(next(left) for _ in range(block.width))
+        index = isinstance(block, Categorical) and block.encoding == "index"
+        found.append(replace(block, name=own[0]) if index else replace(block, names=own))
+    return tuple(found)

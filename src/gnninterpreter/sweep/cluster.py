@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any
 
+from gnninterpreter.arguments import whole_number
 from gnninterpreter.errors import SpecError, needs
 from gnninterpreter.parallel import Processes, Workers, call, limit_threads
 
@@ -36,9 +37,7 @@ def make_workers(
         SpecError: If the cluster cannot be reached, or has no such GPU.
         MissingExtraError: If Ray is wanted and not installed.
     """
-    if jobs is not None and jobs < 1:
-        raise SpecError(f"jobs must be at least 1 (got {jobs})")
-    jobs = jobs or max(1, _cores() // threads)
+    jobs = max(1, _cores() // threads) if jobs is None else whole_number("jobs", jobs, 1)
     if engine == "ray":
         return RayWorkers(address, jobs, threads, gpus, runtime_env)
     if address is not None:

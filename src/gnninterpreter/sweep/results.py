@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.errors import CheckpointError, OutputError, needs
-from gnninterpreter.files import read_file, write_atomically
+from gnninterpreter.files import read_file, write_atomically, writing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,13 +58,9 @@ class Results:
     @contextlib.contextmanager
     def only_writer(self) -> Iterator[None]:
         """Make sure that one process at a time writes; a killed one leaves nothing behind."""
-        try:
+        with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.folder / ".writer", os.O_CREAT | os.O_RDWR, 0o644)
-        except OSError as error:
-            raise OutputError(
-                f"cannot write to {self.folder} ({error.strerror}); choose another folder"
-            ) from error
         try:
             with contextlib.suppress(ImportError):  # Only POSIX has it.
                 import fcntl

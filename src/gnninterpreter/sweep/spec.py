@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from gnninterpreter.arguments import path_of, whole_number
+from gnninterpreter.arguments import one_of, path_of, real_number, whole_number
 from gnninterpreter.errors import SpecError
 from gnninterpreter.files import read_file
 from gnninterpreter.search import Recipe
@@ -76,8 +76,7 @@ class SweepSpec:
 
     def __post_init__(self) -> None:
         """Check every rule once, here."""
-        if self.kind not in KINDS:
-            raise SpecError(f"kind must be one of {', '.join(KINDS)} (got {self.kind!r})")
+        one_of("kind", self.kind, KINDS)
         for name in ("models", "seeds", "recipes"):
             if not getattr(self, name):
                 raise SpecError(f"{name} must not be empty; without any there is nothing to do")
@@ -85,8 +84,7 @@ class SweepSpec:
             whole_number(name, getattr(self, name), least)
         if not all(isinstance(seed, int) for seed in self.seeds):
             raise SpecError(f"seeds must be whole numbers (got {list(self.seeds)!r})")
-        if isinstance(self.gpus, bool) or not isinstance(self.gpus, (int, float)) or self.gpus < 0:
-            raise SpecError(f"gpus must be a number of at least 0 (got {self.gpus!r})")
+        real_number("gpus", self.gpus, 0)
         if self.kind == "audit" and self.targets:
             raise SpecError("targets are for kind 'explain'; an audit is of all classes")
 

@@ -14,14 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.arguments import path_of, real_number, whole_number
-from gnninterpreter.errors import (
-    CheckpointError,
-    GNNInterpreterError,
-    OutputError,
-    SpecError,
-    needs,
-)
-from gnninterpreter.files import read_file
+from gnninterpreter.errors import CheckpointError, GNNInterpreterError, SpecError, needs
+from gnninterpreter.files import read_file, writing
 from gnninterpreter.fingerprints import digest_of
 from gnninterpreter.parallel import Processes, Workers
 from gnninterpreter.search import Recipe
@@ -274,15 +268,11 @@ def _study(spec: TuneSpec, folder: Path) -> optuna.Study:
     asked = [to_plain(spec.sweep), to_plain(spec.base), dict(spec.space)]
     journal = folder / JOURNAL
     with _readable(journal):
-        try:
+        with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
             if journal.exists():
                 read_file(journal)
             storage = JournalStorage(JournalFileBackend(str(journal)))
-        except OSError as error:
-            raise OutputError(
-                f"cannot write to {folder} ({error.strerror}); choose another folder"
-            ) from error
         study = optuna.create_study(
             storage=storage,
             # Another file begins another study in the same journal.

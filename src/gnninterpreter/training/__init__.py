@@ -1,10 +1,8 @@
 """Training: from a data set to a classifier worth explaining, and the bundled ones anew."""
 
 from gnninterpreter.datasets.splits import Split, stratified_split
-from gnninterpreter.training.crossval import cross_validate
-from gnninterpreter.training.figures import measure_recipe
-from gnninterpreter.training.recipes import RECIPES, train_bundle, training_recipe
-from gnninterpreter.training.statistics import refresh_statistics, training_statistics
+from gnninterpreter.training.judging import cross_validate, refresh_statistics, training_statistics
+from gnninterpreter.training.recipes import RECIPES, measure_recipe, train_bundle, training_recipe
 from gnninterpreter.training.trainer import EpochReport, TrainingConfig, TrainingResult, train
 
 __all__ = [

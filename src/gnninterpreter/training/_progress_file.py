@@ -16,8 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from gnninterpreter.datasets._storage import below, from_bytes, to_bytes
-from gnninterpreter.errors import OutputError
-from gnninterpreter.files import atomic_path, read_file
+from gnninterpreter.files import read_file, write_atomically
 
 DIGEST = 32
 NUMBERS = ("epoch", "best_epoch", "best_figure", "best_loss", "seconds")
@@ -78,14 +77,7 @@ class TrainingState:
             bytearray(json.dumps(header).encode()), dtype=torch.uint8
         )
         contents = to_bytes(tensors)
-        try:
-            with atomic_path(path) as temporary:
-                temporary.write_bytes(hashlib.sha256(contents).digest() + contents)
-        except OSError as error:
-            raise OutputError(
-                f"cannot write the training state to {path} ({error.strerror}); "
-                "choose a folder that can be written"
-            ) from error
+        write_atomically(path, hashlib.sha256(contents).digest() + contents)
 
     def resume(self, path: Path) -> bool:
         """Take up the state in a file; return whether there was one of the same settings.

@@ -7,7 +7,6 @@ and makes a batch of any graphs in a handful of tensor operations.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from torch_geometric.data import Data, InMemoryDataset
 
 from gnninterpreter.datasets import ExplainableDataset
 from gnninterpreter.errors import DataError
+from gnninterpreter.fingerprints import values_fingerprint
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,8 @@ class GraphStore:
         return len(self.y)
 
     def fingerprint(self) -> str:
-        """SHA-256 of the graphs."""
-        parts = (self.x, self.edge_index, self.edge_attr, self.y, self._node_ptr, self._edge_ptr)
-        digest = hashlib.sha256()
-        for part in parts:
-            digest.update(b"none" if part is None else part.cpu().contiguous().numpy().tobytes())
-        return digest.hexdigest()
+        """A hash of the graphs."""
+        return values_fingerprint({k: v for k, v in vars(self).items() if k != "device"})
 
     def batch(self, indices: Tensor) -> GraphBatch:
         """Return the graphs of the given indices as one batch."""

@@ -14,7 +14,7 @@ settings were chosen on the validation part of Tox21 and are the same for all.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,8 @@ from gnninterpreter import datasets
 from gnninterpreter.arguments import folded
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models.bundle import Bundle
-from gnninterpreter.training.crossval import cross_validate
-from gnninterpreter.training.statistics import training_statistics
+from gnninterpreter.models.scores import ModelScores
+from gnninterpreter.training.judging import cross_validate, training_statistics
 from gnninterpreter.training.trainer import EpochReport, TrainingConfig, TrainingResult, train
 
 
@@ -69,6 +69,7 @@ NNCONV = {"architecture": "nnconv", "width": 32, "layers": 5, "pooling": "mean"}
 # The paper gives no number of heads; with one, 16 channels stay at 0.986.
 GAT = {"architecture": "gat", "width": 16, "layers": 3, "pooling": "sum", "heads": 4}
 LONG = {"batch_size": 128, "max_epochs": 200, "patience": 200, "variants": 20}
+SPLITS = ("random", "scaffold")
 
 
 def _gine(dataset: str, epochs: int, batch_size: int, **settings: Any) -> TrainingRecipe:
@@ -119,7 +120,6 @@ def train_bundle(
     device: str | torch.device = "cpu",
     checkpoint: str | Path | None = None,
     callback: Callable[[EpochReport], None] | None = None,
-    progress: bool = False,
 ) -> tuple[Bundle, TrainingResult]:
     """Train a bundled classifier anew.
 
@@ -130,18 +130,14 @@ def train_bundle(
         device: ``"cpu"`` or a CUDA device.
         checkpoint: File for the state between epochs, from which a killed run goes on.
         callback: Called after each epoch.
-        progress: Whether to show a progress bar while the data set is generated.
 
     Returns:
         The bundle, ready to be saved, and the result of training.
     """
     recipe = training_recipe(name)
     config = recipe.config if seed is None else replace(recipe.config, seed=seed)
-    dataset = datasets.load(recipe.dataset, root, progress=progress)
-    variants = [
-        datasets.load(recipe.dataset, root, seed=1 + index, progress=progress)
-        for index in range(recipe.variants)
-    ]
+    dataset = datasets.load(recipe.dataset, root)
+    variants = [datasets.load(recipe.dataset, root, seed=1 + i) for i in range(recipe.variants)]
     result = train(
         dataset,
         config,
@@ -178,3 +174,54 @@ def train_bundle(
         training=training,
     )
     return bundle, result
+
+
+def measure_recipe(
+    name: str,
+    seeds: Sequence[int] = (0, 1, 2),
+    *,
+    splits: Sequence[str] = SPLITS,
+    root: str | Path | None = None,
+    device: str | torch.device = "cpu",
+    callback: Callable[[str, int, ModelScores], None] | None = None,
+) -> dict[str, Any]:
+    """Train a recipe with several seeds, each with a split of its own, and sum up the test scores.
+
+    Args:
+        name: One of `RECIPES`, of a data set that has these splits.
+        seeds: The seeds.
+        splits: The kinds of splits.
+        root: Folder for the data set.
+        device: ``"cpu"`` or a CUDA device.
+        callback: Called with split, seed and test scores after each.
+
+    Returns:
+        What `summed_up` makes of the scores.
+    """
+    recipe = training_recipe(name)
+    dataset = datasets.load(recipe.dataset, root)
+    found: dict[str, dict[int, ModelScores]] = {}
+    for kind in splits:
+        for seed in seeds:
+            config = replace(recipe.config, seed=seed)
+            result = train(dataset, config, device=device, split=dataset.split(kind, seed))
+            found.setdefault(kind, {})[seed] = result.scores["test"]
+            if callback is not None:
+                callback(kind, seed, result.scores["test"])
+    return summed_up(found)
+
+
+def summed_up(scores: Mapping[str, Mapping[int, ModelScores]]) -> dict[str, Any]:
+    """Mean, deviation and values over seeds of every figure, for each kind of split."""
+    found: dict[str, Any] = {}
+    for kind, by_seed in scores.items():
+        rows = [one.figures for one in by_seed.values()]
+        found[kind] = {"seeds": list(by_seed)}
+        for figure in rows[0]:
+            values = torch.tensor([row[figure] for row in rows], dtype=torch.double)
+            found[kind][figure] = {
+                "mean": round(float(values.mean()), 4),
+                "deviation": round(float(values.std(unbiased=len(rows) > 1)), 4),
+                "values": [round(value, 4) for value in values.tolist()],
+            }
+    return found

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from gnninterpreter.arguments import device_of, one_of
 from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.errors import DataError, ModelError
 from gnninterpreter.models.architectures import build
@@ -75,14 +76,10 @@ class TrainingConfig:
     figure: str = ""
 
     def __post_init__(self) -> None:
-        if self.task not in map(str, FIGURES):
-            names = ", ".join(map(str, FIGURES))
-            raise ModelError(f"task must be one of {names} (got {self.task!r})")
+        one_of("task", self.task, map(str, FIGURES), ModelError)
         object.__setattr__(self, "figure", self.figure or FIGURES[Task(self.task)])
-        if self.schedule not in SCHEDULES:
-            raise ModelError(f"schedule must be one of {SCHEDULES} (got {self.schedule!r})")
-        if self.keep not in ("best", "last"):
-            raise ModelError(f"keep must be 'best' or 'last' (got {self.keep!r})")
+        one_of("schedule", self.schedule, SCHEDULES, ModelError)
+        one_of("keep", self.keep, ("best", "last"), ModelError)
         for name in ("learning_rate", "batch_size", "max_epochs", "patience", "clip"):
             if getattr(self, name) <= 0:
                 raise ModelError(f"{name} must be positive (got {getattr(self, name)})")
@@ -170,9 +167,10 @@ def train(
 
     Raises:
         DataError: If the data set is too small to be split.
-        ModelError: If the loss is not finite, or the device is not there.
+        ModelError: If the loss is not finite.
+        SpecError: If the device is not there.
     """
-    device = _device(device)
+    device = device_of(device)
     stores = [
         GraphStore(graphs, use_edge_attr="edge_dim" in config.model, device=device)
         for graphs in (dataset, *variants)
@@ -335,10 +333,3 @@ def _fit_outputs(model: nn.Module, labels: Tensor, config: TrainingConfig) -> Te
         model.output.weight.mul_(unit.unsqueeze(1))  # type: ignore[operator, union-attr]
         model.output.bias.copy_(mean)  # type: ignore[operator, union-attr]
     return unit
-
-
-def _device(device: str | torch.device) -> torch.device:
-    device = torch.device(device)
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ModelError(f"device '{device}' was asked for, but there is no CUDA here; use 'cpu'")
-    return device

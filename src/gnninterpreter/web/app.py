@@ -9,14 +9,15 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib import resources
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
-from gnninterpreter.errors import GNNInterpreterError, needs
+from gnninterpreter.errors import GNNInterpreterError, MissingExtraError, needs
 from gnninterpreter.explanation import Explanation
-from gnninterpreter.report.page import asset as report_asset
-from gnninterpreter.report.page import page_script
+from gnninterpreter.report.templates import asset as report_asset
+from gnninterpreter.report.templates import page_script
 from gnninterpreter.web.backend import Backend
-from gnninterpreter.web.d3 import d3_script
 from gnninterpreter.web.searches import BusyError, LiveSearch, LiveSearches, picture
 
 with needs("fastapi", "web", "the live page"):
@@ -38,6 +39,9 @@ SHARED = "files.js"  # with the report
 SCRIPTS = ("talk.js", "board.js", "charts.js", "editor.js", "company.js", "search.js", "live.js")
 ASSETS = {"live.css": "text/css"} | dict.fromkeys((SHARED, *SCRIPTS), "text/javascript")
 POLL = 0.1
+# D3 as the wheel of mpld3 ships it, in one plain file (BSD licence): so no foreign source is kept
+# here, and nothing is fetched from the network when the page opens.
+PACKAGE, FILE = "mpld3", "js/d3.v5.min.js"
 
 
 def create_app(backend: Backend, host: str = "127.0.0.1") -> FastAPI:
@@ -123,7 +127,7 @@ def _add_graphs(app: FastAPI, backend: Backend) -> None:
     for name, answer in answers.items():
         app.post(f"/api/{name}")(_asked(answer))
 
-    @app.get("/api/real/{number}")
+    @app.get("/api/real/{number:int}")
     async def real(number: int) -> Response:
         graph = backend.company.real_graph(number)
         return json_answer(await run_in_threadpool(backend.placed, graph))
@@ -223,3 +227,15 @@ def _asset(name: str) -> str:
     text = (folder / name).read_text(encoding="utf-8")
     # The live page looks like the report, and adds to it.
     return report_asset("page.css") + text if name == "live.css" else text
+
+
+def d3_script() -> Path:
+    """The page's drawing library on this machine."""
+    # Found without importing the package, which would load matplotlib for nothing.
+    found = find_spec(PACKAGE)
+    folders = [] if found is None else list(found.submodule_search_locations or [])
+    for folder in folders:
+        script = Path(folder) / FILE
+        if script.is_file():
+            return script
+    raise MissingExtraError("the live page", PACKAGE, "web")

@@ -27,7 +27,7 @@ from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.report import compute_extras, live_classifier
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.page import render_page
-from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec import GraphSpec, graph_list
 from gnninterpreter.spec.derived import completed
 from gnninterpreter.web.appearance import describe_block, legend_html
 from gnninterpreter.web.company import Company
@@ -65,7 +65,7 @@ class Backend:
         """Connect the model and check that it belongs to the run."""
         self.result = result
         self.folder = folder
-        self.dataset = dataset
+        self.dataset = dataset = None if dataset is None else graph_list(dataset)
         self.forward = forward
         self.model = model.model if isinstance(model, Bundle) else model
         self.spec = result.spec

@@ -17,6 +17,7 @@ from gnninterpreter.evidence.patterns.typed import typed_graphs
 from gnninterpreter.explanation import ExplanationSet
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.report.drawing import small_svg
+from gnninterpreter.spec import graph_list
 
 MOST_REAL = 2000
 EXEMPLARS = 5
@@ -42,9 +43,8 @@ class Company:
         self.spec = result.spec
         self.classifier = classifier
         self.molecules = is_molecular(self.spec) and rdkit_installed()
-        graphs = [] if dataset is None else list(dataset)
-        if not graphs:
-            graphs = [g for e in result.values() for g in e.exemplars(EXEMPLARS)]
+        shown = (graph for one in result.values() for graph in one.exemplars(EXEMPLARS))
+        graphs = shown if dataset is None else graph_list(dataset)
         self.real: list[Data] = [graph for graph in graphs if graph.num_edges][:MOST_REAL]
         self.cores = [(e.name, core.typed) for e in result.values() for core in e.cores]
         self._lock = lock

@@ -6,6 +6,7 @@ from typing import Any
 
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import one_of
 from gnninterpreter.errors import DataError
 from gnninterpreter.explanation.export import graph_text
 from gnninterpreter.graphs import to_networkx
@@ -30,8 +31,7 @@ def export_graph(
 
     A drawing keeps the places of the nodes in the editor, where they are given.
     """
-    if form not in FORMATS:
-        raise DataError(f"format must be one of {', '.join(FORMATS)} (got {form!r})")
+    one_of("format", form, FORMATS, DataError)
     if form != "svg":
         return graph_text(graph, spec, form), FORMATS[form]
     drawn = to_networkx(graph, spec)

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import math
 
+import networkx as nx
 import numpy as np
 import pytest
+import torch
+from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect, necessity, random_piece, sufficiency
@@ -12,10 +15,12 @@ from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, choose, gain
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
+from gnninterpreter.models.classifier import GraphClassifier
 from tests.evidence.patterns.pairs import (
     PAIRED_CLASS,
     PLAIN,
     SPEC,
+    RedPairs,
     chain,
     classifier,
     real_graphs,
@@ -69,6 +74,39 @@ def test_a_piece_that_tells_clearly_more_comes_before_one_that_is_enough():
     assert first is leaning
     also = Candidate(pair, typed[0], 0.999, certain=True)
     assert choose(real, [leaning, also], PAIRED_CLASS, CoreSearch(), rng)[0] is also
+
+
+class InCompany(RedPairs):
+    """Red pairs count only in graphs of nine nodes or more."""
+
+    def forward(self, x, edge_index, batch):
+        nodes = torch.bincount(batch).clamp_max(9).unsqueeze(1)
+        score = super().forward(x, edge_index, batch)[:, 1:] + 5.0
+        score = torch.where(nodes < 9, 0.0, score.clamp_max(10.0)) - 5.0
+        return torch.cat([-score, score], dim=1)
+
+
+def tree(seed: int, paired: bool) -> Data:
+    """A random tree of ten nodes, two of them red, and neighbours or not as asked for."""
+    found = nx.random_labeled_tree(10, seed=seed)
+    rng = np.random.default_rng(seed)
+    edges = np.array(found.edges)
+    reds = tuple(edges[rng.integers(9)]) if paired else (0, next(iter(nx.non_neighbors(found, 0))))
+    x = torch.eye(2)[[int(node in reds) for node in range(10)]]
+    forth = torch.from_numpy(edges.T)
+    return Data(x=x, edge_index=torch.cat([forth, forth.flip(0)], dim=1))
+
+
+def test_a_piece_that_is_enough_only_in_company_is_found():
+    """Every certain piece has nine nodes, seven of them its own; what they share is the pair."""
+    graphs = [tree(seed, seed < 30) for seed in range(60)]
+    real = RealGraphs(GraphClassifier(InCompany(), SPEC, examples=graphs), graphs)
+    assert real.mine(PAIRED_CLASS).tolist() == [True] * 30 + [False] * 30
+    core = find_cores(real, PAIRED_CLASS).core
+    assert typed_graphs([core.graph], SPEC)[0].same(Typed((1, 1), {(0, 1): 0}))
+    assert not core.certain
+    assert (core.coverage, core.others) == (1.0, 0)
+    assert core.sufficiency.value == 1.0
 
 
 def test_few_graphs_and_no_graphs_get_a_sentence():

@@ -7,7 +7,7 @@ import pytest
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.matching import PatternIndex, Undecided, find, occurrences
-from gnninterpreter.evidence.patterns.typed import Typed
+from gnninterpreter.evidence.patterns.typed import Range, Typed
 
 EDGE = Typed((0, 1), {(0, 1): 0})
 TRIANGLE = Typed((0, 0, 0), {(0, 1): 0, (1, 2): 0, (0, 2): 0})
@@ -68,12 +68,23 @@ def test_kinds_of_edges_and_directions_count():
     assert find(arrow, Typed((1, 0), {(0, 1): 0}, directed=True)) is None
 
 
-def test_numbers_are_compared_only_within_a_tolerance():
+def test_numbers_are_compared_only_where_there_is_a_range():
     graph = Typed((0, 0), {(0, 1): 0}, values=((0.1,), (0.9,)))
-    wanted = Typed((0,), {}, values=((0.8,),))
-    assert find(wanted, graph) == (0,)
-    assert find(wanted, graph, tolerance=0.2) == (1,)
-    assert find(wanted, graph, tolerance=0.05) is None
+    assert find(Typed((0,), {}), graph) == (0,)
+    assert find(Typed((0,), {}, ranges=(Range((0,), 0, low=0.5),)), graph) == (1,)
+    assert find(Typed((0,), {}, ranges=(Range((0,), 0, 0.5, 0.8),)), graph) is None
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_numbers_of_edges_have_ranges_too(directed: bool):
+    """Two leaves with the same links are no twins where the edge of one has a range."""
+    numbers = {(0, 1): (0.2,), (0, 2): (0.9,), (0, 3): (0.3,)}
+    graph = Typed((0,) * 4, dict.fromkeys(numbers, 0), directed, edge_values=numbers)
+    fork = {(0, 1): 0, (0, 2): 0}
+    wanted = Typed((0,) * 3, fork, directed, ranges=(Range((0, 1), 0, low=0.5),))
+    assert find(wanted, graph) in {(0, 2, 1), (0, 2, 3)}
+    both = (Range((0, 1), 0, low=0.5), Range((0, 2), 0, low=0.5))
+    assert find(Typed((0,) * 3, fork, directed, ranges=both), graph) is None
 
 
 def test_places_differ_in_their_nodes():

@@ -5,6 +5,7 @@ import random
 import networkx as nx
 import pytest
 import torch
+from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.parts import Parts, margin
@@ -98,3 +99,15 @@ def test_parts_come_out_the_same_in_small_batches_and_one_by_one(monkeypatch):
     assert torch.equal(Parts(model, graphs).logits(asked), whole)
     model.batched = False
     assert torch.equal(Parts(model, graphs).logits(asked), whole)
+
+
+def test_of_graphs_in_pieces_the_largest_certain_one_is_shrunk():
+    """A chain without a red pair beside a smaller one that has it."""
+    one, two = chain("bbbbb"), chain("rrb")
+    joined = Data(
+        x=torch.cat([one.x, two.x]),
+        edge_index=torch.cat([one.edge_index, two.edge_index + 5], dim=1),
+    )
+    typed = typed_graphs([joined], SPEC)
+    found = shrink(Parts(classifier(), [joined]), typed, PAIRED_CLASS, 0.99)
+    assert [list(bits(piece.nodes)) for piece in found] == [[5, 6, 7], [5, 6]]

@@ -21,11 +21,10 @@ def test_all_categories_of_a_node_make_its_kind_and_numbers_do_not():
         edge_index=torch.tensor([[0, 1], [1, 0]]),
         edge_attr=torch.eye(4)[[2, 2]],
     )
-    plain, kept = typed_graphs([data], spec)[0], typed_graphs([data], spec, values=True)[0]
-    assert plain.kinds == (1 * 3 + 2, 0)
-    assert plain.edges == {(0, 1): 2}
-    assert plain.values == ()
-    assert [round(row[0], 3) for row in kept.values] == [0.3, 0.9]
+    typed = typed_graphs([data], spec)[0]
+    assert typed.kinds == (1 * 3 + 2, 0)
+    assert typed.edges == {(0, 1): 2}
+    assert [round(row[0], 3) for row in typed.values] == [0.3, 0.9]
 
 
 def test_constants_and_missing_features_say_nothing():

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import whole_number
 from gnninterpreter.chem.elements import MUTAG_VALENCIES
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs
@@ -84,8 +85,7 @@ class Rules:
             SpecError: If graphs have other features than XGNN can build.
         """
         names = _types(spec)
-        if max_nodes < 2:
-            raise SpecError(f"max_nodes must be at least 2 (got {max_nodes})")
+        whole_number("max_nodes", max_nodes, 2)
         if valencies is None:
             valencies = MUTAG_VALENCIES if names == tuple(MUTAG_VALENCIES) else {}
         first = names.index(start) if start in names else start

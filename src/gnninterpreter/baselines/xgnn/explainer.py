@@ -10,6 +10,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import one_of, whole_number
 from gnninterpreter.baselines.baseline import Baseline, Drawing
 from gnninterpreter.baselines.xgnn.building import Rules, State
 from gnninterpreter.baselines.xgnn.policy import Policy, generate, kept, roll_out
@@ -47,8 +48,7 @@ class Reward:
     rule_weight: float = 2.0
 
     def __post_init__(self) -> None:
-        if self.form not in FORMS:
-            raise SpecError(f"reward must be one of {', '.join(FORMS)} (got {self.form!r})")
+        one_of("reward", self.form, FORMS)
 
     def __call__(
         self, probability: Tensor, rollouts: Tensor, legal: Tensor, broken: Tensor
@@ -123,8 +123,7 @@ class XGNN(Baseline):
 
     def __post_init__(self) -> None:
         for name in ("episodes", "max_steps", "rollouts", "parallel", "patience"):
-            if getattr(self, name) < 1:
-                raise SpecError(f"{name} must be at least 1 (got {getattr(self, name)})")
+            whole_number(name, getattr(self, name), 1)
         if not self.learning_rate > 0:
             raise SpecError(f"learning_rate must be positive (got {self.learning_rate})")
         Reward(2, self.reward)

@@ -13,21 +13,25 @@ from torch_geometric.data import Data
 
 from gnninterpreter.batches import compact
 from gnninterpreter.errors import GNNInterpreterError
+from gnninterpreter.evidence.patterns.absence import falls_back
 from gnninterpreter.evidence.patterns.core import Core, storable
-from gnninterpreter.evidence.patterns.cores import count_in, find_cores
+from gnninterpreter.evidence.patterns.cores import Cores, count_in, find_cores
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
 from gnninterpreter.evidence.patterns.real import RealGraphs, chosen
 from gnninterpreter.evidence.patterns.showing import Exemplar, find_exemplars
-from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.evidence.thresholds import CLEARLY
+from gnninterpreter.graphs import DenseGraphs, dense_graphs
 from gnninterpreter.isomorphism import distinct
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.objective.target import Target
+from gnninterpreter.objective.target import ClassTarget, Target
 from gnninterpreter.spec.data import node_count
 
 MOST_GRAPHS = 1_500
 MOST_EXEMPLARS = 8
 MOST_SHORTCUTS = 5
+# Classes that are asked whether another is what is left of them.
+MOST_OTHERS = 4
 # Steps of matching one pattern: most in one graph, and most on average over graphs.
 LIMIT, BUDGET = 1_000, 80
 SEARCH = CoreSearch(seeds=24, sample=100, changed=48)
@@ -77,12 +81,13 @@ class RealAnswers:
         seed: int = 0,
     ) -> None:
         """Choose and score the graphs."""
-        self.classifier = classifier
+        self.classifier, self.statistics = classifier, statistics
         self.search = CoreSearch(**{**vars(SEARCH), "seed": abs(seed)})
         self.measured = graphs is not None
         self.lines: list[str] = []
         self.notes: list[str] = []
         self.real: RealGraphs | None = None
+        self._known: dict[Target, Cores] = {}
         found = _kept(statistics) if graphs is None else list(graphs)
         fitting = [graph for graph in found if 0 < node_count(graph) <= LARGEST]
         if len(fitting) < len(found):
@@ -123,14 +128,64 @@ class RealAnswers:
         if self.real is None:
             return Answers(shortcuts=found, notes=notes)
         try:
-            cores = find_cores(self.real, target, self.search, measured=self.measured)
+            cores = self._cores(target)
             shown = find_exemplars(self.real, target, cores.cores, MOST_EXEMPLARS)
         except Exception as error:  # whatever somebody's model does with a piece of a graph
             reason = str(error).split("\n", 1)[0][:200]
             notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
             return Answers(shortcuts=found, notes=notes)
-        notes += cores.notes
+        notes += [*cores.notes, *self._rare(target, cores.core)]
+        if not cores.cores and self.measured and isinstance(target, ClassTarget):
+            notes += self._left_over(target)
         return Answers(list(cores.cores), found, shown, notes)
+
+    def _cores(self, target: Target) -> Cores:
+        assert self.real is not None
+        if target not in self._known:
+            found = find_cores(self.real, target, self.search, measured=self.measured)
+            self._known[target] = found
+        return self._known[target]
+
+    def _left_over(self, target: ClassTarget) -> list[str]:
+        """Say of a class without a core for which others it is what is left."""
+        assert self.real is not None
+        found = []
+        for index, name in enumerate(self.classifier.spec.class_names[: MOST_OTHERS + 1]):
+            other = ClassTarget(index, name)
+            if index == target.index or not self.real.of(other):
+                continue
+            cores = self._cores(other).cores
+            effect = falls_back(self.real, target, other, cores, self.search.changed)
+            if cores and effect is not None and effect.clearly(CLEARLY):
+                beside = "" if effect.control is None else f" ({effect.control:.0%} without others)"
+                found.append(f"{effect.value:.0%}{beside} of those of {name!r}")
+        if not found:
+            return []
+        return [
+            f"it is what is left where the cores of other classes are missing: without their cores "
+            f"the model gives {target.name!r} to {', '.join(found)}"
+        ]
+
+    def _rare(self, target: Target, core: Core | None) -> list[str]:
+        """What to say of a core by a kind that hardly any real graph holds."""
+        profile = target.profile(self.statistics)
+        if (
+            core is None
+            or profile is None
+            or profile.typicality is None
+            or (core.open and all(core.open))
+        ):
+            return []
+        graph = dense_graphs([core.graph.cpu()], core.spec)
+        for node, free in enumerate(core.open):  # what may be any kind is not what it goes by
+            if free:
+                graph.nodes[:, node] = graph.nodes[:, core.open.index(False)]
+        bank = profile.typicality.to("cpu").bank
+        return [
+            f"the core goes by {kind}, which only {held:,} of {every:,} real graphs "
+            f"{target.members} hold: the model has learned it from a handful"
+            for kind, (held, every) in bank.rare_kinds(graph).items()
+        ]
 
     def _shortcuts(self, target: Target, graphs: DenseGraphs | None, certain: float) -> list[Core]:
         if graphs is None or not len(graphs):

@@ -39,6 +39,10 @@ class Effect:
         if self.graphs < 0:
             raise GNNInterpreterError(f"graphs must not be negative (got {self.graphs})")
 
+    def clearly(self, by: float) -> bool:
+        """Whether the core does this much more than random nodes."""
+        return self.value >= (self.control or 0.0) + by
+
     def __str__(self) -> str:
         control = "no control" if self.control is None else f"control {self.control:.2f}"
         return f"{self.value:.2f} ({control}, {self.graphs} graphs)"

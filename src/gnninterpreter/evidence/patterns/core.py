@@ -16,11 +16,11 @@ from torch_geometric.data import Data
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect
-from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
+from gnninterpreter.evidence.patterns.typed import Range, Typed, typed_graphs, varying_columns
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.schema import listed, number, optional, record, text, truth, whole
-from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec import Block, GraphSpec
 
 ANY_KIND = {"kind": "any"}
 
@@ -47,6 +47,8 @@ class Core(ByValue):
         said: What the model says of it by itself, in words.
         open: For each node whether its kind may be any: the graph then shows one of those found.
             Empty where all kinds count.
+        ranges: Where numbers of its nodes and edges have to lie; all others may be any, and the
+            graph shows some that were found.
     """
 
     graph: Data
@@ -64,6 +66,7 @@ class Core(ByValue):
     sufficiency: Effect | None = None
     said: str = ""
     open: tuple[bool, ...] = ()
+    ranges: tuple[Range, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that shares are shares, and that there is a mark for each node or none."""
@@ -80,6 +83,7 @@ class Core(ByValue):
     def __repr__(self) -> str:
         free = f" ({sum(self.open)} of any kind)" if self.open else ""
         parts = [f"{self.num_nodes} nodes{free}, {self.num_edges} edges", self.said or "not judged"]
+        parts += self.conditions
         if self.coverage is not None:
             parts.append(f"in {self.coverage:.0%} of its class")
         if self.lift is not None:
@@ -100,7 +104,25 @@ class Core(ByValue):
     def typed(self) -> Typed:
         """What other graphs are matched by."""
         own = typed_graphs([self.graph.cpu()], self.spec)[0]
-        return own.opened(node for node, any_ in enumerate(self.open) if any_)
+        opened = own.opened(node for node, any_ in enumerate(self.open) if any_)
+        return replace(opened, ranges=self.ranges)
+
+    @property
+    def conditions(self) -> list[str]:
+        """Where its numbers have to lie, in words: "temperature of node 0 at least 1.4"."""
+        found = []
+        for one in self.ranges:
+            blocks = self.spec.nodes if len(one.nodes) == 1 else self.spec.edges
+            what = "node" if len(one.nodes) == 1 else "edge"
+            name = _column_name(blocks, varying_columns(blocks)[one.column])
+            where = f"{name} of {what} {'-'.join(map(str, one.nodes))}"
+            if one.low is not None and one.high is not None:
+                found.append(f"{where} from {one.low:.3g} to {one.high:.3g}")
+            elif one.low is not None:
+                found.append(f"{where} at least {one.low:.3g}")
+            else:
+                found.append(f"{where} at most {one.high:.3g}")
+        return found
 
     def found_in(self, noun: str = "graphs of the class") -> str:
         """How many real graphs hold it, in words."""
@@ -122,6 +144,7 @@ class Core(ByValue):
         values = {n: v for n, v in vars(self).items() if n not in ("graph", "spec")}
         for name in ("necessity", "sufficiency"):
             values[name] = None if values[name] is None else vars(values[name])
+        values["ranges"] = [{**vars(one), "nodes": list(one.nodes)} for one in self.ranges]
         return {"graph": graph_to_json(self.graph, self.spec), **values, "open": list(self.open)}
 
 
@@ -145,11 +168,28 @@ def core_check(spec: GraphSpec, dtype: torch.dtype = torch.float32) -> Callable[
         sufficiency=effect,
         said=text,
         open=optional(lambda value, where: tuple(listed(truth)(value, where)), ()),
+        ranges=optional(lambda value, where: tuple(listed(_range)(value, where)), ()),
     )
-    # Runs of before kinds could be open do not say it.
+    # Runs of before kinds could be open, or numbers counted, do not say it.
     return lambda value, where: check(
-        {"open": None, **value} if isinstance(value, dict) else value, where
+        {"open": None, "ranges": None, **value} if isinstance(value, dict) else value, where
     )
+
+
+_range = record(
+    Range,
+    nodes=lambda value, where: tuple(listed(whole())(value, where)),
+    column=whole(),
+    low=optional(number()),
+    high=optional(number()),
+)
+
+
+def _column_name(blocks: Sequence[Block], column: int) -> str:
+    names: list[str] = []
+    for block in blocks:
+        names += block.names if len(block.names) == block.width else [block.name] * block.width
+    return names[column]
 
 
 def with_names(graph: Data, spec: GraphSpec, open_: Sequence[bool] = ()) -> nx.Graph:

@@ -1,33 +1,57 @@
 """The cores of a target: small graphs that make the model certain and that occur in real graphs.
 
 Candidates come from `shrinking`. Of the certain ones the one comes first whose presence tells most
-about whether the model assigns a real graph to the class; the next is the one that tells most about
-the graphs the first ones leave open.
+about whether the model assigns a real graph to the class, without the nodes that add nothing to
+that (`trimming`); the next is the one that tells most about the graphs the first ones leave open. A
+piece that neither tells anything nor makes a difference, taken out or put in, is no core: a class
+may be what is left where nothing speaks for another.
+
+Where certain pieces tell little, `company` looks for what they share. One that is not enough by
+itself comes first where it tells clearly more.
 
 Some models are rarely certain. There, certain means what half of the real graphs of the class get,
-and after the first core come also those that only make the model lean to the class; before it,
-where they tell clearly more.
+and after the first core come also those that only make the model lean to the class.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence.patterns.causes import necessity, random_pieces, sufficiency
+from gnninterpreter.evidence.patterns.company import in_company
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.matching import Matches, find
 from gnninterpreter.evidence.patterns.parts import Parts
-from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, choose, gather_pieces
+from gnninterpreter.evidence.patterns.pieces import (
+    TOLD,
+    Candidate,
+    CoreSearch,
+    Telling,
+    choose,
+    gain,
+    gather_pieces,
+)
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
+from gnninterpreter.evidence.patterns.trimming import trimmed
 from gnninterpreter.evidence.patterns.typed import cut
 from gnninterpreter.evidence.patterns.widening import widened
+from gnninterpreter.evidence.thresholds import CLEARLY, LIFT
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
 
-FEW = 10
+FEW, HOSTS = 10, 24
+# How far the probability must fall without a core that other graphs hold as often.
+NEEDED = 0.5
+# Bits that a piece must tell about one graph to tell more than chance: 2 N ln 2 bits follow a
+# chi-squared law.
+CHANCE = 10.8 / (2 * math.log(2))
+# Where fewer graphs of the class hold a core, that is said.
+MOST = 0.5
 
 
 @dataclass(frozen=True)
@@ -90,17 +114,37 @@ def find_cores(
             f"{target.noun} by itself"
         )
         return Cores(target, bar, (), 0, tuple(notes))
-    candidates += widened(real, candidates, target, bar, search)
+    telling = Telling(real, target, search)
+    shared = in_company(real, candidates, target, bar, search, telling) if measured else []
+    candidates += widened(real, candidates, target, bar, search, telling) + shared
     cores = []
-    for piece in choose(real, candidates, target, search, rng):
+    elsewhere = _graphs(real, some(np.flatnonzero(~real.mine(target)).tolist(), HOSTS, rng))
+
+    def trim(piece: Candidate) -> Candidate:
+        return trimmed(real, piece, telling, elsewhere, target, bar, search.least, search.seed)
+
+    for piece in choose(real, candidates, target, search, rng, trim if measured else None):
         core = _core(real, piece, target)
         if core is not None and measured:
             core = _measure(real, core, target, search, rng)
-        cores += [] if core is None else [core]
+        cores += [] if core is None or not _telling(core, target) else [core]
+    # What was trimmed may tell more than what was chosen before it.
+    cores.sort(key=_worth, reverse=True)
+    if not cores:
+        notes.append(
+            f"no core: no piece of the real graphs {_given(target)} tells more or makes more "
+            "of a difference than a random one"
+        )
     if measured and len(own) == len(real):
         notes.append(
             f"every real graph is {_given(target)}: lift and sufficiency of its cores were not "
             "judged"
+        )
+    covered = 1 - _uncovered(real, cores, own) / len(own)
+    if measured and cores and covered < MOST:
+        notes.append(
+            f"{covered:.0%} of the real graphs {_given(target)} hold one of the cores: what the "
+            "model goes by in the others is no piece that many of them share"
         )
     undecided = sum(core.undecided or 0 for core in cores)
     if undecided:
@@ -137,13 +181,50 @@ def count_in(real: RealGraphs, core: Core, target: Target) -> tuple[Core, Matche
     return counted, found
 
 
+def _uncovered(real: RealGraphs, cores: Sequence[Core], own: Sequence[int]) -> int:
+    """How many graphs hold none of the cores."""
+    left = sum(1 << i for i in own)
+    for core in cores:
+        for i in real.index.match(core.typed, left).where:
+            left &= ~(1 << i)
+    return left.bit_count()
+
+
+def _worth(core: Core) -> float:
+    """Bits that a core tells about the class; the order stays where nothing was counted."""
+    if core.coverage is None or core.others is None or not core.rest:
+        return 0.0
+    return float(gain(np.array(core.coverage), np.array(core.others / core.rest)))
+
+
+def _telling(core: Core, target: Target) -> bool:
+    """Whether a core tells something or makes a difference; so too where that was not measured."""
+    out, put = core.necessity, core.sufficiency
+    if core.lift is None or core.lift < LIFT:
+        # What most graphs hold is a core only where the model turns away without it.
+        far = out is None or out.value >= NEEDED * target.span
+        return far and (core.lift is None or out is None or out.clearly(CLEARLY * target.span))
+    effects = [(out, CLEARLY * target.span), (put, CLEARLY)]
+    known = [effect.clearly(by) for effect, by in effects if effect is not None]
+    count = (core.total or 0) + (core.rest or 0)
+    return any(known) or not known or _worth(core) >= max(TOLD, CHANCE / max(count, 1))
+
+
 def _core(real: RealGraphs, piece: Candidate, target: Target) -> Core | None:
     spec = real.classifier.spec
     graph = storable(piece.data, spec, real.classifier.dtype)
     if graph is None:
         return None
     said = target.said(real.classifier.score_data([graph]).outputs[0].tolist())
-    return Core(graph, spec, piece.probability, piece.certain, said=said, open=piece.typed.open)
+    return Core(
+        graph,
+        spec,
+        piece.probability,
+        piece.certain,
+        said=said,
+        open=piece.typed.open,
+        ranges=piece.typed.ranges,
+    )
 
 
 def _measure(
@@ -159,8 +240,8 @@ def _measure(
         laid = find(pattern, real.typed[graph], real.limit)
         if laid is not None:
             places.append((number, sum(1 << node for node in laid)))
-            # Where kinds are open, every one of those found is put in.
-            pieces += [cut(real.graphs[graph], laid)] * bool(core.open)
+            # Where kinds or numbers are open, every one of those found is put in.
+            pieces += [cut(real.graphs[graph], laid)] * bool(core.open or core.ranges)
     parts = Parts(real.classifier, _graphs(real, holders))
     hosts = some(np.flatnonzero(~mine).tolist(), search.changed, rng)
     controls = random_pieces(real.graphs, real.typed, core.num_nodes, search.changed, rng)

@@ -14,7 +14,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.matching import PatternIndex
-from gnninterpreter.evidence.patterns.pieces import LEANING, CoreSearch, gather_pieces
+from gnninterpreter.evidence.patterns.pieces import LEANING, CoreSearch, Telling, gather_pieces
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
 from gnninterpreter.evidence.patterns.widening import widened
@@ -68,7 +68,7 @@ def gather_patterns(
         own = [i for i in real.of(target) if given[i] >= leaning]
         drawn = [own[i] for i in rng.permutation(len(own))[:seeds].tolist()]
         pieces = gather_pieces(real, drawn, target, leaning, search) if drawn else []
-        pieces += widened(real, pieces, target, leaning, search)
+        pieces += widened(real, pieces, target, leaning, search, Telling(real, target, search))
         found += [Pattern(piece.data, piece.typed, number) for piece in pieces]
     for radius in radii:
         found += _surroundings(real, radius, search.largest)

@@ -1,10 +1,10 @@
 """Whether a pattern occurs in real graphs, and where: what makes a core more than an invention.
 
 A pattern occurs where its nodes can be laid on different nodes of a graph such that kinds agree (an
-open one agrees with all) and every edge of the pattern lies on an edge of its kind; the graph may
-have more edges there. Most graphs are ruled out by an index of what their nodes have for
-neighbours; the others are searched, each with a limit, so that one hard graph cannot take all the
-time.
+open one agrees with all), numbers lie in the ranges it has, and every edge of the pattern lies on
+an edge of its kind; the graph may have more edges there. Most graphs are ruled out by an index of
+what their nodes have for neighbours; the others are searched, each with a limit, so that one hard
+graph cannot take all the time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.evidence.patterns.typed import Need, Typed, bits
+from gnninterpreter.evidence.patterns.typed import Need, Range, Typed, bits
 
 LIMIT = 2_000
 
@@ -50,7 +50,6 @@ class PatternIndex:
     Args:
         graphs: The graphs.
         limit: Most steps of the search in one graph for one pattern.
-        tolerance: Largest difference between continuous features; they are not compared if omitted.
         budget: Most steps for one pattern in all graphs; no more than ``limit`` in each if omitted.
 
     Raises:
@@ -61,7 +60,6 @@ class PatternIndex:
         self,
         graphs: Sequence[Typed],
         limit: int = LIMIT,
-        tolerance: float | None = None,
         budget: int | None = None,
     ) -> None:
         """Check the limits."""
@@ -72,7 +70,6 @@ class PatternIndex:
             raise DataError("graphs must be all directed or all undirected (got both)")
         self.graphs = list(graphs)
         self.limit = limit
-        self.tolerance = tolerance
         self.budget = budget
         self._meets: dict[bool, dict[Need, int]] = {}
 
@@ -110,7 +107,7 @@ class PatternIndex:
             limit = self.limit
             if self.budget is not None:
                 limit = max(0, min(limit, self.budget - plan.steps))
-            answer = plan.occurs(self.graphs[number], limit, self.tolerance)
+            answer = plan.occurs(self.graphs[number], limit)
             if answer is None:
                 undecided.append(number)
             elif answer:
@@ -119,19 +116,17 @@ class PatternIndex:
         return Matches(tuple(where), tuple(undecided), asked)
 
 
-def find(
-    pattern: Typed, graph: Typed, limit: int = LIMIT, tolerance: float | None = None
-) -> tuple[int, ...] | None:
+def find(pattern: Typed, graph: Typed, limit: int = LIMIT) -> tuple[int, ...] | None:
     """Nodes of the graph on which the nodes of the pattern lie, or None where it does not occur.
 
     Raises:
         Undecided: If the limit was reached first.
     """
-    return _Plan(pattern).first(graph, limit, tolerance)
+    return _Plan(pattern).first(graph, limit)
 
 
 def occurrences(
-    pattern: Typed, graph: Typed, most: int = 16, limit: int = LIMIT, tolerance: float | None = None
+    pattern: Typed, graph: Typed, most: int = 16, limit: int = LIMIT
 ) -> list[tuple[int, ...]]:
     """Places of a pattern in a graph, no two on the same set of nodes.
 
@@ -140,9 +135,8 @@ def occurrences(
         graph: Where to look.
         most: No more places than this.
         limit: Most steps; places that later steps would find are left out.
-        tolerance: Largest difference between continuous features.
     """
-    return _Plan(pattern).every(graph, most, limit, tolerance)
+    return _Plan(pattern).every(graph, most, limit)
 
 
 class _Plan:
@@ -176,49 +170,61 @@ class _Plan:
             ]
             for node in order
         ]
+        self.ranged: dict[tuple[int, ...], list[Range]] = {}
+        for one in pattern.ranges:
+            self.ranged.setdefault(one.nodes, []).append(one)
+        # Of each node: earlier ones that an edge with a range joins it to, whether the edge leaves
+        # from there, and the range.
+        self.spans = [
+            [
+                (place[other], ends[0] == other, one)
+                for ends, ranges in self.ranged.items()
+                if len(ends) == 2 and node in ends
+                for other in ends
+                if place[other] < place[node]
+                for one in ranges
+            ]
+            for node in order
+        ]
         self.twins = _twins(pattern, order)
         # How many neighbours of each are still to be laid after it.
         self.later = [
             sum(place[other] > place[node] for other in bits(pattern.near[node])) for node in order
         ]
 
-    def first(self, graph: Typed, limit: int, tolerance: float | None) -> tuple[int, ...] | None:
-        found = self._search(graph, limit, tolerance, 1, raises=True)
+    def first(self, graph: Typed, limit: int) -> tuple[int, ...] | None:
+        found = self._search(graph, limit, 1, raises=True)
         return found[0] if found else None
 
-    def occurs(self, graph: Typed, limit: int, tolerance: float | None) -> bool | None:
+    def occurs(self, graph: Typed, limit: int) -> bool | None:
         """Whether it does; None where the limit was reached first."""
         try:
-            return self.first(graph, limit, tolerance) is not None
+            return self.first(graph, limit) is not None
         except Undecided:
             return None
 
-    def every(
-        self, graph: Typed, most: int, limit: int, tolerance: float | None
-    ) -> list[tuple[int, ...]]:
-        return self._search(graph, limit, tolerance, most, raises=False)
+    def every(self, graph: Typed, most: int, limit: int) -> list[tuple[int, ...]]:
+        return self._search(graph, limit, most, raises=False)
 
-    def _domains(self, graph: Typed, tolerance: float | None) -> list[int]:
+    def _domains(self, graph: Typed) -> list[int]:
         """The places (as bits) that each node may take by its needs; empty if one has none."""
         domains, offers = [], graph.open_offers if self.open else graph.offers
         for node, needs in zip(self.order, self.needs, strict=True):
             mask = -1
             for need in needs:
                 mask &= offers.get(need, 0)
-            if tolerance is not None and self.pattern.values and graph.values:
-                mask &= _near_enough(self.pattern.values[node], graph, mask, tolerance)
+            for one in self.ranged.get((node,), ()):
+                mask &= sum(1 << i for i in bits(mask) if one.holds(graph.values[i]))
             if not mask:
                 return []
             domains.append(mask)
         return domains
 
-    def _search(
-        self, graph: Typed, limit: int, tolerance: float | None, most: int, raises: bool
-    ) -> list[tuple[int, ...]]:
+    def _search(self, graph: Typed, limit: int, most: int, raises: bool) -> list[tuple[int, ...]]:
         count = len(self.order)
         if count == 0:
             return [()]
-        domains = self._domains(graph, tolerance)
+        domains = self._domains(graph)
         if not domains or count > len(graph):
             return []
         links, near, ties, later = graph.links, graph.near, self.ties, self.later
@@ -260,6 +266,9 @@ class _Plan:
             free = domains[depth] & ~used
             for earlier, code in ties[depth]:
                 free &= links[laid[earlier]].get(code, 0)
+            for earlier, forth, one in self.spans[depth]:
+                other = laid[earlier]
+                free &= sum(1 << i for i in bits(free) if _spans(graph, other, i, forth, one))
             twin = self.twins[depth]
             if twin >= 0:
                 free &= -2 << laid[twin]
@@ -282,16 +291,16 @@ def _twins(pattern: Typed, order: Sequence[int]) -> list[int]:
     latest: dict[object, int] = {}
     found = []
     for number, node in enumerate(order):
-        values = pattern.values[node] if pattern.values else ()
+        # A node with a range of its own, or at an edge with one, changes places with no other.
+        ranged = node if any(node in one.nodes for one in pattern.ranges) else -1
         links = tuple(sorted(pattern.links[node].items()))
-        found.append(latest.get(key := (pattern.kinds[node], links, values), -1))
+        found.append(latest.get(key := (pattern.kinds[node], links, ranged), -1))
         latest[key] = number
     return found
 
 
-def _near_enough(values: Sequence[float], graph: Typed, among: int, tolerance: float) -> int:
-    mask = 0
-    for node in bits(among):
-        if all(abs(a - b) <= tolerance for a, b in zip(values, graph.values[node], strict=True)):
-            mask |= 1 << node
-    return mask
+def _spans(graph: Typed, earlier: int, node: int, forth: bool, range_: Range) -> bool:
+    """Whether the number of the edge between two nodes lies in a range."""
+    i, j = (earlier, node) if forth else (node, earlier)
+    ends = (i, j) if graph.directed or i < j else (j, i)
+    return ends in graph.edge_values and range_.holds(graph.edge_values[ends])

@@ -6,13 +6,14 @@ piece is worth what its presence tells about whether the model assigns a real gr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
+from gnninterpreter.evidence.patterns.bounds import Bounds
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.shrinking import LEAST, shrink
@@ -22,6 +23,13 @@ from gnninterpreter.objective.target import Target
 
 LEANING = 0.6
 SHORTLIST = 60
+# Of each graph so many of its smallest pieces, where numbers count, and most of all graphs.
+WAYS, RANGED = 2, 64
+# A probability that nothing falls below.
+NOTHING = 1e-30
+SMALLEST = 40
+# Share of the graphs for which the limit on steps may leave it open whether they hold a piece.
+UNDECIDED = 0.02
 # How many times as much as any other a piece with open kinds, or one that is not certain, must
 # tell, and how many bits.
 CLEARLY, TOLD = 1.5, 0.05
@@ -69,11 +77,48 @@ class Candidate:
     probability: float
     certain: bool
 
+    @property
+    def leaning(self) -> bool:
+        """Whether it makes the model lean to the class by itself."""
+        return self.certain or self.probability >= LEANING
+
+
+class Telling:
+    """How much patterns tell about whether the model assigns a graph to a target, in some graphs.
+
+    Args:
+        real: The real graphs.
+        target: What is asked for.
+        search: How many graphs are looked at: half as many as for choosing.
+    """
+
+    def __init__(self, real: RealGraphs, target: Target, search: CoreSearch) -> None:
+        """Draw the graphs."""
+        rng = np.random.default_rng([search.seed, target.index, 1])
+        mine, few = real.mine(target), (search.sample + 1) // 2
+        own = some(np.flatnonzero(mine).tolist(), few, rng)
+        self.asked = own + some(np.flatnonzero(~mine).tolist(), few, rng)
+        self._own, self._index = len(own), real.index_of(self.asked)
+
+    def __call__(self, pattern: Typed) -> tuple[float, np.ndarray]:
+        """Bits that a pattern tells, and which graphs hold it; -1 where that stays open."""
+        held, matches = np.zeros(len(self.asked), dtype=bool), self._index.match(pattern)
+        held[list(matches.where)] = True
+        if len(matches.undecided) > UNDECIDED * len(self.asked):
+            return -1.0, held
+        shares = [part.mean() if part.size else 0.0 for part in np.split(held, [self._own])]
+        return float(gain(np.array(shares[0]), np.array(shares[1]))), held
+
+    def wanted(self, pieces: Sequence[Candidate]) -> float:
+        """Bits that tell clearly more than the smallest of some pieces."""
+        small = sorted(pieces, key=lambda one: len(one.typed))[:SMALLEST]
+        return max(TOLD, CLEARLY * max(self(one.typed)[0] for one in small))
+
 
 def gather_pieces(
     real: RealGraphs, seeds: Sequence[int], target: Target, bar: float, search: CoreSearch
 ) -> list[Candidate]:
-    """Shrink graphs and leave out pieces that are the same but for the order of their nodes.
+    """Shrink real graphs to pieces that are enough for the class by themselves, each once.
 
     Args:
         real: The real graphs.
@@ -85,20 +130,51 @@ def gather_pieces(
     """
     graphs = [real.graphs[i] for i in seeds]
     typed = [real.typed[i] for i in seeds]
-    parts = Parts(real.classifier, graphs)
     floor = bar if bar >= CERTAIN else min(bar, LEANING)
+    return _shrunk(real, graphs, typed, target, bar, search, floor)
+
+
+def cling_to(
+    real: RealGraphs, known: Sequence[Candidate], target: Target, bar: float, search: CoreSearch
+) -> list[Candidate]:
+    """Cut pieces down further than what is enough: what is left longest the model clings to."""
+    some_ = sorted(known, key=lambda one: len(one.typed))[: search.seeds]
+    graphs, typed = [one.data for one in some_], [one.typed for one in some_]
+    return _shrunk(real, graphs, typed, target, bar, search, NOTHING)
+
+
+def _shrunk(
+    real: RealGraphs,
+    graphs: Sequence[Data],
+    typed: Sequence[Typed],
+    target: Target,
+    bar: float,
+    search: CoreSearch,
+    floor: float,
+) -> list[Candidate]:
+    """Shrink graphs and leave out pieces that are the same but for the order of their nodes."""
+    parts = Parts(real.classifier, graphs)
     pieces = shrink(parts, typed, target, floor, search.largest, search.least)
     small = [piece for piece in pieces if piece.nodes.bit_count() <= search.largest]
     # Where nothing gets small the smallest there is has to do.
     pieces = small or [piece for piece in pieces if piece.last]
     buckets: dict[object, list[Candidate]] = {}
-    for piece in pieces:
-        nodes = list(bits(piece.nodes))
-        found = typed[piece.source].part(nodes)
+    cuts = [(piece, list(bits(piece.nodes))) for piece in pieces]
+    parted = [(cut(graphs[p.source], nodes), typed[p.source].part(nodes)) for p, nodes in cuts]
+    if any(one.values or one.edge_values for one in typed):
+        # Where numbers count every piece is another, so only the smallest of each graph are taken.
+        last = {piece.source: place for place, piece in enumerate(pieces)}
+        near = [i for i, piece in enumerate(pieces) if last[piece.source] - i < WAYS]
+        near = near[:: max(1, -(-len(near) // RANGED))]
+        pieces, parted = [pieces[i] for i in near], [parted[i] for i in near]
+        if floor > NOTHING:
+            ranged = Bounds(real, target, real.of(target), floor, search.seed)(parted)
+            parted = [(data, one) for (data, _), one in zip(parted, ranged, strict=True)]
+    for piece, (data, found) in zip(pieces, parted, strict=True):
         alike = buckets.setdefault(found.key, [])
         if not any(found.same(other.typed) for other in alike):
             p = piece.probability
-            alike.append(Candidate(cut(graphs[piece.source], nodes), found, p, p >= bar))
+            alike.append(Candidate(data, found, p, p >= bar))
     return [candidate for alike in buckets.values() for candidate in alike]
 
 
@@ -108,8 +184,18 @@ def choose(
     target: Target,
     search: CoreSearch,
     rng: np.random.Generator,
+    trim: Callable[[Candidate], Candidate] | None = None,
 ) -> list[Candidate]:
-    """One after the other the candidate that tells most about graphs that none yet covers."""
+    """One after the other the candidate that tells most about graphs that none yet covers.
+
+    Args:
+        real: The real graphs.
+        candidates: What to choose from.
+        target: What is asked for.
+        search: How many are wanted, and how many graphs they are ranked on.
+        rng: Draws those graphs.
+        trim: Makes a chosen piece smaller.
+    """
     own = some(real.of(target), search.sample, rng)
     others = some(np.flatnonzero(~real.mine(target)).tolist(), search.sample, rng)
     if len(candidates) > SHORTLIST:
@@ -127,15 +213,17 @@ def choose(
     held, mine = _held(real, candidates, own, others)
     sizes = np.array([len(candidate.typed) for candidate in candidates])
     certain = np.array([candidate.certain for candidate in candidates])
+    leaning = np.array([candidate.leaning for candidate in candidates])
     open_kinds = np.array([sum(candidate.typed.open) for candidate in candidates])
     open_ = np.ones(mine.size, dtype=bool)
     chosen: list[Candidate] = []
     while len(chosen) < search.count and (open_ & mine).any():
         told = _told(held, mine, open_)
-        if not chosen and certain.any():
-            # One that is not enough by itself comes first where it tells clearly more.
-            enough = max(TOLD, CLEARLY * float(told[certain].max()))
-            told = np.where(certain | (told >= enough), told, -1.0)
+        first = leaning if chosen or not certain.any() else certain
+        if first.any():
+            # One that is not enough by itself is taken where it tells clearly more.
+            enough = max(TOLD, CLEARLY * float(told[first].max()))
+            told = np.where(first | (told >= enough), told, -1.0)
         wanted = max(TOLD, CLEARLY * float(told[open_kinds == 0].max(initial=0.0)))
         told = np.where((open_kinds == 0) | (told >= wanted), told, -1.0)
         # Of patterns that tell about the same the smaller, then the one that says more kinds, then
@@ -145,8 +233,15 @@ def choose(
         best = int(np.lexsort((-held_by, open_kinds, sizes, -worth))[0])
         if chosen and (told[best] <= 0.005 or held_by[best] < 2):
             break
-        chosen.append(candidates[best])
-        open_ &= ~held[best]
+        piece, there = candidates[best], held[best]
+        if trim is not None:
+            piece = trim(piece)
+            there = _held(real, [piece], own, others)[0][0]
+        # What comes to the same as one before says nothing new.
+        if not any(piece.typed.same(other.typed) for other in chosen):
+            chosen.append(piece)
+        open_ &= ~(there | held[best])
+        held[best] = False
     return chosen
 
 

@@ -82,7 +82,7 @@ class RealGraphs:
         return min(CERTAIN, float(np.median(own))) if own.size else CERTAIN
 
 
-def chosen(graphs: Sequence[Data], most: int, seed: int = 0) -> list[Data]:
+def chosen(graphs: Sequence[Data], most: int, seed: int = 0, evenly: bool = True) -> list[Data]:
     """At most so many graphs, as many of each class as of any other where there are enough.
 
     The order in which they come has no say: what follows is the same for a data set in another.
@@ -91,6 +91,7 @@ def chosen(graphs: Sequence[Data], most: int, seed: int = 0) -> list[Data]:
         graphs: The graphs; those that say no single class in ``y`` count as one more class.
         most: How many at most.
         seed: The same seed draws the same ones.
+        evenly: Whether classes count the same; without it they keep their shares.
 
     Returns:
         The graphs in random order, so that the first ones stand for all.
@@ -103,7 +104,7 @@ def chosen(graphs: Sequence[Data], most: int, seed: int = 0) -> list[Data]:
     groups: dict[float | None, list[int]] = {}
     for number, graph in enumerate(graphs):
         y = graph.get("y")
-        single = torch.is_tensor(y) and y.numel() == 1
+        single = evenly and torch.is_tensor(y) and y.numel() == 1
         label = float(y) if single and float(y).is_integer() else None
         groups.setdefault(label, []).append(number)
     left, kept = most, []

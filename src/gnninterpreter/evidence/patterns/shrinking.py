@@ -16,7 +16,7 @@ from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.typed import Typed, bits
 from gnninterpreter.objective.target import Target
 
-LEAST = 3
+LEAST = 1
 SINGLY = 18
 SHARE = 3
 
@@ -58,7 +58,8 @@ def shrink(
 
     Returns:
         For each graph the pieces on its way, largest first; the last one is returned whatever its
-        size. Nothing for graphs whose largest connected part is not certain to begin with.
+        size. Nothing for graphs none of whose connected parts is certain to begin with; of several
+        the largest is shrunk.
 
     Raises:
         DataError: If the bar is no probability or pieces may have less than one node.
@@ -69,9 +70,11 @@ def shrink(
         raise DataError(f"least must be at least one node (got {least})")
     # A probability of 1 in single precision has a margin of about 17; no bar asks for more.
     needed = math.log(bar) - math.log(max(1 - bar, 4e-8))
-    alive = {number: _main_part(graph) for number, graph in enumerate(graphs) if len(graph)}
-    ways: dict[int, list[tuple[int, float]]] = {number: [] for number in alive}
-    going = _record(parts, target, needed, alive, ways)
+    ways: dict[int, list[tuple[int, float]]] = {number: [] for number in range(len(graphs))}
+    going: dict[int, int] = {}
+    left = {number: _connected_parts(graph) for number, graph in enumerate(graphs)}
+    while left := {n: pieces for n, pieces in left.items() if pieces and n not in going}:
+        going |= _record(parts, target, needed, {n: p.pop() for n, p in left.items()}, ways)
     while going:
         singles = _singles(parts, graphs, target, going, least)
         steps: dict[int, int] = {}
@@ -128,15 +131,13 @@ def removable(graph: Typed, nodes: int) -> int:
     return nodes & ~kept
 
 
-def _main_part(graph: Typed) -> int:
-    """The largest connected part, as bits."""
-    left, best = (1 << len(graph)) - 1, 0
+def _connected_parts(graph: Typed) -> list[int]:
+    """The connected parts as bits, the largest last."""
+    left, found = (1 << len(graph)) - 1, []
     while left:
-        part = graph.reach(left & -left, left)
-        left &= ~part
-        if part.bit_count() > best.bit_count():
-            best = part
-    return best
+        found.append(graph.reach(left & -left, left))
+        left &= ~found[-1]
+    return sorted(found, key=int.bit_count)
 
 
 def _record(

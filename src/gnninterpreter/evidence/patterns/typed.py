@@ -3,14 +3,14 @@
 The first step from real graphs to cores. All categories of a node together are its kind, likewise
 for edges; constants say nothing and are left out. Sets of nodes are the bits of an integer, which
 makes the matching fast without a compiled library. The kind of a pattern's node may be open: then
-any will do.
+any will do. Numbers of nodes and edges count where a pattern has a range for them.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import networkx as nx
@@ -19,11 +19,33 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.graphs import table
-from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
 
 Need = tuple[int, int, int, int]
 ROUNDS = 4
 ANY = -1
+
+
+@dataclass(frozen=True)
+class Range:
+    """Where a number of a node or an edge of a pattern has to lie.
+
+    Args:
+        nodes: The node, or both ends of the edge, the smaller one first unless it is directed.
+        column: Which of the numbers, counted over all that vary.
+        low: The least it may be; None where there is no limit.
+        high: The most.
+    """
+
+    nodes: tuple[int, ...]
+    column: int
+    low: float | None = None
+    high: float | None = None
+
+    def holds(self, values: Sequence[float]) -> bool:
+        """Whether the numbers of a node or an edge fit."""
+        value = values[self.column]
+        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
 
 
 @dataclass(frozen=True)
@@ -34,13 +56,17 @@ class Typed:
         kinds: Kind of each node; `ANY` where it is open.
         edges: Kind of each edge by its ends; an undirected edge has its smaller end first.
         directed: Whether (i, j) and (j, i) are different edges.
-        values: Continuous features of each node, where they are to be compared.
+        values: Numbers of each node that vary; empty where there are none.
+        edge_values: The same of each edge.
+        ranges: Where numbers of a pattern have to lie; those without one may be any.
     """
 
     kinds: tuple[int, ...]
     edges: dict[tuple[int, int], int]
     directed: bool = False
-    values: tuple[tuple[float, ...], ...] = field(default=())
+    values: tuple[tuple[float, ...], ...] = ()
+    edge_values: dict[tuple[int, int], tuple[float, ...]] = field(default_factory=dict)
+    ranges: tuple[Range, ...] = ()
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -121,7 +147,7 @@ class Typed:
         """The same with the kinds of some nodes open, or of all."""
         wide = set(range(len(self)) if nodes is None else nodes)
         kinds = tuple(ANY if node in wide else kind for node, kind in enumerate(self.kinds))
-        return Typed(kinds, self.edges, self.directed, self.values)
+        return replace(self, kinds=kinds)
 
     @cached_property
     def key(self) -> Hashable:
@@ -140,8 +166,8 @@ class Typed:
         return (len(self), len(self.edges), _digest(sorted(colours)))
 
     def same(self, other: Typed) -> bool:
-        """Whether renumbering the nodes makes one the other."""
-        if self.key != other.key:
+        """Whether renumbering the nodes makes one the other, with the same ranges as they are."""
+        if self.key != other.key or self.ranges != other.ranges:
             return False
         one, two = self.to_networkx(), other.to_networkx()
         return bool(nx.is_isomorphic(one, two, _equal, _equal))
@@ -165,13 +191,22 @@ class Typed:
     def part(self, nodes: Sequence[int]) -> Typed:
         """The graph on some of its nodes, in that order, with all edges between them."""
         place = {node: number for number, node in enumerate(nodes)}
-        edges = {}
+        edges, numbers = {}, {}
         for (i, j), kind in self.edges.items():
             if i in place and j in place:
                 a, b = place[i], place[j]
-                edges[(a, b) if self.directed or a < b else (b, a)] = kind
+                ends = (a, b) if self.directed or a < b else (b, a)
+                edges[ends] = kind
+                if self.edge_values:
+                    numbers[ends] = self.edge_values[i, j]
         values = tuple(self.values[node] for node in nodes) if self.values else ()
-        return Typed(tuple(self.kinds[node] for node in nodes), edges, self.directed, values)
+        kinds = tuple(self.kinds[node] for node in nodes)
+        ranges = []
+        for one in self.ranges:
+            if all(node in place for node in one.nodes):
+                at = tuple(place[node] for node in one.nodes)
+                ranges.append(replace(one, nodes=at if self.directed else tuple(sorted(at))))
+        return Typed(kinds, edges, self.directed, values, numbers, tuple(ranges))
 
     def to_networkx(self) -> nx.Graph:
         """The same with ``kind`` as attribute of nodes and edges."""
@@ -189,14 +224,14 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
-def typed_graphs(graphs: Iterable[Data], spec: GraphSpec, values: bool = False) -> list[Typed]:
-    """Read the kinds of PyG graphs.
+def typed_graphs(graphs: Iterable[Data], spec: GraphSpec) -> list[Typed]:
+    """Read the kinds of PyG graphs, and the numbers that vary.
 
     Args:
         graphs: The graphs.
         spec: Which columns are categories.
-        values: Whether to keep the continuous columns, for matching within a tolerance.
     """
+    number_columns = varying_columns(spec.edges)
     found = []
     for graph in graphs:
         count = int(graph.num_nodes or 0)
@@ -206,13 +241,24 @@ def typed_graphs(graphs: Iterable[Data], spec: GraphSpec, values: bool = False) 
         attr = graph.get("edge_attr")
         attr = graph.get("edge_type") if attr is None else attr
         codes = [0] * len(ends) if not spec.edges or attr is None else _kinds(attr, spec.edges)
-        edges = {
-            (i, j) if spec.directed or i < j else (j, i): code
-            for (i, j), code in zip(ends, codes, strict=True)
-            if i != j
-        }
-        rows = _values(x, spec.nodes) if values and x is not None else ()
-        found.append(Typed(tuple(kinds), edges, spec.directed, rows))
+        pairs = [(i, j) if spec.directed or i < j else (j, i) for i, j in ends]
+        edges = {(i, j): code for (i, j), code in zip(pairs, codes, strict=True) if i != j}
+        rows = () if x is None else _values(x, varying_columns(spec.nodes))
+        numbers = {}
+        if number_columns and attr is not None:
+            numbers = dict(zip(pairs, _values(attr, number_columns), strict=True))
+        found.append(Typed(tuple(kinds), edges, spec.directed, rows, numbers))
+    return found
+
+
+def varying_columns(blocks: Sequence[Block]) -> list[int]:
+    """The columns of numbers that are neither constant nor follow from the graph."""
+    found, start = [], 0
+    for block in blocks:
+        if isinstance(block, Continuous):
+            bounds = enumerate(zip(block.low, block.high, strict=True))  # type: ignore[arg-type]
+            found += [start + column for column, (low, high) in bounds if low < high]
+        start += block.width
     return found
 
 
@@ -247,16 +293,10 @@ def _kinds(rows: Tensor, blocks: Sequence[Block]) -> list[int]:
     return kinds
 
 
-def _values(rows: Tensor, blocks: Sequence[Block]) -> tuple[tuple[float, ...], ...]:
-    rows = table(rows)
-    parts, start = [], 0
-    for block in blocks:
-        if not isinstance(block, Categorical) and not block.constant:
-            parts.append(rows[:, start : start + block.width])
-        start += block.width
-    if not parts:
+def _values(rows: Tensor, columns: Sequence[int]) -> tuple[tuple[float, ...], ...]:
+    if not columns:
         return ()
-    return tuple(tuple(row) for row in torch.cat(parts, dim=1).tolist())
+    return tuple(tuple(row) for row in table(rows)[:, list(columns)].tolist())
 
 
 def _equal(one: dict[str, int], other: dict[str, int]) -> bool:

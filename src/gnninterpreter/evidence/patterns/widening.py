@@ -9,7 +9,7 @@ takes in besides make the model lean to the class by themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,28 +18,28 @@ from gnninterpreter.evidence.patterns.matching import find
 from gnninterpreter.evidence.patterns.pieces import (
     CLEARLY,
     LEANING,
-    TOLD,
     Candidate,
     CoreSearch,
-    gain,
+    Telling,
 )
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.typed import Typed, cut
 from gnninterpreter.objective.target import Target
 
-STRUCTURES, COLOURINGS, SMALLEST, ASKED = 8, 4, 40, 48
+STRUCTURES, COLOURINGS, ASKED = 8, 4, 48
 # A kind is said where that costs at most this share of what the piece tells.
 SPARED = 0.05
-# Share of the graphs for which the limit on steps may leave it open whether they hold a piece.
-UNDECIDED = 0.02
 # Share of the pieces it takes in of which the model must say the class by themselves.
 LIKELY = 0.8
 
-Told = Callable[[Typed], tuple[float, np.ndarray]]
-
 
 def widened(
-    real: RealGraphs, pieces: Sequence[Candidate], target: Target, bar: float, search: CoreSearch
+    real: RealGraphs,
+    pieces: Sequence[Candidate],
+    target: Target,
+    bar: float,
+    search: CoreSearch,
+    telling: Telling,
 ) -> list[Candidate]:
     """Pieces with open kinds that describe the model better than those of given kinds.
 
@@ -48,41 +48,25 @@ def widened(
         pieces: Pieces of given kinds, no two the same.
         target: What is asked for.
         bar: What counts as certain.
-        search: How many graphs are looked at.
+        search: How they are looked for.
+        telling: How much patterns tell.
     """
     groups = _structures(pieces)
     if not groups:
         return []
-    rng = np.random.default_rng([search.seed, target.index, 1])
-    mine = real.mine(target)
-    # Choosing among pieces looks at more.
-    few = (search.sample + 1) // 2
-    own = some(np.flatnonzero(mine).tolist(), few, rng)
-    asked = own + some(np.flatnonzero(~mine).tolist(), few, rng)
-    index = real.index_of(asked)
-
-    def told(pattern: Typed) -> tuple[float, np.ndarray]:
-        """Bits that a pattern tells about the class, and which graphs hold it."""
-        held, matches = np.zeros(len(asked), dtype=bool), index.match(pattern)
-        held[list(matches.where)] = True
-        if len(matches.undecided) > UNDECIDED * len(asked):
-            return -1.0, held
-        shares = [part.mean() if part.size else 0.0 for part in np.split(held, [len(own)])]
-        return float(gain(np.array(shares[0]), np.array(shares[1]))), held
-
-    small = sorted(pieces, key=lambda one: len(one.typed))[:SMALLEST]
-    wanted = max(TOLD, CLEARLY * max(told(one.typed)[0] for one in small))
+    rng = np.random.default_rng([search.seed, target.index, 2])
+    wanted = telling.wanted(pieces)
     found = []
     # No piece tells more than one bit.
     for group in groups[: STRUCTURES * (wanted <= 1)]:
         group = sorted(group, key=lambda one: not one.certain)[:COLOURINGS]
-        known = [(told(one.typed), one) for one in group]
+        known = [(telling(one.typed), one) for one in group]
         (least, before), base = max(known, key=lambda entry: (entry[1].certain, entry[0][0]))
-        pattern, bits, held = _closed(base.typed, told)
+        pattern, bits, held = _closed(base.typed, telling)
         if pattern.open and bits >= max(wanted, CLEARLY * least):
             new = np.flatnonzero(held & ~before).tolist()
-            taken = [asked[i] for i in some(new, ASKED, rng)]
-            if _likely(real, pattern, taken, target, bar):
+            taken = [telling.asked[i] for i in some(new, ASKED, rng)]
+            if not base.leaning or _likely(real, pattern, taken, target, bar):
                 found.append(replace(base, typed=pattern))
     return found
 
@@ -103,7 +87,7 @@ def _structures(pieces: Sequence[Candidate]) -> list[list[Candidate]]:
     return sorted(groups, key=len, reverse=True)
 
 
-def _closed(typed: Typed, told: Told) -> tuple[Typed, float, np.ndarray]:
+def _closed(typed: Typed, told: Telling) -> tuple[Typed, float, np.ndarray]:
     """All kinds open but those that can be said at no loss; what it tells, and what holds it."""
     open_ = set(range(len(typed)))
     best, held = told(typed.opened())

@@ -1,15 +1,17 @@
-"""``gnninterpreter serve``: the live page of a run."""
+"""What is done with a stored run: ``gnninterpreter report`` and ``gnninterpreter serve``."""
 
 from __future__ import annotations
 
 import os
 import socket
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gnninterpreter.cli.answering import INTERRUPTED
-from gnninterpreter.cli.options import Forward, Run, explained_model, labelled_graphs, opened_run
+from gnninterpreter.cli import options
+from gnninterpreter.cli.answering import INTERRUPTED, Answer
+from gnninterpreter.cli.output import REPORT
 from gnninterpreter.errors import ModelError, OutputError
 
 GRACE = 5.0
@@ -17,12 +19,12 @@ GRACE = 5.0
 
 
 def serve(
-    run: Run,
-    model: Annotated[str | None, explained_model()] = None,
+    run: options.Run,
+    model: Annotated[str | None, options.explained_model()] = None,
     data: Annotated[
-        str | None, labelled_graphs(": adds similarities and the rule of the data set.")
+        str | None, options.labelled_graphs(": adds similarities and the rule of the data set.")
     ] = None,
-    forward: Forward = None,
+    forward: options.Forward = None,
     host: Annotated[
         str, typer.Option(help="Address to listen on; where others reach it, they need the token.")
     ] = "127.0.0.1",
@@ -37,7 +39,7 @@ def serve(
     """
     from gnninterpreter.web import Backend, create_app, make_server
 
-    result, found, dataset, call = opened_run(run, model, data, forward)
+    result, found, dataset, call = options.opened_run(run, model, data, forward)
     if found is None:
         raise ModelError(
             f"{run} does not hold the model {result.model_name!r} itself; name it with --model"
@@ -73,3 +75,30 @@ def _listen(host: str, port: int) -> socket.socket:
         raise OutputError(
             f"cannot listen on {host}:{port} ({error.strerror}); choose another --port"
         ) from error
+
+
+def report(
+    run: options.Run,
+    model: Annotated[
+        str | None, options.explained_model(": the report then also has what only it can say")
+    ] = None,
+    data: Annotated[str | None, options.labelled_graphs(": adds the nearest real graphs.")] = None,
+    forward: options.Forward = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to.", show_default="report.html in RUN"),
+    ] = None,
+    as_json: options.Json = False,
+) -> Answer:
+    """Write the report of a run: one self-contained HTML file.
+
+    For example:
+
+    - `gnninterpreter report run`
+    - `gnninterpreter report run --model mylab.models:trained --data mylab.data:graphs`
+    """
+    result, found, dataset, call = options.opened_run(run, model, data, forward)
+    written = result.report(out or run / REPORT, found, dataset, forward=call)
+    return Answer(
+        lambda: {"report": str(written.resolve()), **result.summary()}, files={"report": written}
+    )

@@ -1,0 +1,216 @@
+"""Checks of what stands behind an explanation: would any graph do, and does the model know better?
+
+Random graphs are in one piece, with as many nodes and about as many edges as the explanation and
+with features that real ones have: features drawn evenly would hold rare kinds and odd numbers
+everywhere, which models react to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gnninterpreter.evidence.evidence import Check, written
+from gnninterpreter.evidence.patterns.real import chosen
+from gnninterpreter.evidence.patterns.typed import ANY, typed_graphs
+from gnninterpreter.evidence.reaching import Case, percent
+from gnninterpreter.evidence.thresholds import CERTAIN, COVERING, RANDOM_GRAPHS, RANDOM_SHARE, SKILL
+from gnninterpreter.graphs import (
+    DenseGraphs,
+    dense_graphs,
+    node_rows,
+    random_graphs,
+    to_networkx,
+)
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.spec.data import node_count
+from gnninterpreter.typicality.typicality import FEWEST_GRAPHS
+
+# Real graphs that lend their features.
+LENDING = 64
+MORE = 2
+
+
+def random_control(case: Case) -> Check:
+    """Would a random graph of the same size have done?"""
+    name, explanation, classifier = "random graphs", case.explanation, case.classifier
+    if classifier is None:
+        return Check(name, None, "the model is not at hand to be asked about random graphs")
+    nodes = explanation.num_nodes
+    if nodes < 2:
+        return Check(name, None, "there is no graph to compare random ones with")
+    lending = chosen(list(case.graphs or ()), LENDING, abs(explanation.seed)) if case.graphs else []
+    graphs = _drawn(case, classifier, nodes, explanation.num_edges, lending)
+    own_look = _look(explanation.best)
+    others = [i for i, one in enumerate(graphs.to_data_list()) if _look(one) != own_look]
+    if not others:
+        return Check(name, None, "no other graph of this size and density can be drawn")
+    scores = classifier.score(graphs[torch.tensor(others)])
+    given = case.target.score(scores).double().nan_to_num(nan=0.0)
+    mean, best, own = float(given.mean()), float(given.max()), explanation.probability.mean
+    words = written(mean), written(best)
+    if not case.target.probable:
+        rows = scores.outputs.double().nan_to_num(nan=0.0)
+        typical, top = rows.mean(0).tolist(), rows[int(given.argmax())].tolist()
+        words = case.target.written(typical), case.target.written(top)
+    sentence = (
+        f"random graphs of this size get {words[0]} on average, "
+        f"the best of {len(others)} {words[1]}"
+    )
+    passed = mean < RANDOM_SHARE * own
+    if not passed and case.target.probable and mean <= 0.5:
+        sentence += ": this one is not special"
+    elif not passed and case.target.probable and _of_most(case, classifier, lending, own):
+        sentence += f": {case.target.noun} is what the model says of most graphs, and this one is "
+        sentence += "not special"
+    elif not passed:
+        sentence += f": as many nodes and edges are enough for {case.target.noun}"
+        name = "size and density" if case.target.probable else name
+    return Check(name, passed, sentence, mean, own)
+
+
+def _of_most(case: Case, classifier: GraphClassifier, lending: Sequence[Data], own: float) -> bool:
+    """Whether random graphs as large as most real ones do as well; so too where none are known."""
+    if not lending:
+        return True
+    double = 1 if classifier.spec.directed else 2
+    nodes = max(2, round(median(node_count(graph) for graph in lending)))
+    edges = round(median(graph.edge_index.size(1) / double for graph in lending))
+    scores = classifier.score(_drawn(case, classifier, nodes, edges, lending))
+    mean = case.target.score(scores).double().nan_to_num(nan=0.0).mean()
+    return float(mean) >= RANDOM_SHARE * own
+
+
+def _drawn(
+    case: Case, classifier: GraphClassifier, nodes: int, edges: int, lending: Sequence[Data]
+) -> DenseGraphs:
+    """Random graphs of a size, with the features of real nodes and edges where there are some."""
+    spec, dtype = classifier.spec, classifier.dtype
+    generator = torch.Generator().manual_seed(case.explanation.seed)
+    # Up to two edges more: trees would otherwise be held against trees alone.
+    about = (edges, edges + MORE)
+    features = random_graphs(spec, RANDOM_GRAPHS, nodes, generator, density=0.5, dtype=dtype)
+    weight = connected_weights(RANDOM_GRAPHS, nodes, about, spec.directed, generator).to(dtype)
+    rows, links = features.nodes, features.edges
+    real = dense_graphs([graph.cpu() for graph in lending], spec, dtype) if lending else None
+    if real is not None and not real.empty.all():
+        rows = _lent(real.nodes[real.presence > 0.5], rows.shape[:2], generator)
+        if real.edges is not None:
+            links = _lent(real.edges[real.weight > 0.5], weight.shape, generator)
+            if not spec.directed:
+                lower = torch.ones(nodes, nodes).tril(-1).bool().view(1, nodes, nodes, 1)
+                links = torch.where(lower, links, links.transpose(1, 2))
+    graphs = DenseGraphs(spec, weight, rows, links)
+    return graphs[graphs.possible]
+
+
+def connected_weights(
+    count: int, nodes: int, edges: tuple[int, int], directed: bool, generator: torch.Generator
+) -> Tensor:
+    """Random graphs in one piece, [count, nodes, nodes]: a random tree and random further edges.
+
+    Args:
+        count: How many.
+        nodes: Nodes of each, at least 2.
+        edges: Fewest and most edges; at least ``nodes - 1`` and at most all pairs are taken.
+        directed: Whether an edge and its reverse are two.
+        generator: Source of randomness.
+    """
+    weight, which = torch.zeros(count, nodes, nodes), torch.arange(count)
+    for node in range(1, nodes):
+        other = (torch.rand(count, generator=generator) * node).long()
+        here = torch.full_like(other, node)
+        turned = (torch.rand(count, generator=generator) < 0.5) & directed
+        weight[which, torch.where(turned, other, here), torch.where(turned, here, other)] = 1.0
+    free = 1 - torch.eye(nodes) if directed else torch.ones(nodes, nodes).tril(-1)
+    low, high = (max(0, min(one, int(free.sum())) - (nodes - 1)) for one in edges)
+    if high:
+        more = torch.randint(low, high + 1, (count, 1), generator=generator)
+        order = torch.rand(count, nodes, nodes, generator=generator) * free * (1 - weight)
+        places = order.flatten(1).topk(high, dim=1).indices
+        added = (torch.arange(high) < more).to(weight.dtype)
+        weight += torch.zeros(count, nodes * nodes).scatter(1, places, added).view_as(weight)
+    return weight if directed else weight + weight.transpose(1, 2)
+
+
+def _lent(rows: Tensor, shape: Sequence[int], generator: torch.Generator) -> Tensor:
+    """Rows of real graphs, drawn at random."""
+    return rows[torch.randint(len(rows), tuple(shape), generator=generator)]
+
+
+def model_is_right(case: Case) -> Check:
+    """Is the model right about graphs to which it gives what was asked for?
+
+    What it says of them is held against their labels. Of graphs given to a class of share b, a
+    model that knows nothing is right about b; being right about p of them is a skill of
+    (p - b) / (1 - b).
+    """
+    name, target = "model is right", case.target
+    if not case.asked:
+        return Check(name, None, "there is no data to hold what the model says against")
+    known = [
+        (mine, truth) for graph, mine in case.asked if (truth := _truth(case, graph)) is not None
+    ]
+    if not known:
+        return Check(name, None, "no label of the data says whether the model is right")
+    mine, true = torch.tensor(known).unbind(1)
+    share = float(true.double().mean())
+    if not mine.any():
+        sentence = f"the model gives {target.noun} to none of {len(known):,} real graphs"
+        sentence += f", and {percent(share)} have it" if share else ""
+        return Check(name, not true.any(), sentence, 0.0, share)
+    if share == 1:
+        return Check(name, None, "every real graph has it by its label", 1.0, share)
+    right = float(true[mine].double().mean())
+    passed = (right - share) / (1 - share) >= SKILL
+    sentence = (
+        f"{percent(right)} of the real graphs that the model gives {target.noun} have it by their "
+        f"label, and {percent(share)} of all"
+    )
+    if not passed:
+        sentence = f"the model is often wrong: only {sentence}"
+    return Check(name, passed, sentence, right, share)
+
+
+def one_kind(case: Case) -> Check:
+    """Is there more to the class than one kind of node, which may be a mark that gives it away?"""
+    name, core = "more than one kind", case.explanation.core
+    if core is None or len(case.asked) < FEWEST_GRAPHS:
+        return Check(name, None, "there is no core, or too little data to look for it in")
+    kinds = set(core.typed.kinds) - {ANY}
+    held = typed_graphs([graph for graph, _ in case.asked], core.spec)
+    mine = torch.tensor([one for _, one in case.asked])
+    for kind in sorted(kinds):
+        there = torch.tensor([kind in graph.kinds for graph in held])
+        if not mine.any() or mine.all() or not 0 < int(there.sum()) < len(there):
+            continue
+        own, others = (float(there[part].double().mean()) for part in (mine, ~mine))
+        if own >= COVERING and others <= 1 - CERTAIN:
+            node = core.typed.kinds.index(kind)
+            said = "; ".join(map(str, to_networkx(core.graph, core.spec).nodes[node].values()))
+            sentence = (
+                f"one kind of node gives it away: {percent(own)} of the graphs "
+                f"{case.target.members} hold {said}, and {percent(others)} of the others; make "
+                "sure that this is what it is about, and no mark"
+            )
+            return Check(name, False, sentence, own, others)
+    return Check(name, True, "no kind of node alone tells which graphs these are")
+
+
+def _truth(case: Case, graph: Data) -> bool | None:
+    label, names = graph.get("y"), case.explanation.spec.class_names
+    if not torch.is_tensor(label) or not case.target.truth(label, names):
+        return None
+    return case.target.true_of(label)
+
+
+def _look(graph: Data) -> list[tuple[float, ...]]:
+    """Degree and features of each node, sorted: the same for graphs that are the same."""
+    degrees = torch.bincount(graph.edge_index[0], minlength=int(graph.num_nodes or 0))
+    x = node_rows(graph)
+    rows = torch.cat([degrees.unsqueeze(1), x.unsqueeze(1) if x.dim() == 1 else x], dim=1)
+    return sorted(tuple(row) for row in rows.tolist())

@@ -1,0 +1,66 @@
+"""Classes that are what is left: where the model sees nothing that speaks for another class.
+
+Such a class has no core, and saying so is half an answer. The other half is what its graphs lack:
+the cores of other classes. Taking those out shows whether the model then falls back to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+
+import numpy as np
+import torch
+
+from gnninterpreter.evidence.patterns.causes import Effect, random_piece
+from gnninterpreter.evidence.patterns.core import Core
+from gnninterpreter.evidence.patterns.matching import occurrences
+from gnninterpreter.evidence.patterns.parts import Parts
+from gnninterpreter.evidence.patterns.real import RealGraphs, some
+from gnninterpreter.models.classifier import Scores
+from gnninterpreter.objective.target import Target
+
+PLACES = 16
+
+
+def falls_back(
+    real: RealGraphs,
+    target: Target,
+    other: Target,
+    cores: Sequence[Core],
+    most: int = 48,
+    seed: int = 0,
+) -> Effect | None:
+    """Share of graphs of another class that turn to this one without the cores of theirs.
+
+    Args:
+        real: The real graphs.
+        target: What they may turn to.
+        other: What they are assigned to.
+        cores: The cores of ``other``; every place of each is taken out.
+        most: Most graphs that are changed.
+        seed: Of which graphs, and of the nodes that are taken out instead for comparison.
+
+    Returns:
+        The share, beside random connected pieces as large; None where no graph could be changed.
+    """
+    rng = np.random.default_rng([seed, target.index, other.index])
+    patterns = [core.typed for core in cores]
+    numbers = some(real.of(other), most, rng)
+    parts = Parts(real.classifier, [real.graphs[i] for i in numbers])
+    asked: list[tuple[int, int]] = []
+    for place, number in enumerate(numbers):
+        graph = real.typed[number]
+        found = [n for p in patterns for n in occurrences(p, graph, PLACES, real.limit)]
+        nodes = reduce(or_, (1 << node for one in found for node in one), 0)
+        whole = (1 << len(graph)) - 1
+        drawn = random_piece(graph, nodes.bit_count(), rng)
+        if nodes != whole and drawn:
+            asked += [(place, whole & ~nodes), (place, whole & ~drawn)]
+    if not asked:
+        return None
+    logits = parts.logits(asked).double()
+    turned = target.assigned(Scores(logits, logits, real.classifier.task)).view(-1, 2)
+    share, control = turned.to(torch.double).mean(dim=0).tolist()
+    return Effect(share, control, len(turned))

@@ -1,0 +1,86 @@
+"""Pieces that are enough only in company: what certain pieces share where each alone is rare.
+
+Some models need more of a graph beside what they look for, whatever that is: a ring counts only in
+graphs of ten nodes or more. Then every certain piece holds nodes of its own, and hardly any other
+graph holds all of it. So certain pieces are cut down further, first by what the model clings to,
+then by what tells most. What is left is a core if it turns other graphs when it is joined to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gnninterpreter.evidence.patterns.causes import random_pieces, sufficiency
+from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, Telling, cling_to
+from gnninterpreter.evidence.patterns.real import RealGraphs, some
+from gnninterpreter.evidence.patterns.shrinking import removable
+from gnninterpreter.evidence.patterns.typed import bits, cut
+from gnninterpreter.evidence.patterns.widening import widened
+from gnninterpreter.evidence.thresholds import CLEARLY
+from gnninterpreter.objective.target import Target
+
+# How many pieces are cut down, and the share of other graphs that must turn with what is left.
+TRIED, TURNS = 3, 0.5
+
+
+def in_company(
+    real: RealGraphs,
+    known: Sequence[Candidate],
+    target: Target,
+    bar: float,
+    search: CoreSearch,
+    telling: Telling,
+) -> list[Candidate]:
+    """Pieces that tell clearly more than those known and turn graphs, but are not enough alone.
+
+    Args:
+        real: The real graphs.
+        known: Pieces that are enough.
+        target: What is asked for.
+        bar: What counts as certain.
+        search: How they are looked for.
+        telling: How much patterns tell.
+    """
+    wanted = telling.wanted(known)
+    if wanted > 1:  # No piece tells more than one bit.
+        return []
+    pieces = [piece for piece in cling_to(real, known, target, bar, search) if not piece.certain]
+    pieces += widened(real, pieces, target, bar, search, telling)
+    told = sorted((telling(piece.typed)[0], -len(piece.typed), i) for i, piece in enumerate(pieces))
+    ways = [_way_down(pieces[i], value, telling) for value, _, i in told[: -TRIED - 1 : -1]]
+    rng = np.random.default_rng([search.seed, target.index, 3])
+    hosts = some(np.flatnonzero(~real.mine(target)).tolist(), search.changed, rng)
+    joined = [real.graphs[i] for i in hosts]
+    found: list[Candidate] = []
+    for way in ways:
+        # The smallest first; larger ones may turn graphs where it does not.
+        for piece, value in reversed(way):
+            if value < wanted or any(piece.typed.same(other.typed) for other in found):
+                break
+            controls = random_pieces(real.graphs, real.typed, len(piece.typed), search.changed, rng)
+            put = sufficiency(real.classifier, [piece.data], joined, target, controls, search.seed)
+            if put is not None and put.value >= TURNS and put.clearly(CLEARLY):
+                score = target.score(real.classifier.score_data([piece.data])).nan_to_num(nan=0.0)
+                given = float(score[0])
+                found.append(replace(piece, probability=given, certain=given >= bar))
+                break
+    return found
+
+
+def _way_down(piece: Candidate, told: float, telling: Telling) -> list[tuple[Candidate, float]]:
+    """Drop nodes, each time the one without which it tells most, as long as it tells no less."""
+    way = [(piece, told)]
+    while len(piece.typed) > 1:
+        whole = (1 << len(piece.typed)) - 1
+        parts = [list(bits(whole & ~(1 << n))) for n in bits(removable(piece.typed, whole))]
+        values = [telling(piece.typed.part(nodes))[0] for nodes in parts]
+        value = max(values, default=-1.0)
+        if value < told:
+            break
+        nodes, told = parts[values.index(value)], value
+        piece = replace(piece, data=cut(piece.data, nodes), typed=piece.typed.part(nodes))
+        way.append((piece, told))
+    return way

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from gnninterpreter.evidence.patterns.absence import falls_back
+from gnninterpreter.evidence.patterns.answers import RealAnswers
+from gnninterpreter.evidence.patterns.cores import find_cores
+from tests.evidence.patterns.pairs import (
+    PAIRED_CLASS,
+    PLAIN_CLASS,
+    chain,
+    classifier,
+    real_graphs,
+)
+
+
+def test_graphs_turn_without_the_cores_of_their_class():
+    real = real_graphs()
+    cores = find_cores(real, PAIRED_CLASS).cores
+    effect = falls_back(real, PLAIN_CLASS, PAIRED_CLASS, cores)
+    assert effect is not None
+    assert effect.value == 1.0
+    assert effect.control is not None
+    assert effect.control < 0.9
+    assert falls_back(real, PLAIN_CLASS, PAIRED_CLASS, ()) is None
+
+
+def test_a_class_that_is_what_is_left_has_no_core_and_says_so():
+    graphs = [chain(colours) for colours in ["bbbb"] * 12 + ["bbbbrr"] * 12]
+    answers = RealAnswers(classifier(), graphs, None).about(PLAIN_CLASS)
+    assert answers.cores == []
+    assert any(note.startswith("no core: no piece") for note in answers.notes)
+    (said,) = [note for note in answers.notes if note.startswith("it is what is left")]
+    assert "gives 'plain' to 100%" in said
+    assert said.endswith("of those of 'paired'")

@@ -1,0 +1,109 @@
+"""What stands behind an explanation, against figures made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import networkx as nx
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from gnninterpreter.evidence import evidence_of
+from gnninterpreter.evidence.controls import connected_weights, one_kind, random_control
+from gnninterpreter.evidence.evidence import Check
+from gnninterpreter.evidence.patterns.core import Core
+from gnninterpreter.evidence.reaching import Case, reached
+from gnninterpreter.graphs import dense_graphs
+from tests.evidence.patterns.pairs import PAIRED, PLAIN, SPEC, chain, classifier
+from tests.explanation.made import explanation
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_random_graphs_are_in_one_piece_and_of_the_size_asked_for(directed: bool) -> None:
+    generator = torch.Generator().manual_seed(0)
+    weight = connected_weights(40, 6, (5, 8), directed, generator)
+    counts = weight.sum(dim=(1, 2)) / (1 if directed else 2)
+    assert set(counts.tolist()) == {5.0, 6.0, 7.0, 8.0}
+    assert not weight.diagonal(dim1=1, dim2=2).any()
+    for one in weight:
+        assert nx.is_connected(nx.from_numpy_array((one + one.t()).numpy()))
+    full = connected_weights(2, 3, (9, 9), directed, generator)
+    assert (full.sum(dim=(1, 2)) == 6).all()
+
+
+def labelled(colours: str, label: int) -> Data:
+    graph = chain(colours)
+    graph.y = torch.tensor([label])
+    return graph
+
+
+def case(graphs: list[Data], core: Core | None = None, colours: str = "brrb") -> Case:
+    """The pair explained, beside graphs."""
+    one = explanation(dense_graphs([chain(colours)], SPEC), target=1, probabilities=[0.999])
+    one = replace(one, spec=SPEC, cores=[core] if core else [])
+    return Case(one, classifier(), graphs=graphs)
+
+
+def check(name: str, given: Case) -> Check:
+    return evidence_of(given.explanation, given.classifier, graphs=given.graphs)[name]
+
+
+def test_random_graphs_have_the_features_of_real_ones() -> None:
+    """Without red nodes in the data no random graph has a red pair; with nothing else all do."""
+    rare = random_control(case([chain("bbbb")] * 12))
+    assert rare.passed
+    assert rare.value == pytest.approx(0.0, abs=1e-3)
+    common = random_control(case([chain("rrrr")] * 12))
+    assert common.passed is False
+    assert "the class is what the model says of most graphs" in common.sentence
+
+
+def test_random_graphs_that_must_be_as_dense_show_what_the_model_goes_by() -> None:
+    """Of eight nodes, half of them red, two neighbours are; of two nodes seldom."""
+    dense = replace(case([]), classifier=classifier(), graphs=[chain("rb")] * 12)
+    one = explanation(dense_graphs([complete(8)], SPEC), target=1, probabilities=[0.999])
+    found = random_control(replace(dense, explanation=replace(one, spec=SPEC)))
+    assert (found.name, found.passed) == ("size and density", False)
+    assert found.sentence.endswith("as many nodes and edges are enough for the class")
+
+
+def complete(count: int) -> Data:
+    """Every pair joined, all nodes red."""
+    pairs = torch.combinations(torch.arange(count)).t()
+    x = torch.eye(2)[torch.ones(count, dtype=torch.long)]
+    return Data(x=x, edge_index=torch.cat([pairs, pairs.flip(0)], dim=1))
+
+
+def test_a_model_is_right_where_the_labels_say_so() -> None:
+    right = [labelled(c, 1) for c in PAIRED] + [labelled(c, 0) for c in PLAIN]
+    found = check("model is right", case(right))
+    assert (found.passed, found.value, found.reference) == (True, 1.0, 0.5)
+    # Of ten that it gives the class six have it, and half of all: a skill of 0.2.
+    mixed = [labelled(c, int(i < 6)) for i, c in enumerate(PAIRED)]
+    mixed += [labelled(c, int(i < 4)) for i, c in enumerate(PLAIN)]
+    found = check("model is right", case(mixed))
+    assert (found.passed, found.value, found.reference) == (False, 0.6, 0.5)
+    assert found.sentence.startswith("the model is often wrong: only 60% of the real graphs")
+    never = check("model is right", case([labelled(c, i % 2) for i, c in enumerate(PLAIN)]))
+    assert never.passed is False
+    assert never.sentence == "the model gives the class to none of 10 real graphs, and 50% have it"
+    assert check("model is right", case([chain(c) for c in PAIRED])).passed is None
+
+
+def test_one_kind_of_node_that_gives_the_class_away() -> None:
+    core = Core(chain("r"), SPEC, 1.0, True)
+    every = [chain("brrb")] * 10 + [chain("bbbb")] * 10
+    found = one_kind(case(every, core))
+    assert (found.passed, found.value, found.reference) == (False, 1.0, 0.0)
+    assert "all of the graphs of the class hold red, and 0% of the others" in found.sentence
+    assert one_kind(case([chain(c) for c in PAIRED + PLAIN], core)).passed
+    assert one_kind(case(every)).passed is None
+
+
+def test_a_class_that_the_model_gives_to_no_sample_is_not_reached() -> None:
+    """Half a percent is the top tenth of real graphs, and says nothing."""
+    given = case([])
+    low = replace(given, assigned=torch.zeros(10, dtype=torch.bool))
+    assert reached(replace(given, assigned=torch.ones(10, dtype=torch.bool))).passed
+    assert reached(low).passed is False
