@@ -8,10 +8,11 @@ member and not only for the largest.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
-EPS = 1e-20
 LARGEST_EXPONENT = 40.0
 # Below this weight or degree nothing is there: what is divided by it would have an endless slope.
 FAINT = 1e-12
@@ -78,16 +79,41 @@ def expected_first(ordered: Tensor, share: Tensor, dim: int, empty: float = 0.0)
         dim: Dimension to reduce.
         empty: Value where none is present.
     """
-    # Sums of logarithms rather than products: no zeros to divide by in the backward pass.
-    survive = (1 - share).clamp_min(EPS).log().cumsum(dim).exp()
-    length = share.size(dim)
-    before = torch.cat(
-        [torch.ones_like(survive.narrow(dim, 0, 1)), survive.narrow(dim, 0, length - 1)], dim
-    )
     # A member whose weight is exactly zero may hold anything, even an infinity.
-    terms = torch.where(share > 0, ordered, torch.zeros_like(ordered)) * share * before
-    total = terms.sum(dim)
-    return total + empty * survive.narrow(dim, length - 1, 1).squeeze(dim) if empty else total
+    members = torch.where(share > 0, ordered, torch.zeros_like(ordered))
+    parts = [part.movedim(dim, 0) for part in (members, share)]
+    if dim in (-1, share.dim() - 1):  # where a member would be one number here and there
+        parts = [part.contiguous() for part in parts]
+    found: Tensor = _First.apply(*parts, empty)  # type: ignore[no-untyped-call]
+    return found
+
+
+class _First(torch.autograd.Function):
+    """The first member that is present: this one or, where it is not, the first of the rest.
+
+    From the last member to the first, so that nothing is divided by a chance, which may be 0.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, members: Tensor, share: Tensor, empty: float) -> Tensor:
+        """Members and their chances along the first dimension."""
+        rest = members.new_empty((members.size(0) + 1, *members.shape[1:]))
+        rest[-1] = empty
+        for k in reversed(range(members.size(0))):
+            torch.lerp(rest[k + 1], members[k], share[k], out=rest[k])
+        ctx.save_for_backward(members, share, rest)
+        return rest[0].clone()
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, Tensor, None]:
+        """What reaches a member is what none before it has kept."""
+        members, share, rest = ctx.saved_tensors
+        of_members, of_share = torch.empty_like(members), members - rest[1:]
+        for k in range(members.size(0)):
+            of_share[k].mul_(slope)
+            torch.mul(slope, share[k], out=of_members[k])
+            slope = slope - of_members[k]
+        return of_members, of_share, None
 
 
 def grouped(values: Tensor, index: Tensor, size: int) -> tuple[Tensor, Tensor]:

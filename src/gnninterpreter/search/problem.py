@@ -158,7 +158,8 @@ class Problem:
             found = Scores.cat([self.scores(graphs[part]) for part in parts])
             return found.logits, found.embedding
 
-        return Scores(*self.memory.recall("scores", keys, new), self.classifier.task)
+        logits, embedding = self.memory.recall("scores", keys, new)
+        return Scores(logits, embedding, self.classifier.task)
 
     @torch.no_grad()
     def cost(self, graphs: DenseGraphs) -> Tensor:

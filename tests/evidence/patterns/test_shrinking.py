@@ -95,7 +95,7 @@ def test_parts_come_out_the_same_in_small_batches_and_one_by_one(monkeypatch):
     model, graphs = classifier(), [chain("bbrrb"), chain("rrbrr")]
     asked = [(0, 0b11100), (1, 0b11111), (1, 0b00111), (0, 0b00011)]
     whole = Parts(model, graphs).logits(asked)
-    monkeypatch.setattr("gnninterpreter.evidence.patterns.parts.CHUNK_NODES", 4)
+    monkeypatch.setattr("gnninterpreter.evidence.patterns.parts.CACHED_NODES", 4)
     assert torch.equal(Parts(model, graphs).logits(asked), whole)
     model.batched = False
     assert torch.equal(Parts(model, graphs).logits(asked), whole)
