@@ -19,7 +19,7 @@ ROOT = Path(gnninterpreter.__file__).parent
 # Everybody may import these; they import only each other.
 LEFTMOST = (
     "_version", "errors", "arguments", "views", "files", "schema", "equality", "spec", "graphs",
-    "interchange", "isomorphism", "parallel", "progress", "batches", "recording",
+    "interchange", "isomorphism", "parallel", "progress", "batches", "recording", "mixing",
 )  # fmt: skip
 FLOW = (
     "chem", "datasets", "typicality", "models", "relax", "distribution", "objective", "search",

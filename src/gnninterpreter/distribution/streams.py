@@ -14,26 +14,12 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-# Constants of the SplitMix64 generator, as signed 64-bit integers.
-_GOLDEN = 0x9E3779B97F4A7C15 - (1 << 64)
-_MIX_1 = 0xBF58476D1CE4E5B9 - (1 << 64)
-_MIX_2 = 0x94D049BB133111EB - (1 << 64)
+from gnninterpreter.mixing import GOLDEN, MIX_1, MIX_2, mix, shift_right
+
 # One bit fewer than a float32 holds, so that the largest number still rounds below 1.
 _BITS = 23
 # Numbers that are set aside for a draw whose places are given.
 SPAN = 1 << 32
-
-
-def _shift_right(x: Tensor, bits: int) -> Tensor:
-    """Shift without the sign, which ``>>`` would copy in from the left."""
-    return (x >> bits).bitwise_and_((1 << (64 - bits)) - 1)
-
-
-def mix(x: Tensor) -> Tensor:
-    """Turn 64-bit numbers into others that look random, each into its own (SplitMix64)."""
-    x = _shift_right(x, 30).bitwise_xor_(x).mul_(_MIX_1)
-    x = _shift_right(x, 27).bitwise_xor_(x).mul_(_MIX_2)
-    return _shift_right(x, 31).bitwise_xor_(x)
 
 
 def _wrapped(number: int) -> int:
@@ -44,7 +30,7 @@ def _wrapped(number: int) -> int:
 @lru_cache(maxsize=32)
 def _steps(count: int, device: torch.device) -> Tensor:
     """Offsets of consecutive numbers of one stream."""
-    return torch.arange(count, device=device) * _GOLDEN
+    return torch.arange(count, device=device) * GOLDEN
 
 
 class Streams:
@@ -72,8 +58,8 @@ class Streams:
     ) -> None:
         """Make the keys of the streams."""
         identities = torch.arange(ids) if isinstance(ids, int) else torch.tensor(ids)
-        base = mix(torch.tensor(seed) + torch.tensor(purpose + 1) * _MIX_1)
-        self.keys = mix(base + (identities.long() + 1) * _GOLDEN).to(device)
+        base = mix(torch.tensor(seed) + torch.tensor(purpose + 1) * MIX_1)
+        self.keys = mix(base + (identities.long() + 1) * GOLDEN).to(device)
         self.position = 0
 
     def fork(self, purpose: int | Tensor) -> Streams:
@@ -82,7 +68,7 @@ class Streams:
         Args:
             purpose: Its number; a tensor [] where it is counted on the device.
         """
-        number = (purpose + 1) * _MIX_2
+        number = (purpose + 1) * MIX_2
         other = copy(self)
         other.keys = mix(self.keys + (_wrapped(number) if isinstance(number, int) else number))
         other.position = 0
@@ -114,12 +100,12 @@ class Streams:
                 ``shape`` says; one after the other when omitted.
         """
         count = math.prod(shape)
-        first = self.keys + _wrapped((self.position + 1) * _GOLDEN)
+        first = self.keys + _wrapped((self.position + 1) * GOLDEN)
         self.position += count if places is None else SPAN
         device = self.keys.device
-        steps = _steps(count, device) if places is None else places.flatten() * _GOLDEN
+        steps = _steps(count, device) if places is None else places.flatten() * GOLDEN
         bits = mix(first.unsqueeze(1) + steps)
-        fraction = _shift_right(bits, 64 - _BITS).to(dtype).add_(0.5).mul_(2.0**-_BITS)
+        fraction = shift_right(bits, 64 - _BITS).to(dtype).add_(0.5).mul_(2.0**-_BITS)
         return fraction.view(len(self), *shape)
 
     def logistic(

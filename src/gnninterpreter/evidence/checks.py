@@ -57,15 +57,19 @@ def typical(case: Case) -> Check:
 
 
 def _hardly_seen(case: Case) -> str:
-    """What to say of kinds of the graph that hardly any real graph holds; empty without any."""
+    """What to say of kinds and parts that hardly any real graph holds; empty without any."""
     known = None if case.profile is None else case.profile.typicality
     if known is None or not case.explanation.num_edges:
         return ""
     graph = dense_graphs([case.explanation.best.cpu()], case.explanation.spec)
+    bank, members = known.to("cpu").bank, case.target.members
     words = [
-        f"only {held:,} of {every:,} real graphs {case.target.members} hold {kind}"
-        for kind, (held, every) in known.to("cpu").bank.rare_kinds(graph).items()
+        f"only {held:,} of {every:,} real graphs {members} hold {kind}"
+        for kind, (held, every) in bank.rare_kinds(graph).items()
     ]
+    share = bank.as_rare(graph)
+    if not words and share is not None and share < OUTLYING_PERCENTILE:
+        words = [f"only {share:.0f}% of the real graphs {members} are made of parts as rare"]
     return ", ".join(words)
 
 

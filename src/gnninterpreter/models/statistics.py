@@ -23,7 +23,7 @@ from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.streaming import MOST_KEPT, streamed
 from gnninterpreter.models.task import Task
 from gnninterpreter.spec import GraphSpec, read_labels
-from gnninterpreter.typicality import Kinds, Typicality, either
+from gnninterpreter.typicality import Environments, Kinds, Typicality, either
 
 if TYPE_CHECKING:
     from gnninterpreter.models.classifier import GraphClassifier
@@ -38,7 +38,7 @@ HARDLY = 0.05
 LEAST_NODES, MOST_NODES = 5, 24
 # So many graphs that the model is certain of should be small enough to be compared with.
 FEWEST_SURE = 8
-TYPICALITY = "typicality."
+TYPICALITY, SHARED = "typicality.", "bank.environments."
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,10 +246,14 @@ class ClassStatistics(ByValue):
     def tensors(self) -> dict[str, Tensor]:
         """Return the statistics as named tensors, for a safetensors file."""
         found = {name: getattr(self, name).cpu().contiguous() for name in _figures()}
+        first: dict[str, Tensor] = {}
         for row, known in enumerate(self.typicality):
-            if known is not None:
-                parts = known.tensors().items()
-                found |= {f"{TYPICALITY}{row}.{name}": value for name, value in parts}
+            for name, value in ({} if known is None else known.tensors()).items():
+                # What was counted over all rows is large, and stored once.
+                if name.startswith(SHARED) and torch.equal(first.setdefault(name, value), value):
+                    found[f"{TYPICALITY}{name}"] = value
+                else:
+                    found[f"{TYPICALITY}{row}.{name}"] = value
         return found
 
     @classmethod
@@ -270,10 +274,15 @@ class ClassStatistics(ByValue):
             raise CheckpointError(f"class statistics lack {', '.join(sorted(missing))}")
         rows = tensors["count"].size(0)
         known: list[Typicality | None] = []
+        shared = {
+            name: part
+            for name, part in below(tensors, TYPICALITY).items()
+            if name.startswith(SHARED)
+        }
         for row in range(rows if spec is not None else 0):
             parts = below(tensors, f"{TYPICALITY}{row}.")
             assert spec is not None
-            known.append(Typicality.from_tensors(parts, spec) if parts else None)
+            known.append(Typicality.from_tensors({**shared, **parts}, spec) if parts else None)
         kept = tuple(known) if any(known) else ()
         figures: dict[str, Any] = {name: tensors[name] for name in _figures()}
         return cls(**figures, typicality=kept)
@@ -337,12 +346,15 @@ def _typicality(
 ) -> tuple[Typicality | None, ...]:
     """What is kept of the real graphs of each row."""
     known: list[Typicality | None] = []
+    graphs = [graph.clone().cpu() for graph in graphs]
+    # What lies around nodes in graphs of any class occurs in real graphs.
+    around = Environments.of(graphs, classifier.spec)
     for row, mine in enumerate(members):
         profile = found.profile(row)
         if profile is None:
             known.append(None)
             continue
-        real = [graphs[i].clone().cpu() for i in mine.nonzero().flatten().tolist()]
+        real = [graphs[i] for i in mine.nonzero().flatten().tolist()]
         # Where the model is rarely sure there is no room for more than what counts as certain.
         bar = profile.certain if profile.rarely_sure else profile.enough
         sure = given[row][mine] >= profile.certain
@@ -353,7 +365,7 @@ def _typicality(
         def certain(some: DenseGraphs, row: int = row, bar: float = bar) -> Tensor:
             return _scores(classifier, some, row).cpu() >= bar
 
-        known.append(Typicality.of(real, classifier.spec, limit, certain))
+        known.append(Typicality.of(real, classifier.spec, limit, certain, around))
     return tuple(known) if any(known) else ()
 
 

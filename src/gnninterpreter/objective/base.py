@@ -8,7 +8,7 @@ that tries and compares them. Both are to be made small.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import ClassVar
 
@@ -104,7 +104,7 @@ class Proposals:
 
         def measured(graphs: DenseGraphs) -> tuple[Tensor, ...]:
             found = known.bank.strangeness(graphs)
-            return found.nodes, found.whole, found.local, found.outside
+            return tuple(getattr(found, part.name) for part in fields(found))
 
         return Strangeness(*self._recalled("strangeness", measured))
 

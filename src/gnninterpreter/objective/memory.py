@@ -13,8 +13,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution.streams import mix
 from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.mixing import mix
 
 ROUNDS = 4
 # Odd numbers that keep the parts of a key apart.

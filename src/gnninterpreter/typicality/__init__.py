@@ -2,6 +2,7 @@
 
 from gnninterpreter.typicality.bank import BAR, Strangeness, TypicalityBank
 from gnninterpreter.typicality.either import EitherBank, either
+from gnninterpreter.typicality.environments import Environments
 from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars, distinct_rows
 from gnninterpreter.typicality.fitting import fit
 from gnninterpreter.typicality.kinds import Kinds
@@ -13,6 +14,7 @@ __all__ = [
     "FEWEST_GRAPHS",
     "Certain",
     "EitherBank",
+    "Environments",
     "Exemplars",
     "Kinds",
     "References",

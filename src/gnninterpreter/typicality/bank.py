@@ -1,10 +1,11 @@
 """Typicality: how far a graph could be one of its class, measured against real graphs.
 
-Three distances and a border. *Nodes*: how far each node lies from the nearest node of real graphs.
+Four figures and a border. *Nodes*: how far each node lies from the nearest node of real graphs.
 *Whole*: how far the graph lies from the nearest real graphs, in size and shape. *Local*: the same
 in units of what those neighbours have among themselves: a near miss is told from a member where
-real graphs are alike. Each is compared with what real graphs have to other real graphs. Beyond the
-border are sizes that are not usual and kinds of nodes and edges that hardly any real graph has.
+real graphs are alike. *Rare*: how few real graphs hold what lies around its nodes. Each is compared
+with what real graphs have beside other real graphs. Beyond the border are sizes that are not usual
+and kinds of nodes and edges that hardly any real graph has.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.recording import recording
 from gnninterpreter.typicality.descriptors import Described, describe
+from gnninterpreter.typicality.environments import Environments
 from gnninterpreter.typicality.kinds import EDGES, NODES, Kinds, kind_names
 
 # Percentile among real graphs from which on a graph is typical.
@@ -34,7 +36,7 @@ QUANTILES = 101
 ROUNDING = 4e-4
 # Lying beyond the border by as much as its own size costs this many units of distance.
 BORDER = 3.0
-SEEN, HELD = "seen.", "held."
+SEEN, HELD, AROUND = "seen.", "held.", "environments."
 # Distances that are held at once: on a GPU, and on a CPU, whose cache they are to stay in.
 MOST_PAIRS, CACHED_PAIRS = 2**28, 2**18
 
@@ -66,12 +68,18 @@ class Strangeness:
         whole: How far the graph is from real graphs.
         local: The same in units of the neighbours' own distances.
         outside: How far the size is from usual ones, and the share of kinds hardly seen.
+        rare: How rare what lies around its nodes is; 0 where that was not counted.
     """
 
     nodes: Tensor
     whole: Tensor
     local: Tensor
     outside: Tensor
+    rare: Tensor
+
+    def figures(self, count: int) -> Tensor:
+        """What percentiles are taken of, the first so many, [B, count]."""
+        return torch.stack([self.nodes, self.whole, self.local, self.rare][:count], dim=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,11 +94,13 @@ class TypicalityBank(ByValue):
         node_unit: Distance of a node beyond which it is not at home, [].
         graph_own: Distance of each of ``graphs`` to others, not below a least one, [G].
         quantiles: Quantiles 0, 0.01, ..., 1 of what real graphs have themselves: nodes, whole and
-            local strangeness, [3, 101].
+            local strangeness, and how rare they are where that was counted, [3 or 4, 101].
         limits: Fewest and most nodes, fewest and most edges that are usual, [4].
         seen: For each table of categories, which of them occur in real graphs.
         held: For each table of kinds, the number of real graphs and how many hold each kind,
             [1 + kinds]; empty where that was not counted.
+        environments: How many real graphs hold what lies around a node; None where that was not
+            counted.
     """
 
     node_frame: Frame
@@ -103,11 +113,25 @@ class TypicalityBank(ByValue):
     limits: Tensor
     seen: Mapping[str, Tensor]
     held: Mapping[str, Tensor] = field(default_factory=dict)
+    environments: Environments | None = None
 
     def with_kinds(self, kinds: Kinds) -> TypicalityBank:
         """The same where kinds that hardly any real graph holds are not typical."""
         seen = {name: ~rare for name, rare in kinds.rare.items()}
         return replace(self, seen={**self.seen, **seen}, held=kinds.held)
+
+    def with_environments(self, known: Environments, real: DenseGraphs) -> TypicalityBank:
+        """The same where graphs are strange, too, by what hardly any real graph holds.
+
+        Args:
+            known: What real graphs hold, those below among them.
+            real: Real graphs of the class.
+        """
+        levels = known.levels(real, QUANTILES)
+        if levels is None:
+            return self
+        quantiles = torch.cat([self.quantiles, levels.unsqueeze(0)])
+        return replace(self, quantiles=quantiles, environments=known)
 
     def rare_kinds(self, graph: DenseGraphs) -> dict[str, tuple[int, int]]:
         """Kinds of one graph that hardly any real one holds: how many do, of how many."""
@@ -121,6 +145,12 @@ class TypicalityBank(ByValue):
                 if there and name is not None:
                     rare[name] = (held, every)
         return rare
+
+    def as_rare(self, graph: DenseGraphs) -> float | None:
+        """Share of real graphs made of parts as rare as those of one graph, in percent."""
+        if self.environments is None:
+            return None
+        return float(self.percentiles(self.strangeness(graph))[0, -1])
 
     def from_size(self, nodes: int) -> TypicalityBank:
         """The same for graphs that have at least so many nodes."""
@@ -149,8 +179,9 @@ class TypicalityBank(ByValue):
                 {},
             )
             nodes = self._nodes(some)
-            nothing = torch.zeros_like(nodes)
-            passed[rows] = self.penalty(Strangeness(nodes, nothing, nothing, nothing), bar) <= 0
+            passed[rows] = (
+                self.penalty(Strangeness(nodes, *[torch.zeros_like(nodes)] * 4), bar) <= 0
+            )
         return passed
 
     def _as_wholes(self, graphs: DenseGraphs, found: Described) -> Strangeness:
@@ -159,26 +190,23 @@ class TypicalityBank(ByValue):
         apart, which = nearest(rows, self.graphs.to(rows), NEIGHBOURS)
         whole, local = compared(apart, self.graph_own.to(rows)[which])
         outside = self._outside_sizes(graphs, found) + self._outside_tables(found)
-        return Strangeness(torch.zeros_like(whole), whole, local, outside)
-
-    def distance(self, graphs: DenseGraphs) -> Tensor:
-        """How strange graphs are in one number, in units of a usual real graph; [B]."""
-        found = self.strangeness(graphs)
-        units = self.quantiles[:, 50].to(found.whole)
-        total = found.nodes + BORDER * found.outside
-        total = total + found.whole / units[1].clamp_min(0.05)
-        return total + found.local / units[2].clamp_min(0.05)
+        nothing = torch.zeros_like(whole)
+        rare = nothing if self.environments is None else self.environments.rarity(graphs)
+        return Strangeness(nothing, whole, local, outside, rare)
 
     def percentile(self, graphs: DenseGraphs) -> Tensor:
         """Share of real graphs that are at least as strange, in percent; [B].
 
-        The least of nodes, whole and local; 0 beyond the border.
+        The least of nodes, whole, local and rare; 0 beyond the border.
         """
         found = self.strangeness(graphs)
-        parts = torch.stack([found.nodes, found.whole, found.local])
+        return torch.where(found.outside > 1e-6, 0.0, self.percentiles(found).amin(1))
+
+    def percentiles(self, found: Strangeness) -> Tensor:
+        """The same for each of the figures by itself, [B, figures]."""
+        parts = found.figures(self.quantiles.size(0))
         levels = roomy(self.quantiles.to(parts))
-        share = (parts.unsqueeze(2) <= levels.unsqueeze(1)).to(parts.dtype).mean(2)
-        return torch.where(found.outside > 1e-6, 0.0, 100 * share.amin(0))
+        return 100 * (parts.unsqueeze(2) <= levels).to(parts.dtype).mean(2)
 
     def penalty(self, graphs: DenseGraphs | Strangeness, bar: float = BAR) -> Tensor:
         """0 where a graph is as typical as asked for, more the farther it is from that; [B].
@@ -188,7 +216,7 @@ class TypicalityBank(ByValue):
             bar: Percentile that is asked for.
         """
         found = graphs if isinstance(graphs, Strangeness) else self.strangeness(graphs)
-        values = torch.stack([found.nodes, found.whole, found.local], dim=1)
+        values = found.figures(self.quantiles.size(0))
         levels = self.quantiles.to(values)
         unit = ((levels[:, 50] + levels[:, 95]) / 2).clamp_min(0.05)
         over = (values - roomy(levels[:, round(100 - bar)])).clamp_min(0) / unit
@@ -233,7 +261,7 @@ class TypicalityBank(ByValue):
                 return Frame(value.shift.to(device), value.scale.to(device))
             if isinstance(value, Mapping):
                 return {name: table.to(device) for name, table in value.items()}
-            return value.to(device)
+            return None if value is None else value.to(device)
 
         return TypicalityBank(*(moved(getattr(self, field.name)) for field in fields(self)))
 
@@ -247,11 +275,13 @@ class TypicalityBank(ByValue):
             "nodes": self.nodes.half(),
             "graphs": self.graphs.half(),
         }
-        apart = {"node_frame", "graph_frame", "seen", "held", *stored}
+        apart = {"node_frame", "graph_frame", "seen", "held", "environments", *stored}
         plain = {field.name for field in fields(self)} - apart
         stored |= {name: getattr(self, name) for name in sorted(plain)}
         stored |= {SEEN + name: table for name, table in self.seen.items()}
         stored |= {HELD + name: counts for name, counts in self.held.items()}
+        if self.environments is not None:
+            stored |= {AROUND + name: part for name, part in self.environments.tensors().items()}
         return {name: value.cpu().contiguous() for name, value in stored.items()}
 
     @classmethod
@@ -261,6 +291,7 @@ class TypicalityBank(ByValue):
         Raises:
             CheckpointError: If a part is missing.
         """
+        around = below(tensors, AROUND)
         try:
             return cls(
                 Frame(tensors["node_shift"], tensors["node_scale"]),
@@ -273,6 +304,8 @@ class TypicalityBank(ByValue):
                 tensors["limits"],
                 below(tensors, SEEN),
                 below(tensors, HELD),
+                # What is stored once for all classes does not speak for each of them.
+                Environments.from_tensors(around) if len(tensors["quantiles"]) > 3 else None,
             )
         except KeyError as error:
             raise CheckpointError(f"stored typicality lacks {error}; store it again") from None

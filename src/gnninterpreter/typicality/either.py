@@ -58,6 +58,11 @@ class EitherBank(ByValue):
             for name in names
         }
 
+    def as_rare(self, graph: DenseGraphs) -> float | None:
+        """Share of real graphs made of parts as rare as those of one graph, where it is highest."""
+        each = [bank.as_rare(graph) for bank in self.banks]
+        return None if None in each else max(share for share in each if share is not None)
+
     def to(self, device: torch.device | str) -> EitherBank:
         """The same on another device."""
         return EitherBank(tuple(bank.to(device) for bank in self.banks))

@@ -14,6 +14,7 @@ from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.typicality.bank import TypicalityBank
+from gnninterpreter.typicality.environments import Environments
 from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars
 from gnninterpreter.typicality.fitting import fit
 from gnninterpreter.typicality.kinds import Kinds
@@ -41,7 +42,12 @@ class Typicality(ByValue):
 
     @classmethod
     def of(
-        cls, graphs: Sequence[Data], spec: GraphSpec, max_nodes: int, certain: Certain
+        cls,
+        graphs: Sequence[Data],
+        spec: GraphSpec,
+        max_nodes: int,
+        certain: Certain,
+        environments: Environments | None = None,
     ) -> Typicality | None:
         """Learn it from real graphs of the class.
 
@@ -50,6 +56,8 @@ class Typicality(ByValue):
             spec: What their features mean.
             max_nodes: Most nodes an explanation may have.
             certain: Says which of some graphs the model is certain of.
+            environments: What real graphs hold, those of other classes too; counted over these
+                graphs when omitted.
 
         Returns:
             What was learned; None where there are too few graphs to compare with.
@@ -66,7 +74,11 @@ class Typicality(ByValue):
             pieces = real.graphs[real.certain]
             least = least_nodes(graphs, pieces, bank.graph_frame, int(bank.limits[0]))
             bank = bank.from_size(least)
+            # Where pieces were cut out, nodes have lost neighbours that they have in the graphs.
+            environments = Environments.counted([real.graphs])
         bank = bank.with_kinds(Kinds.of(graphs, spec))
+        known = Environments.of(graphs, spec) if environments is None else environments
+        bank = bank.with_environments(known, real.graphs)
         found = cls(bank, choose_exemplars(real, bank))
         # As it will be read back, so that a search comes to the same before and after storing.
         return cls.from_tensors(found.tensors(), spec)

@@ -20,7 +20,7 @@ from gnninterpreter.evidence.patterns.pieces import CoreSearch
 from gnninterpreter.evidence.patterns.real import RealGraphs, chosen
 from gnninterpreter.evidence.patterns.showing import Exemplar, find_exemplars
 from gnninterpreter.evidence.thresholds import CLEARLY
-from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.graphs import DenseGraphs, dense_graphs
 from gnninterpreter.isomorphism import distinct
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
@@ -81,7 +81,7 @@ class RealAnswers:
         seed: int = 0,
     ) -> None:
         """Choose and score the graphs."""
-        self.classifier = classifier
+        self.classifier, self.statistics = classifier, statistics
         self.search = CoreSearch(**{**vars(SEARCH), "seed": abs(seed)})
         self.measured = graphs is not None
         self.lines: list[str] = []
@@ -134,7 +134,7 @@ class RealAnswers:
             reason = str(error).split("\n", 1)[0][:200]
             notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
             return Answers(shortcuts=found, notes=notes)
-        notes += cores.notes
+        notes += [*cores.notes, *self._rare(target, cores.core)]
         if not cores.cores and self.measured and isinstance(target, ClassTarget):
             notes += self._left_over(target)
         return Answers(list(cores.cores), found, shown, notes)
@@ -164,6 +164,27 @@ class RealAnswers:
         return [
             f"it is what is left where the cores of other classes are missing: without their cores "
             f"the model gives {target.name!r} to {', '.join(found)}"
+        ]
+
+    def _rare(self, target: Target, core: Core | None) -> list[str]:
+        """What to say of a core by a kind that hardly any real graph holds."""
+        profile = target.profile(self.statistics)
+        if (
+            core is None
+            or profile is None
+            or profile.typicality is None
+            or (core.open and all(core.open))
+        ):
+            return []
+        graph = dense_graphs([core.graph.cpu()], core.spec)
+        for node, free in enumerate(core.open):  # what may be any kind is not what it goes by
+            if free:
+                graph.nodes[:, node] = graph.nodes[:, core.open.index(False)]
+        bank = profile.typicality.to("cpu").bank
+        return [
+            f"the core goes by {kind}, which only {held:,} of {every:,} real graphs "
+            f"{target.members} hold: the model has learned it from a handful"
+            for kind, (held, every) in bank.rare_kinds(graph).items()
         ]
 
     def _shortcuts(self, target: Target, graphs: DenseGraphs | None, certain: float) -> list[Core]:

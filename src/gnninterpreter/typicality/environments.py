@@ -1,0 +1,174 @@
+"""Environments: what lies around a node, and how many real graphs hold the same.
+
+A node's environment is its kind, with the kinds of the nodes around it and of the edges between
+them, one and two steps far; an edge also tells the smallest cycle that it lies on. A graph can be
+like real graphs on the whole, and each of its nodes like a real one in figures, and still be made
+of parts that no real graph has. So a graph is as rare as its environments are on average: real
+graphs hold a rare one here and there, and chemists rate how easily a molecule is made alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from gnninterpreter.equality import ByValue
+from gnninterpreter.graphs import DenseGraphs, split_blocks
+from gnninterpreter.mixing import mix, shift_right
+from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.typicality.kinds import HANDFUL, MOST_ODD, NEXT_TO_NONE
+from gnninterpreter.typicality.pieces import to_dense
+from gnninterpreter.typicality.rings import LARGEST, smallest_cycles
+
+RADIUS = 2
+# An environment that one graph holds says nothing of another graph; of many, the commonest stay.
+FEWEST_HOLDERS, MOST_KEPT = 2, 8192
+# Graphs that are larger are left out when counting, which takes the third power of their size.
+MOST_NODES, MOST_PAIRS = 200, 2**20
+# Of the most that a graph can be rare: what is not worth asking for, and what is rare on the whole.
+LITTLE, MUCH = 0.1, 0.25
+# Cycles through one edge that are told apart, and odd numbers that keep parts of a code apart.
+CYCLES = 2
+OWN, OUT = 0x1B873593, 0x2545F4914F6CDD1D
+
+
+@dataclass(frozen=True, eq=False)
+class Environments(ByValue):
+    """How many real graphs hold each environment.
+
+    Args:
+        keys: Codes of the environments, in order, [K].
+        held: How many graphs there are, then how many of them hold each environment, [1 + K].
+    """
+
+    keys: Tensor
+    held: Tensor
+
+    @classmethod
+    def of(cls, graphs: Sequence[Data], spec: GraphSpec) -> Environments:
+        """Count the environments of real graphs of any size."""
+        return cls.counted(_batches(graphs, spec))
+
+    @classmethod
+    def counted(cls, batches: Iterable[DenseGraphs]) -> Environments:
+        """Count them in batches of graphs."""
+        every, found = 0, [torch.zeros(0, dtype=torch.int32)]
+        for graphs in batches:
+            codes, here = environment_codes(graphs)
+            graph = torch.arange(len(graphs), device=here.device).view(-1, 1, 1).expand_as(codes)
+            both = torch.stack([graph[here], codes[here].long()], dim=-1).flatten(0, 1)
+            found.append(torch.unique(both, dim=0)[:, 1].int().cpu())
+            every += len(graphs)
+        keys, held = torch.cat(found).unique(return_counts=True)
+        order = held.argsort(descending=True, stable=True)[:MOST_KEPT]
+        kept = order[held[order] >= FEWEST_HOLDERS].sort()[0]
+        return cls(keys[kept], torch.cat([torch.tensor([every]), held[kept]]).int())
+
+    @property
+    def common(self) -> Tensor:
+        """How many graphs have to hold an environment for it to be common, []."""
+        return (NEXT_TO_NONE * self.held[0]).clamp_min(HANDFUL)
+
+    def levels(self, real: DenseGraphs, count: int) -> Tensor | None:
+        """Quantiles of how rare real graphs are that were counted, [count].
+
+        None where most of them are rare on the whole: that is then what real graphs are like.
+        """
+        rare, most = self.rarity(real, counted=True), RADIUS * (self.common + 1).log()
+        if bool((rare >= MUCH * most).double().mean() >= MOST_ODD):
+            return None
+        return rare.quantile(torch.linspace(0, 1, count).to(rare)).clamp_min(LITTLE * float(most))
+
+    def rarity(self, graphs: DenseGraphs, counted: bool = False) -> Tensor:
+        """How rare the environments of B graphs are on average, 0 where all are common; [B].
+
+        Args:
+            graphs: The graphs; an edge is what has a weight above one half.
+            counted: Whether they are among those that were counted, and do not count for
+                themselves.
+        """
+        holders, here = self.holders(graphs)
+        others = (holders - int(counted)).clamp_min(0).to(graphs.weight.dtype)
+        rare = ((self.common + 1) / (others + 1)).log().clamp_min(0).sum(2) * here
+        return rare.sum(1) / here.sum(1).clamp_min(1)
+
+    def holders(self, graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
+        """How many graphs hold the environments of each node, and which nodes there are.
+
+        Returns:
+            Tensors [B, N, RADIUS], 0 where hardly any graph does, and [B, N].
+        """
+        codes, here = environment_codes(graphs)
+        if not self.keys.numel():
+            return torch.zeros_like(codes), here
+        place = torch.searchsorted(self.keys, codes).clamp_max(self.keys.numel() - 1)
+        found = torch.where(self.keys[place] == codes, self.held[1:][place], 0)
+        return found, here
+
+    def to(self, device: torch.device | str) -> Environments:
+        """The same on another device."""
+        return Environments(self.keys.to(device), self.held.to(device))
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return it as named tensors."""
+        return {"keys": self.keys.cpu(), "held": self.held.cpu()}
+
+    @classmethod
+    def from_tensors(cls, tensors: Mapping[str, Tensor]) -> Environments:
+        """Read what `tensors` wrote."""
+        return cls(tensors["keys"], tensors["held"])
+
+
+def environment_codes(graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
+    """A number for the environment of each node at each radius, and which nodes there are.
+
+    Returns:
+        Tensors [B, N, RADIUS] and [B, N]. Equal environments have equal numbers, and different
+        ones hardly ever; the order of nodes does not matter.
+    """
+    spec, edge = graphs.spec, graphs.weight.gt(0.5)
+    both = edge | edge.mT if spec.directed else edge
+    size, count = smallest_cycles(both)
+    cycle = size.long() * (CYCLES + 1) + count.clamp_max(CYCLES).long()
+    numbers = torch.arange((LARGEST + 1) * (CYCLES + 1), device=edge.device)
+    # Products of random numbers, summed: a sum is the same for the same neighbours alone.
+    via = mix(numbers + 1)[cycle] * edge
+    if graphs.edges is not None and graphs.edges.size(-1):
+        via = via * _kinds(graphs.edges, spec.edges)
+    code = mix(_kinds(graphs.nodes, spec.nodes))
+    found = []
+    for _ in range(RADIUS):
+        told = (via * code.unsqueeze(1)).sum(2)
+        if spec.directed:
+            told = told + OUT * mix((via * code.unsqueeze(2)).sum(1))
+        code = mix(OWN * code + told)
+        found.append(shift_right(code, 33).int())
+    return torch.stack(found, dim=2), both.any(2)
+
+
+def _kinds(values: Tensor, blocks: tuple[Block, ...]) -> Tensor:
+    """A random odd number for each combination of kinds; numbers are no kinds."""
+    total, start = torch.zeros_like(values[..., 0]), 1
+    for part, block in zip(split_blocks(values, blocks), blocks, strict=True):
+        if isinstance(block, Categorical):
+            # Small enough for sums of a few to be exact.
+            column = shift_right(
+                mix(torch.arange(start, start + block.size, device=values.device)), 43
+            )
+            total = total + part.gt(0.5).to(total.dtype) @ column.to(total.dtype)
+        start += part.size(-1)
+    return 2 * total.long() + 1
+
+
+def _batches(graphs: Sequence[Data], spec: GraphSpec) -> Iterator[DenseGraphs]:
+    """Graphs in batches of like size, so that little room is wasted."""
+    usable = [g for g in graphs if g.edge_index.numel() and int(g.num_nodes or 0) <= MOST_NODES]
+    usable.sort(key=lambda graph: int(graph.num_nodes or 0), reverse=True)
+    while usable:
+        step = max(1, MOST_PAIRS // max(int(usable[0].num_nodes or 0), 1) ** 2)
+        yield to_dense(usable[:step], spec)
+        usable = usable[step:]
