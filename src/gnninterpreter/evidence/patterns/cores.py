@@ -202,7 +202,8 @@ def _telling(core: Core, target: Target) -> bool:
     out, put = core.necessity, core.sufficiency
     if core.lift is None or core.lift < LIFT:
         # What most graphs hold is a core only where the model turns away without it.
-        far = out is None or out.value >= NEEDED * target.span
+        common = core.lift is None or core.lift >= 1
+        far = common and (out is None or out.value >= NEEDED * target.span)
         return far and (core.lift is None or out is None or out.clearly(CLEARLY * target.span))
     effects = [(out, CLEARLY * target.span), (put, CLEARLY)]
     known = [effect.clearly(by) for effect, by in effects if effect is not None]
