@@ -27,6 +27,7 @@ ASIDE = (
     "parallel",
     "batches",
     "recording",
+    "mixing",
 )
 
 
