@@ -152,7 +152,7 @@ def environment_codes(graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
 
 def _kinds(values: Tensor, blocks: tuple[Block, ...]) -> Tensor:
     """A random odd number for each combination of kinds; numbers are no kinds."""
-    total, start = torch.zeros_like(values[..., 0]), 1
+    total, start = values.new_zeros(values.shape[:-1]), 1
     for part, block in zip(split_blocks(values, blocks), blocks, strict=True):
         if isinstance(block, Categorical):
             # Small enough for sums of a few to be exact.
