@@ -27,6 +27,7 @@ from gnninterpreter.errors import (
 )
 from gnninterpreter.evidence import rule_of
 from gnninterpreter.evidence.patterns import RealAnswers
+from gnninterpreter.evidence.patterns.real import in_order
 from gnninterpreter.explanation import ExplanationSet, load_run
 from gnninterpreter.explanation.assembly import explanation_of
 from gnninterpreter.explanation.record import describe, metadata_of
@@ -181,7 +182,9 @@ def explain(
         relaxed, report = _relax(classifier, gradient)
         with (relaxed or RelaxedModel(classifier)).session():
             memory = plan(classifier, relaxed, class_statistics, wanted, restarts, limit)
-        real = RealAnswers(classifier, seen, class_statistics, seed)
+        # Draws from the data are the same whatever its order; it is put in order once.
+        ordered = None if seen is None else in_order(seen)
+        real = RealAnswers(classifier, ordered, class_statistics, seed)
         told = describe(classifier, report, relaxed)
         lines = [*classifier.describe(), *told, *skipped, *real.lines]
         explained = {target.index for target in asked}
@@ -235,7 +238,7 @@ def explain(
                         seed,
                         rule,
                         real=real,
-                        graphs=seen,
+                        graphs=ordered,
                         peers=others,
                     )
                     if kept is not None:

@@ -43,7 +43,7 @@ def random_control(case: Case) -> Check:
     nodes = explanation.num_nodes
     if nodes < 2:
         return Check(name, None, "there is no graph to compare random ones with")
-    lending = chosen(list(case.graphs or ()), LENDING, abs(explanation.seed)) if case.graphs else []
+    lending = chosen(case.graphs, LENDING, abs(explanation.seed)) if case.graphs else []
     graphs = _drawn(case, classifier, nodes, explanation.num_edges, lending)
     own_look = _look(explanation.best)
     others = [i for i, one in enumerate(graphs.to_data_list()) if _look(one) != own_look]

@@ -74,7 +74,7 @@ class Case:
         """Some real graphs, as often of each class as there are, and whether each is given it."""
         if self.classifier is None or not self.graphs:
             return []
-        drawn = chosen(list(self.graphs), ASKED, abs(self.explanation.seed), evenly=False)
+        drawn = chosen(self.graphs, ASKED, abs(self.explanation.seed), evenly=False)
         mine = self.target.assigned(self.classifier.score_data(drawn)).tolist()
         return list(zip(drawn, mine, strict=True))
 

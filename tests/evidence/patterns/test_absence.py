@@ -29,5 +29,5 @@ def test_a_class_that_is_what_is_left_has_no_core_and_says_so():
     assert answers.cores == []
     assert any(note.startswith("no core: no piece") for note in answers.notes)
     (said,) = [note for note in answers.notes if note.startswith("it is what is left")]
-    assert "gives 'plain' to 100%" in said
-    assert said.endswith("of those of 'paired'")
+    assert "gives 'plain' to 100% of those of 'paired' (" in said
+    assert said.endswith("% without as many other nodes)")

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import torch
+from torch_geometric.data import Data
 
-from gnninterpreter.evidence.patterns.real import chosen
+from gnninterpreter.evidence.patterns.real import chosen, in_order
 from tests.evidence.patterns.pairs import chain
+
+NO_EDGES = torch.zeros(2, 0, dtype=torch.long)
 
 
 def labelled(label, count):
@@ -27,3 +30,13 @@ def test_few_graphs_are_all_taken():
     graphs = [chain("bb"), chain("rr"), *labelled(0.5, 2)]
     assert {id(graph) for graph in chosen(graphs, 4)} == {id(graph) for graph in graphs}
     assert len(chosen(graphs, 3)) == 3
+
+
+def test_graphs_come_to_the_same_order_whatever_the_order_they_came_in():
+    words = ["bbr", "rrb", "bbbb", "rb", "brb", "bb", "rbbbr"]
+    graphs = [*(chain(word) for word in words), Data(x=torch.zeros(0, 2), edge_index=NO_EDGES)]
+    once = in_order(graphs)
+    again = in_order(graphs[::-1])
+    assert all(one is other for one, other in zip(once, again, strict=True))
+    assert in_order(once) is once
+    assert in_order([]) == []

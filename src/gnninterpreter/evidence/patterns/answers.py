@@ -17,7 +17,7 @@ from gnninterpreter.evidence.patterns.absence import falls_back
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.cores import Cores, count_in, find_cores
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
-from gnninterpreter.evidence.patterns.real import RealGraphs, chosen
+from gnninterpreter.evidence.patterns.real import InOrder, RealGraphs, chosen, in_order
 from gnninterpreter.evidence.patterns.showing import Exemplar, find_exemplars
 from gnninterpreter.evidence.thresholds import CLEARLY
 from gnninterpreter.graphs import DenseGraphs, dense_graphs
@@ -35,6 +35,7 @@ MOST_OTHERS = 4
 # Steps of matching one pattern: most in one graph, and most on average over graphs.
 LIMIT, BUDGET = 1_000, 80
 SEARCH = CoreSearch(seeds=24, sample=100, changed=48)
+FEW = {"seeds": 8, "count": 2, "sample": 40, "changed": 8}
 # Real graphs beyond this many nodes are not cut down: each step asks about every node left.
 LARGEST = 200
 
@@ -88,8 +89,8 @@ class RealAnswers:
         self.notes: list[str] = []
         self.real: RealGraphs | None = None
         self._known: dict[Target, Cores] = {}
-        found = _kept(statistics) if graphs is None else list(graphs)
-        fitting = [graph for graph in found if 0 < node_count(graph) <= LARGEST]
+        found = in_order(_kept(statistics) if graphs is None else graphs)
+        fitting = InOrder(graph for graph in found if 0 < node_count(graph) <= LARGEST)
         if len(fitting) < len(found):
             self.notes.append(
                 f"{len(found) - len(fitting):,} of {len(found):,} real graphs have no node or more "
@@ -146,6 +147,11 @@ class RealAnswers:
             self._known[target] = found
         return self._known[target]
 
+    def _few_cores(self, target: Target) -> Cores:
+        """The cores of a class that was not asked for, looked for with less care."""
+        assert self.real is not None
+        return find_cores(self.real, target, CoreSearch(**{**FEW, "seed": self.search.seed}))
+
     def _left_over(self, target: ClassTarget) -> list[str]:
         """Say of a class without a core for which others it is what is left."""
         assert self.real is not None
@@ -154,11 +160,12 @@ class RealAnswers:
             other = ClassTarget(index, name)
             if index == target.index or not self.real.of(other):
                 continue
-            cores = self._cores(other).cores
-            effect = falls_back(self.real, target, other, cores, self.search.changed)
-            if cores and effect is not None and effect.clearly(CLEARLY):
-                beside = "" if effect.control is None else f" ({effect.control:.0%} without others)"
-                found.append(f"{effect.value:.0%}{beside} of those of {name!r}")
+            cores = self._known[other] if other in self._known else self._few_cores(other)
+            effect = falls_back(self.real, target, other, cores.cores, self.search.changed)
+            if cores.cores and effect is not None and effect.clearly(CLEARLY):
+                found.append(f"{effect.value:.0%} of those of {name!r}")
+                if effect.control is not None:
+                    found[-1] += f" ({effect.control:.0%} without as many other nodes)"
         if not found:
             return []
         return [

@@ -82,6 +82,18 @@ class RealGraphs:
         return min(CERTAIN, float(np.median(own))) if own.size else CERTAIN
 
 
+class InOrder(list[Data]):
+    """Graphs in an order of their own, whatever the order in which they came."""
+
+
+def in_order(graphs: Sequence[Data]) -> InOrder:
+    """Put graphs in order, once: what is in order already stays as it is."""
+    if isinstance(graphs, InOrder):
+        return graphs
+    looks = _looks(graphs) if graphs else []
+    return InOrder(graphs[i] for i in sorted(range(len(graphs)), key=looks.__getitem__))
+
+
 def chosen(graphs: Sequence[Data], most: int, seed: int = 0, evenly: bool = True) -> list[Data]:
     """At most so many graphs, as many of each class as of any other where there are enough.
 
@@ -97,8 +109,7 @@ def chosen(graphs: Sequence[Data], most: int, seed: int = 0, evenly: bool = True
         The graphs in random order, so that the first ones stand for all.
     """
     rng = np.random.default_rng(seed)
-    looks = _looks(graphs)
-    graphs = [graphs[i] for i in sorted(range(len(graphs)), key=looks.__getitem__)]
+    graphs = in_order(graphs)
     if len(graphs) <= most:
         return [graphs[i] for i in rng.permutation(len(graphs))]
     groups: dict[float | None, list[int]] = {}
@@ -123,8 +134,8 @@ def _looks(graphs: Sequence[Data]) -> list[tuple[float, ...]]:
     shift = (sizes.cumsum(0) - sizes).repeat_interleave(edges)
     source, target = torch.cat([graph.edge_index.cpu() for graph in graphs], dim=1) + shift
     looks = torch.ones(int(sizes.sum()), dtype=torch.double)
-    rows = [graph.get("x") for graph in graphs]
-    if all(x is not None and x.numel() for x in rows):
+    rows = [graph.get("x") for graph in graphs if node_count(graph)]
+    if rows and all(x is not None and x.numel() for x in rows):
         wide = torch.cat([x.cpu().double().view(x.size(0), -1) for x in rows])
         looks = looks + wide @ torch.arange(2.0, wide.size(1) + 2, dtype=torch.double).sqrt()
     # Each round mixes in the neighbours; sines keep numbers small and unlike each other.
