@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from gnninterpreter.evidence import Check, Evidence
+from gnninterpreter.evidence.patterns.causes import Effect
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.report.words import (
     NO_CORE,
@@ -58,6 +59,11 @@ def test_a_core_says_company_and_cause_with_their_controls(plain: Explanation) -
         "Without it the probability falls by 0.34 (random piece: 0.10). "
         "Put into other graphs it turns 42% of them (random piece: 5%)."
     )
+
+
+def test_nothing_has_no_sign(plain: Explanation) -> None:
+    core = replace(make_core(plain.best), necessity=Effect(0.34, -0.001, 8))
+    assert "falls by 0.34 (random piece: 0.00)" in core_words(core, plain)
 
 
 @pytest.mark.parametrize(

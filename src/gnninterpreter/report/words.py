@@ -122,7 +122,8 @@ def _taken_out(core: Any, target: Target) -> str:
     if value is None:
         return "Not checked what happens without it."
     control = figure(core, "necessity", "control")
-    beside = "not checked" if control is None else f"{control:.2f}"
+    # Nothing is 0.00, not -0.00.
+    beside = "not checked" if control is None else f"{round(control, 2) + 0.0:.2f}"
     if control is not None and not target.probable:
         beside = target.changed(control)
     return f"Without it {target.changed(value)} (random piece: {beside})."
