@@ -62,7 +62,7 @@ def test_a_core_says_company_and_cause_with_their_controls(plain: Explanation) -
 
 
 def test_nothing_has_no_sign(plain: Explanation) -> None:
-    core = replace(make_core(plain.best), necessity=Effect(0.34, -0.001, 8))
+    core = make_core(plain.best, necessity=Effect(0.34, -0.001, 8))
     assert "falls by 0.34 (random piece: 0.00)" in core_words(core, plain)
 
 
