@@ -64,7 +64,7 @@ docs: $(VENV)/.docs
 	@echo "docs/_build/index.html"
 
 clean:
-	rm -rf $(VENV) $(OUT) docs/_build build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(OUT) docs/_build docs/jupyter_execute build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 10) or sys.exit("Python 3.10 or later is needed; name one with: make PYTHON=python3.12 ...")'
