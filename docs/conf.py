@@ -1,5 +1,7 @@
 """Settings of the documentation."""
 
+import os
+
 from gnninterpreter._version import __version__
 
 project = "gnninterpreter"
@@ -11,7 +13,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "jupyter_execute"]
 
 html_theme = "furo"
 html_title = f"gnninterpreter {release}"
@@ -24,6 +26,8 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_execution_in_temp = True
 nb_merge_streams = True
+# That a bar has no widget to draw itself with is no news to readers, nor is where tqdm lies.
+os.environ.setdefault("PYTHONWARNINGS", "ignore:IProgress not found")
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
