@@ -16,8 +16,9 @@ from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical,
 from gnninterpreter.recording import recording
 from gnninterpreter.relax import RelaxedModel
 
-# Graphs that are scored in one call, which bounds memory: on a CPU and on a GPU.
-CHUNK, WIDE_CHUNK = 4096, 65536
+# Graphs that are scored in one call, and pairs of nodes that they may have together, which bounds
+# memory: on a CPU and on a GPU.
+CHUNK, WIDE_CHUNK = (4096, 2**23), (65536, 2**28)
 # How many times as many are looked up at once: samples are mostly the same few graphs.
 REPEATS = 4
 # Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
@@ -98,10 +99,10 @@ class Problem:
     certain: float = 0.99
     memory: Memory | None = None
 
-    @property
-    def chunk(self) -> int:
-        """Most graphs to score in one call."""
-        return CHUNK if self.classifier.device.type == "cpu" else WIDE_CHUNK
+    def chunk(self, nodes: int) -> int:
+        """Most graphs on so many candidate nodes to score in one call."""
+        most, pairs = CHUNK if self.classifier.device.type == "cpu" else WIDE_CHUNK
+        return max(1, min(most, pairs // nodes**2))
 
     @cached_property
     def asks_native(self) -> bool:
@@ -154,7 +155,7 @@ class Problem:
             return self.scores(graphs)
 
         def new(places: Tensor) -> tuple[Tensor, ...]:
-            parts = torch.split(places, self.chunk)
+            parts = torch.split(places, self.chunk(graphs.num_candidates))
             found = Scores.cat([self.scores(graphs[part]) for part in parts])
             return found.logits, found.embedding
 
@@ -204,7 +205,9 @@ class Problem:
             bar: Percentile among real graphs that is typical enough.
         """
         # What is remembered is asked about once, so that more of them are looked at together.
-        most = self.chunk if self.memory is None or recording() else REPEATS * self.chunk
+        most = self.chunk(graphs.num_candidates)
+        if self.memory is not None and not recording():
+            most *= REPEATS
         if len(graphs) > most:
             parts = range(0, len(graphs), most)
             return torch.cat([self.good(graphs[at : at + most], new, bar) for at in parts])
@@ -251,7 +254,7 @@ class Problem:
         """Mean score over discrete samples of each of R distributions, [R]."""
         distribution = Narrowing.of(distribution).narrowed(distribution)
         # Some restarts at a time, which bounds memory; each draws from a stream of its own.
-        each, means = max(1, self.chunk // samples), []
+        each, means = max(1, self.chunk(distribution.num_candidates) // samples), []
         for start in range(0, distribution.restarts, each):
             rows = torch.arange(distribution.restarts, device=streams.keys.device)
             rows = rows[start : start + each]
