@@ -94,39 +94,12 @@ class Typed:
             found[j] |= 1 << i
         return tuple(found)
 
-    @cached_property
-    def offers(self) -> dict[Need, int]:
-        """Which nodes (as bits) have what: (kind, code, kind of neighbour, at least so many).
-
-        Every node also has (kind, -1, -1, 0), which finds nodes by kind alone.
-        """
-        return self._offers(closed=True)
-
-    @cached_property
-    def open_offers(self) -> dict[Need, int]:
-        """The same with `ANY` for either kind besides, for patterns with open kinds."""
-        return self._offers(closed=False)
-
-    def _offers(self, closed: bool) -> dict[Need, int]:
-        kinds = self.kinds
-        found: dict[Need, int] = {}
-        counts: list[dict[tuple[int, int], int]] = [{} for _ in kinds]
-        for (i, j), kind in self.edges.items():
-            for node, code, other in ((i, 2 * kind, j), (j, 2 * kind + self.directed, i)):
-                for near in (kinds[other],) if closed else (kinds[other], ANY):
-                    counts[node][code, near] = counts[node].get((code, near), 0) + 1
-        for node, own in enumerate(kinds):
-            bit = 1 << node
-            for kind in (own,) if closed else (own, ANY):
-                found[kind, -1, -1, 0] = found.get((kind, -1, -1, 0), 0) | bit
-                for (code, near), count in counts[node].items():
-                    for least in range(1, count + 1):
-                        need = (kind, code, near, least)
-                        found[need] = found.get(need, 0) | bit
-        return found
-
     def needs(self, node: int) -> list[Need]:
-        """What a node of another graph must have to take the place of this one."""
+        """What a node of another graph must have to take the place of this one.
+
+        Each is (kind, code of a link, kind of the neighbour, at least so many); the first,
+        (kind, -1, -1, 0), says its kind alone.
+        """
         most: dict[tuple[int, int], int] = {}
         for code, mask in self.links[node].items():
             for other in bits(mask):
