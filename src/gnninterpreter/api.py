@@ -284,13 +284,13 @@ def _callbacks(callbacks: Any) -> tuple[Callback, ...]:
     return listed
 
 
-def _at_hand(bundle: Bundle) -> list[Data] | None:
+def _at_hand(bundle: Bundle) -> Sequence[Data] | None:
     """The data that a bundled model was trained on, where it lies in the cache as it was then."""
     made = bundle.training.get("data", {})
     found = cached(bundle.dataset_name, int(made.get("seed", 0)))
     if found is None or found.fingerprint != made.get("fingerprint"):
         return None
-    return graph_list(found)
+    return found.as_graphs()
 
 
 def _peers(peers: Any, classifier: GraphClassifier) -> tuple[GraphClassifier, ...]:
