@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
@@ -87,6 +88,10 @@ class RealGraphs:
         return min(CERTAIN, float(np.median(own))) if own.size else CERTAIN
 
 
+# Orders of stored graphs that are still in use.
+_KNOWN: WeakKeyDictionary[StoredGraphs, tuple[np.ndarray, ...]] = WeakKeyDictionary()
+
+
 @dataclass(frozen=True, eq=False)
 class InOrder(Sequence[Data]):
     """Graphs in an order of their own, whatever the order in which they came.
@@ -123,11 +128,16 @@ def in_order(graphs: Sequence[Data]) -> InOrder:
     """Put graphs in order, once: what is in order already stays as it is."""
     if isinstance(graphs, InOrder):
         return graphs
-    fields = _side_by_side(graphs)
-    looks = _looks(*fields[:4]) if len(graphs) else []
-    order = np.array(sorted(range(len(graphs)), key=looks.__getitem__), dtype=np.int64)
-    nodes, edges = (column.numpy()[order] for column in fields[:2])
-    return InOrder(graphs, order, nodes, edges, np.array(fields[4], dtype=object)[order])
+    columns = _KNOWN.get(graphs) if isinstance(graphs, StoredGraphs) else None
+    if columns is None:
+        fields = _side_by_side(graphs)
+        looks = _looks(*fields[:4]) if len(graphs) else []
+        order = np.array(sorted(range(len(graphs)), key=looks.__getitem__), dtype=np.int64)
+        nodes, edges = (column.numpy()[order] for column in fields[:2])
+        columns = (order, nodes, edges, np.array(fields[4], dtype=object)[order])
+    if isinstance(graphs, StoredGraphs):
+        _KNOWN[graphs] = columns
+    return InOrder(graphs, *columns)
 
 
 def chosen(graphs: Sequence[Data], most: int, seed: int = 0, evenly: bool = True) -> list[Data]:
@@ -193,7 +203,7 @@ def _looks(
         looks = looks + wide @ torch.arange(2.0, wide.size(1) + 2, dtype=torch.double).sqrt()
     # Each round mixes in the neighbours; sines keep numbers small and unlike each other.
     for _ in range(4):
-        around = torch.zeros_like(looks).index_add_(0, target, (7.3 * looks[source]).sin())
+        around = torch.zeros_like(looks).index_add_(0, target, (7.3 * looks).sin()[source])
         looks = (3.1 * looks + 11.7 * around).sin()
     owner = torch.arange(len(sizes)).repeat_interleave(sizes)
     total = torch.zeros(len(sizes), dtype=torch.double).index_add_(0, owner, looks)
