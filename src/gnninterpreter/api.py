@@ -42,7 +42,7 @@ from gnninterpreter.objective import Target
 from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.progress import Several
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
-from gnninterpreter.search import Callback, Recipe, plan, search_each
+from gnninterpreter.search import Callback, Recipe, plan, search
 from gnninterpreter.search.memory import Plan, read_bytes
 from gnninterpreter.spec import GraphSpec, graph_list
 from gnninterpreter.spec.inference import infer_blocks
@@ -210,29 +210,26 @@ def explain(
         # A callback that also has the methods of Progress is told where the run stands.
         trackers: list[Any] = [one for one in listeners if hasattr(one, "begin_class")]
         listeners = tuple(one for one in listeners if one not in trackers)
-        shown = Several([*([] if display is None else [display]), *trackers])
+        shown = Several([display, *trackers])
         shown.begin(name, [*lines, str(memory)], names)
         explanations = {}
-        before = {} if kept is None else {one: kept.read(one) for one in names}
-        results = search_each(
-            classifier,
-            relaxed,
-            class_statistics,
-            [pair for pair in wanted if before.get(pair[0].name) is None],
-            restarts,
-            seed,
-            (*[member.look for member in shown.members], *listeners),
-            memory,
-            # Whoever is not told which target it is about hears of one at a time.
-            1 if listeners or trackers else None,
-        )
         try:
             for target, chosen in wanted:
-                explanation = before.get(target.name)
+                explanation = None if kept is None else kept.read(target.name)
                 if explanation is None:
                     shown.begin_class(target.name)
-                    with _enough_memory(memory):
-                        result = next(results)
+                    with (relaxed or RelaxedModel(classifier)).session(), _enough_memory(memory):
+                        result = search(
+                            classifier,
+                            relaxed,
+                            class_statistics,
+                            target,
+                            chosen,
+                            restarts,
+                            seed,
+                            (shown.look, *listeners),
+                            memory.at_once,
+                        )
                     explanation = explanation_of(
                         result,
                         classifier,
@@ -254,7 +251,6 @@ def explain(
                 raise
             raise KeyboardInterrupt(f"{said}; the same call goes on from there") from None
         finally:
-            results.close()
             shown.end()
         found = replace(
             found,
@@ -431,7 +427,7 @@ def _enough_memory(memory: Plan) -> Iterator[None]:
 
 def _display(progress: Any) -> Any:
     if progress is False or progress is None:
-        return None
+        return Several()
     if progress is True:
         return view("progress")()
     needed = ("begin", "begin_class", "look", "end_class", "end")

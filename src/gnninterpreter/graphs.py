@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count as counting
 from typing import Any
 
@@ -19,7 +20,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from gnninterpreter.equality import ByValue
-from gnninterpreter.recording import recording, shared_table
+from gnninterpreter.recording import recording
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec
 from gnninterpreter.spec.derived import columns, fill, table
 
@@ -42,7 +43,7 @@ __all__ = [
 TINY = 1e-20
 
 
-@shared_table(maxsize=128)
+@lru_cache(maxsize=128)
 def _bounds(
     block: Continuous | Derived, dtype: torch.dtype, device: torch.device
 ) -> tuple[Tensor, Tensor]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor
 
-from gnninterpreter.recording import shared_table
 
-
-@shared_table(maxsize=64)
+@lru_cache(maxsize=64)
 def pair_ends(size: int, directed: bool, device: torch.device) -> tuple[Tensor, Tensor]:
     """Target and source of each candidate edge; an undirected one has the smaller first."""
     keep = ~torch.eye(size, dtype=torch.bool, device=device)
@@ -16,7 +16,7 @@ def pair_ends(size: int, directed: bool, device: torch.device) -> tuple[Tensor, 
     return row, column
 
 
-@shared_table(maxsize=64)
+@lru_cache(maxsize=64)
 def pair_places(size: int, directed: bool, device: torch.device) -> Tensor:
     """Place of each pair (target, source) among the candidate edges; the diagonal's is the end."""
     row, column = pair_ends(size, directed, device)
@@ -28,7 +28,7 @@ def pair_places(size: int, directed: bool, device: torch.device) -> Tensor:
     return places
 
 
-@shared_table(maxsize=128)
+@lru_cache(maxsize=128)
 def draw_places(
     size: int, directed: bool | None, samples: int, width: int, device: torch.device
 ) -> Tensor:

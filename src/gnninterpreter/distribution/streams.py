@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from copy import copy
+from functools import lru_cache
 
 import torch
 from torch import Tensor
 
 from gnninterpreter.mixing import GOLDEN, MIX_1, MIX_2, mix, shift_right
-from gnninterpreter.recording import shared_table
 
 # One bit fewer than a float32 holds, so that the largest number still rounds below 1.
 _BITS = 23
@@ -27,7 +27,7 @@ def _wrapped(number: int) -> int:
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-@shared_table(maxsize=32)
+@lru_cache(maxsize=32)
 def _steps(count: int, device: torch.device) -> Tensor:
     """Offsets of consecutive numbers of one stream."""
     return torch.arange(count, device=device) * GOLDEN

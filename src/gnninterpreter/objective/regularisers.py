@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import torch
@@ -13,7 +14,6 @@ from torch.nn.functional import softplus
 from gnninterpreter.distribution.pairs import pair_places
 from gnninterpreter.errors import SpecError
 from gnninterpreter.objective.base import Iterate, Proposals, Term
-from gnninterpreter.recording import shared_table
 
 # Probabilities are kept this far from 0 and 1, where the divergence has no bound.
 SQUEEZE = 1e-4
@@ -96,7 +96,7 @@ class Connectivity(Term):
         return per_node.sum(dim=1)
 
 
-@shared_table(maxsize=64)
+@lru_cache(maxsize=64)
 def incident_edges(size: int, directed: bool, device: torch.device) -> Tensor:
     """The candidate edges at each node, at either end, [N, n]."""
     places = pair_places(size, directed, device)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import torch
@@ -13,7 +14,6 @@ from gnninterpreter.chem.molecules import LENT, possible
 from gnninterpreter.chem.reading import Reading, reading_of
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.objective.base import Proposals, Term
-from gnninterpreter.recording import shared_table
 from gnninterpreter.spec import GraphSpec
 
 # What an atom with too many bonds counts for at all, and what each bond too many adds.
@@ -85,7 +85,7 @@ def _charges(graphs: DenseGraphs, reading: Reading, elements: Tensor) -> Tensor:
     return torch.nn.functional.one_hot(nearest, len(known)).to(elements)
 
 
-@shared_table(maxsize=64)
+@lru_cache(maxsize=64)
 def _tables(spec: GraphSpec, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
     """What atoms and bonds of each category are.
 

@@ -8,6 +8,7 @@ that add them, which append one for each node behind the candidates.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -16,7 +17,6 @@ from torch_geometric.data import Batch
 
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, _batch, split_blocks
-from gnninterpreter.recording import shared_table
 from gnninterpreter.spec import Categorical, Derived
 from gnninterpreter.spec.derived import soft_values
 
@@ -207,7 +207,7 @@ def _with_absent_node(graphs: DenseGraphs) -> DenseGraphs:
     return DenseGraphs(graphs.spec, weight, nodes, edges)
 
 
-@shared_table(maxsize=64)
+@lru_cache(maxsize=64)
 def _pairs(size: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """Targets and sources of all ordered pairs, sorted by target."""
     everything = ~torch.eye(size, dtype=torch.bool, device=device)
@@ -215,7 +215,7 @@ def _pairs(size: int, device: torch.device) -> tuple[Tensor, Tensor]:
     return target, source
 
 
-@shared_table(maxsize=64)
+@lru_cache(maxsize=64)
 def _layout(num_graphs: int, size: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """``edge_index`` and ``batch`` of the candidates; the same for every draw of one shape."""
     target, source = _pairs(size, device)

@@ -11,7 +11,6 @@ from gnninterpreter.search.real import Shrink, Spread
 from gnninterpreter.search.recipe import Limits, Recipe
 from gnninterpreter.search.result import SearchResult
 from gnninterpreter.search.run import plan, search
-from gnninterpreter.search.several import search_each
 from gnninterpreter.search.shortcuts import FindShortcuts
 from gnninterpreter.search.state import History, Phase, Reason, State
 
@@ -38,5 +37,4 @@ __all__ = [
     "State",
     "plan",
     "search",
-    "search_each",
 ]

@@ -9,14 +9,13 @@ have the frequencies of the data and may be continuous.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 
 import torch
 from torch import Tensor
 
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.recording import shared_table
 
 MOVES = (
     "drop edge", "drop node", "drop branch", "merge", "move end", "swap",
@@ -84,7 +83,7 @@ def propose(
     return _Edit(graphs, draws, pool, kind).made()
 
 
-@shared_table(maxsize=32)
+@lru_cache(maxsize=32)
 def _bounds(shares: tuple[float, ...], device: torch.device) -> Tensor:
     """Up to which number in [0, 1) each move is drawn."""
     ends = [*accumulate(shares)]

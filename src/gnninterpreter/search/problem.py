@@ -13,7 +13,7 @@ from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical, graph_keys
-from gnninterpreter.recording import recording
+from gnninterpreter.recording import fixed_shapes, recording
 from gnninterpreter.relax import RelaxedModel
 
 # Graphs that are scored in one call, which bounds memory: on a CPU and on a GPU.
@@ -227,11 +227,20 @@ class Problem:
             return self.passes(found, bar)
 
         # Asked about together, and once.
+        size = min(part, WIDE_CHUNK)
+
         def ask(new: Tensor) -> tuple[Tensor]:
-            parts = [self.passes(found.select(some), bar) for some in torch.split(new, part)]
-            return (torch.cat(parts),)
+            return (torch.cat([self._judged(found.select(n), bar) for n in new.split(size)]),)
 
         return self.memory.recall(f"good {bar}", found.keys, ask)[0]
+
+    def _judged(self, found: Proposals, bar: float) -> Tensor:
+        """The same of graphs that are not known."""
+        if self.asks_native or self.classifier.device.type == "cpu":
+            return self.passes(found, bar)
+        # A GPU judges them all sooner than it is told which need no judging.
+        with fixed_shapes():
+            return self.passes(replace(found, keys=None), bar)
 
     @torch.no_grad()
     def passes(self, found: Proposals, bar: float = SAMPLE_BAR) -> Tensor:

@@ -65,7 +65,7 @@ class Repeated:
     def _on_the_side(self, work: Callable[[], None]) -> None:
         side, current = _side(self._device).stream, torch.cuda.current_stream(self._device)
         side.wait_stream(current)
-        with torch.cuda.stream(side), fixed_shapes() as self._tables:
+        with torch.cuda.stream(side), fixed_shapes():
             work()
         current.wait_stream(side)
 
