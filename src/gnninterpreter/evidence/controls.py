@@ -15,6 +15,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence.evidence import Check, written
+from gnninterpreter.evidence.patterns.answers import LEFT_OVER
 from gnninterpreter.evidence.patterns.real import chosen
 from gnninterpreter.evidence.patterns.typed import ANY, typed_graphs
 from gnninterpreter.evidence.reaching import Case, percent
@@ -64,6 +65,8 @@ def random_control(case: Case) -> Check:
     passed = mean < RANDOM_SHARE * own
     if not passed and case.target.probable and mean <= 0.5:
         sentence += ": this one is not special"
+    elif not passed and any(note.startswith(LEFT_OVER) for note in explanation.notes):
+        sentence += f": {LEFT_OVER}, as in most random graphs"
     elif not passed and case.target.probable and _of_most(case, classifier, lending, own):
         sentence += f": {case.target.noun} is what the model says of most graphs, and this one is "
         sentence += "not special"
