@@ -129,8 +129,9 @@ class RealAnswers:
         if self.real is None:
             return Answers(shortcuts=found, notes=notes)
         try:
-            cores = self._cores(target)
-            shown = find_exemplars(self.real, target, cores.cores, MOST_EXEMPLARS)
+            with self.classifier.frozen():
+                cores = self._cores(target)
+                shown = find_exemplars(self.real, target, cores.cores, MOST_EXEMPLARS)
         except Exception as error:  # whatever somebody's model does with a piece of a graph
             reason = str(error).split("\n", 1)[0][:200]
             notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
@@ -150,7 +151,8 @@ class RealAnswers:
     def _few_cores(self, target: Target) -> Cores:
         """The cores of a class that was not asked for, looked for with less care."""
         assert self.real is not None
-        return find_cores(self.real, target, CoreSearch(**{**FEW, "seed": self.search.seed}))
+        with self.classifier.frozen():
+            return find_cores(self.real, target, CoreSearch(**{**FEW, "seed": self.search.seed}))
 
     def _left_over(self, target: ClassTarget) -> list[str]:
         """Say of a class without a core for which others it is what is left."""

@@ -198,7 +198,8 @@ class Plan:
         self._places: list[tuple[int, int]] = []
         if count and self.graphs:
             offers = index.offers
-            domains = np.stack([offers.having(needs[node]) for node in order])
+            every = [needs[node] + pattern.knots[node] for node in order]
+            domains = np.stack([offers.having(each) for each in every])
             there = np.bitwise_or.reduceat(domains, offers.start, axis=1).all(axis=0)
             self.candidates = np.flatnonzero(there).tolist()
             self._bytes, self._width = domains.tobytes(), domains.shape[1]

@@ -12,7 +12,7 @@ from itertools import chain
 
 import numpy as np
 
-from gnninterpreter.evidence.patterns.typed import ANY, Need, Typed
+from gnninterpreter.evidence.patterns.typed import ANY, NESTED, Need, Typed
 
 # Needs that are kept; each takes an eighth of a byte for each node.
 KEPT = 4_096
@@ -39,12 +39,13 @@ class Offers:
         self._kinds[np.arange(len(kinds)) + shift] = kinds
         counts = [len(graph.edges) for graph in graphs]
         flat = chain.from_iterable(chain.from_iterable(graph.edges for graph in graphs))
-        ends = np.fromiter(flat, np.int64).reshape(-1, 2) + np.repeat(8 * self.start, counts)[:, None]
+        ends = np.fromiter(flat, np.int64).reshape(-1, 2)
+        ends += np.repeat(8 * self.start, counts)[:, None]
         codes = 2 * np.fromiter(chain.from_iterable(g.edges.values() for g in graphs), np.int64)
         back = codes + any(graph.directed for graph in graphs)
-        self._from = ends.T.reshape(-1)
+        self._from, self._to = ends.T.reshape(-1), ends.T[::-1].reshape(-1)
         self._code = np.concatenate([codes, back])
-        self._near = self._kinds[ends.T[::-1].reshape(-1)]
+        self._near = self._kinds[self._to]
         self._known: dict[Need, np.ndarray] = {}
 
     def having(self, needs: Sequence[Need]) -> np.ndarray:
@@ -55,12 +56,28 @@ class Offers:
         if need not in self._known:
             kind, code, near, least = need
             found = self._kinds >= 0 if kind == ANY else self._kinds == kind
-            if least:
+            if near == NESTED:
+                found &= self._nested(code, least)
+            elif least:
                 links = self._code == code
                 links = links if near == ANY else links & (self._near == near)
-                count = np.bincount(self._from[links], minlength=self._bits)
-                found &= count >= least
+                found &= np.bincount(self._from[links], minlength=self._bits) >= least
             if len(self._known) >= KEPT:
                 self._known.clear()
             self._known[need] = np.packbits(found, bitorder="little")
         return self._known[need]
+
+    def _nested(self, code: int, least: int) -> np.ndarray:
+        """The nodes that have so many neighbours by a kind of edge among nodes that have as many.
+
+        Those with fewer are dropped again and again: with two, what is left are rings and what lies
+        between them.
+        """
+        links = self._code // 2 == code // 2
+        source, target = self._from[links], self._to[links]
+        while True:
+            enough = np.bincount(source, minlength=self._bits) >= least
+            keep = enough[source] & enough[target]
+            if keep.all():
+                return enough
+            source, target = source[keep], target[keep]

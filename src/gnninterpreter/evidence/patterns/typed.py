@@ -25,6 +25,8 @@ from gnninterpreter.spec.data import node_count
 Need = tuple[int, int, int, int]
 ROUNDS = 4
 ANY = -1
+# In place of the kind of a neighbour: any that needs as many neighbours itself.
+NESTED = -2
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,22 @@ class Typed:
                 most[code, ANY] = mask.bit_count()
         kind = self.kinds[node]
         return [(kind, -1, -1, 0)] + [(kind, *key, count) for key, count in most.items()]
+
+    @cached_property
+    def knots(self) -> list[list[Need]]:
+        """What each node needs to lie on rings, or in what is denser, as this one does."""
+        found: list[list[Need]] = [[] for _ in self.kinds]
+        for kind in set(self.edges.values()):
+            links = [own.get(2 * kind, 0) | own.get(2 * kind + 1, 0) for own in self.links]
+            left, least = (1 << len(self)) - 1, 2
+            while left:
+                few = [i for i in bits(left) if (links[i] & left).bit_count() < least]
+                left &= ~sum(1 << i for i in few)
+                if not few:
+                    for i in bits(left):
+                        found[i].append((ANY, 2 * kind, NESTED, least))
+                    least += 1
+        return found
 
     @property
     def open(self) -> tuple[bool, ...]:
