@@ -17,7 +17,7 @@ from torch_geometric.data import Data
 from gnninterpreter.evidence.evidence import Check, written
 from gnninterpreter.evidence.patterns.answers import LEFT_OVER
 from gnninterpreter.evidence.patterns.real import chosen
-from gnninterpreter.evidence.patterns.typed import ANY, typed_graphs
+from gnninterpreter.evidence.patterns.typed import ANY, node_kinds
 from gnninterpreter.evidence.reaching import Case, percent
 from gnninterpreter.evidence.thresholds import CERTAIN, COVERING, RANDOM_GRAPHS, RANDOM_SHARE, SKILL
 from gnninterpreter.graphs import (
@@ -220,10 +220,10 @@ def one_kind(case: Case) -> Check:
     if core is None or len(case.asked) < FEWEST_GRAPHS:
         return Check(name, None, "there is no core, or too little data to look for it in")
     kinds = set(core.typed.kinds) - {ANY}
-    held = typed_graphs([graph for graph, _ in case.asked], core.spec)
+    held = node_kinds([graph for graph, _ in case.asked], core.spec)
     mine = torch.tensor([one for _, one in case.asked])
     for kind in sorted(kinds):
-        there = torch.tensor([kind in graph.kinds for graph in held])
+        there = torch.tensor([kind in own for own in held])
         if not mine.any() or mine.all() or not 0 < int(there.sum()) < len(there):
             continue
         own, others = (float(there[part].double().mean()) for part in (mine, ~mine))
