@@ -7,6 +7,7 @@ discrete (the native model) or soft (the relaxation runs the same call).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
@@ -313,11 +314,16 @@ class GraphClassifier:
         except GNNInterpreterError:
             raise
         except Exception as error:
+            mend = "Check that the spec describes the data that the model was trained on, or pass "
+            mend += "forward="
+            asked = re.search(r"Storage' object has no attribute '(\w+)'", str(error))
+            if asked:
+                mend = f"Graphs that are searched for have no {asked[1]!r}: pass "
+                mend += f"forward=lambda model, data: ... that puts a usual data.{asked[1]} in"
             raise ModelError(
                 f"the model failed on graphs with {self.spec.node_width} node and "
                 f"{self.spec.edge_width} edge feature columns, called as {self.convention}: "
-                f"{type(error).__name__}: {error}. "
-                "Check that the spec describes the data the model was trained on, or pass forward="
+                f"{type(error).__name__}: {error}. {mend}"
             ) from error
 
     def _independent_of_batch(self, batch: Batch, logits: Tensor) -> bool:

@@ -37,6 +37,7 @@ SEARCH = CoreSearch(seeds=24, sample=100, changed=48)
 FEW = {"seeds": 8, "count": 2, "sample": 40, "changed": 8}
 # Real graphs beyond this many nodes are not cut down: each step asks about every node left.
 LARGEST = 200
+LEFT_OVER = "it is what is left where the cores of other classes are missing"
 
 
 @dataclass(frozen=True)
@@ -170,8 +171,8 @@ class RealAnswers:
         if not found:
             return []
         return [
-            f"it is what is left where the cores of other classes are missing: without their cores "
-            f"the model gives {target.name!r} to {', '.join(found)}"
+            f"{LEFT_OVER}: without their cores the model gives {target.name!r} to "
+            f"{', '.join(found)}"
         ]
 
     def _rare(self, target: Target, core: Core | None) -> list[str]:

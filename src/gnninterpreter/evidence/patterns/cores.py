@@ -253,7 +253,7 @@ def _measure(
 
 def _given(target: Target) -> str:
     """Which graphs the model gives a target to, in words that follow "graphs are"."""
-    return f"assigned to {target.name}" if target.probable else f"given {target.asked}"
+    return f"assigned to {target.name!r}" if target.probable else f"given {target.asked}"
 
 
 def _graphs(real: RealGraphs, numbers: list[int]) -> list[Data]:
