@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +19,8 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.arguments import device_of, one_of, path_of, several, whole_number
 from gnninterpreter.datasets import cached
+from gnninterpreter.datasets._storage import cache_folder
+from gnninterpreter.datasets.base import StoredGraphs
 from gnninterpreter.errors import (
     CheckpointError,
     GNNInterpreterError,
@@ -55,6 +58,8 @@ __all__ = ["explain", "load"]
 GRADIENTS = ("auto", "relaxed", "score-function")
 # More would take hours on the smallest model, whatever memory there is.
 MOST_RESTARTS = 100_000
+# Data of bundled models that a result still holds: it need not be read again.
+_IN_USE: WeakValueDictionary[tuple[Any, ...], StoredGraphs] = WeakValueDictionary()
 
 
 def explain(
@@ -289,13 +294,17 @@ def _callbacks(callbacks: Any) -> tuple[Callback, ...]:
     return listed
 
 
-def _at_hand(bundle: Bundle) -> list[Data] | None:
+def _at_hand(bundle: Bundle) -> StoredGraphs | None:
     """The data that a bundled model was trained on, where it lies in the cache as it was then."""
     made = bundle.training.get("data", {})
-    found = cached(bundle.dataset_name, int(made.get("seed", 0)))
-    if found is None or found.fingerprint != made.get("fingerprint"):
-        return None
-    return graph_list(found)
+    key = (bundle.dataset_name, int(made.get("seed", 0)), made.get("fingerprint"), cache_folder())
+    graphs = _IN_USE.get(key)
+    if graphs is None:
+        found = cached(*key[:2])
+        if found is None or found.fingerprint != key[2] or (graphs := found.as_graphs()) is None:
+            return None
+        _IN_USE[key] = graphs
+    return graphs
 
 
 def _peers(peers: Any, classifier: GraphClassifier) -> tuple[GraphClassifier, ...]:

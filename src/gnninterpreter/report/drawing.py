@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -93,13 +93,18 @@ class Drawing:
 
     def legend(self) -> list[LegendEntry]:
         """Legend of the features in it."""
-        present = {
-            (kind, str(value))
-            for kind, items in (("node", self.graph.nodes), ("edge", self.graph.edges))
-            for *_, attributes in items(data=True)
-            for value in attributes.values()
-        }
-        return legend(self.spec, present)
+        return legend(self.spec, present([self.graph]))
+
+
+def present(graphs: Iterable[nx.Graph]) -> set[tuple[str, str]]:
+    """What a legend of these graphs has to name: nodes and edges by what they show."""
+    return {
+        (kind, str(value))
+        for graph in graphs
+        for kind, items in (("node", graph.nodes), ("edge", graph.edges))
+        for *_, attributes in items(data=True)
+        for value in attributes.values()
+    }
 
 
 def graph_svg(

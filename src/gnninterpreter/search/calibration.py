@@ -160,7 +160,7 @@ def _opened(
     if problem.relaxed is not None:
         free = _free(learned, harm, space)
         learned = opened(problem, graphs, free, streams.fork(ATTEMPTS), opening)
-    count = min(_sample_counts(graphs, samples)[0], FEWEST)
+    count = FEWEST if samples is None else min(samples, FEWEST)
     found, reached = verified(problem, learned, closed, count, streams, told)
     return some.widened(found, shut), reached
 
@@ -193,9 +193,9 @@ def harms(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor:
     before = problem.evaluate(graphs).score
     cost = torch.ones_like(possible, dtype=before.dtype)
     owners, moves = possible.nonzero(as_tuple=True)
-    chunk = problem.chunk(graphs.num_candidates)
-    for start in range(0, owners.numel(), chunk):
-        some = slice(start, start + chunk)
+    each = problem.at_once(problem.chunk(graphs.num_candidates), graphs.num_candidates)
+    for start in range(0, owners.numel(), each):
+        some = slice(start, start + each)
         changed = space.apply(graphs[owners[some]], moves[some])
         if known:
             cost[owners[some], moves[some]] = (~problem.good(changed)).to(cost)

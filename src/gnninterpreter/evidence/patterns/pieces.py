@@ -14,6 +14,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.bounds import Bounds
+from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.shrinking import LEAST, shrink
@@ -201,16 +202,17 @@ def choose(
     if len(candidates) > SHORTLIST:
         # A few graphs rule out most candidates, which then need not be looked for in all.
         few = search.sample // 5 or 1
-        held, mine = _held(
-            real, candidates, own[:: max(1, len(own) // few)], others[:: max(1, len(others) // few)]
-        )
+        fewer = [each[:: max(1, len(each) // few)] for each in (own, others)]
+        held = _held(real.index_of([*fewer[0], *fewer[1]]), candidates)
+        mine = np.arange(held.shape[1]) < len(fewer[0])
         told = _told(held, mine, np.ones(mine.size, dtype=bool))
         ranked: list[int] = np.argsort(-told, kind="stable").tolist()
         keep = set(ranked[:SHORTLIST])
         keep |= set([i for i in ranked if candidates[i].certain][: SHORTLIST // 2])
         keep |= {i for i in ranked if candidates[i].typed.open}
         candidates = [candidate for i, candidate in enumerate(candidates) if i in keep]
-    held, mine = _held(real, candidates, own, others)
+    index = real.index_of([*own, *others])
+    held, mine = _held(index, candidates), np.arange(len(index)) < len(own)
     sizes = np.array([len(candidate.typed) for candidate in candidates])
     certain = np.array([candidate.certain for candidate in candidates])
     leaning = np.array([candidate.leaning for candidate in candidates])
@@ -236,7 +238,7 @@ def choose(
         piece, there = candidates[best], held[best]
         if trim is not None:
             piece = trim(piece)
-            there = _held(real, [piece], own, others)[0][0]
+            there = _held(index, [piece])[0]
         # What comes to the same as one before says nothing new.
         if not any(piece.typed.same(other.typed) for other in chosen):
             chosen.append(piece)
@@ -245,16 +247,12 @@ def choose(
     return chosen
 
 
-def _held(
-    real: RealGraphs, candidates: Sequence[Candidate], own: Sequence[int], others: Sequence[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Which graphs hold which candidate, [candidates, graphs], and which are of the class."""
-    asked = [*own, *others]
-    index = real.index_of(asked)
-    held = np.zeros((len(candidates), len(asked)), dtype=bool)
+def _held(index: PatternIndex, candidates: Sequence[Candidate]) -> np.ndarray:
+    """Which graphs hold which candidate, [candidates, graphs]."""
+    held = np.zeros((len(candidates), len(index)), dtype=bool)
     for row, candidate in enumerate(candidates):
         held[row, list(index.match(candidate.typed).where)] = True
-    return held, np.arange(len(asked)) < len(own)
+    return held
 
 
 def _told(held: np.ndarray, mine: np.ndarray, among: np.ndarray) -> np.ndarray:
