@@ -13,7 +13,11 @@ __all__ = ["Progress", "Several"]
 
 
 class Progress(Protocol):
-    """Something that shows how a run goes."""
+    """Something that shows how a run goes.
+
+    One that also has a method ``reading`` is called with the number of graphs that were read so
+    far, while a data set of thousands is read.
+    """
 
     def begin(self, model: str, inferred: list[str], classes: list[str]) -> None:
         """The run begins; ``inferred`` says what was found out about the model."""

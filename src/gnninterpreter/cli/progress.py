@@ -37,6 +37,8 @@ PHASES = {
 }
 REFRESHES_PER_SECOND = 8
 WIDEST_NAME = 30
+# Graphs that are read between two lines where a line cannot be written again.
+TELL_EVERY = 100_000
 # Lines of a terminal that the lines above and below the rows take.
 FRAME = 5
 
@@ -85,6 +87,14 @@ class LiveProgress:
         self._began: float | None = None
         self._before = 0.0
         self._broken = False
+
+    def reading(self, count: int) -> None:
+        """Say how many graphs of a large data set were read so far."""
+        with self._harmless() as console:
+            if console.is_terminal and not console.is_jupyter and not console.is_dumb_terminal:
+                console.print(f"read {count:,} graphs", end="\r", highlight=False)
+            elif count % TELL_EVERY == 0:
+                console.print(f"read {count:,} graphs", highlight=False)
 
     def begin(self, model: str, inferred: list[str], classes: list[str]) -> None:
         """Print what was found out about the model, once, and open the table."""
