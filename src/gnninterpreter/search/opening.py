@@ -26,8 +26,8 @@ from gnninterpreter.spec import Block, Categorical
 SAMPLES = 16
 TEMPERATURE = 0.5
 LEARNING_RATE = 0.7
-# Logit against a change that is free, to begin with, and against one that is not: none is drawn, by
-# numbers of so many bits. What is drawn now and then would be so on every candidate that others need.
+# Logit against a change that is free, to begin with, and against one that is not: random numbers
+# have too few bits to draw it ever, however many candidate nodes other restarts need.
 NEARLY, CLOSED = 1.5, 17.0
 # Share of samples that may lack something while learning, and how fast lacking gets dearer.
 ALLOWED, DEARER = 0.02, 0.5
@@ -115,8 +115,8 @@ class _Learning:
         rows = bad.nonzero().squeeze(1)
         found = torch.zeros_like(drawn.weight[:, 0, 0])
         if rows.numel():
-            # On all their candidates: nodes that a sample lacks have a slope too, and how many would
-            # be left out depends on the other restarts.
+            # On all candidates: a node that a sample lacks has a slope too, and how many would be
+            # left out depends on the other restarts.
             short = drawn[rows]
             some = problem.lacking(Proposals(short, problem.relaxed(short), problem.aim))
             found = found.index_put((rows,), some)
