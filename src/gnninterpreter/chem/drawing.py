@@ -65,6 +65,7 @@ def read_molecule(
     piece: bool = False,
     size: tuple[int, int] = SIZE,
     free: Collection[int] = (),
+    numbered: Collection[int] = (),
 ) -> Molecule | None:
     """Read a graph as a molecule; None where it is none or RDKit is missing.
 
@@ -76,6 +77,7 @@ def read_molecule(
             ring may be cut open.
         size: Width and height of the drawing.
         free: Nodes that may be any atom: ``*`` in SMILES.
+        numbered: Nodes that get their number beside them.
     """
     reading = reading_of(spec)
     if reading is None or find_spec("rdkit") is None or not graph.num_nodes:
@@ -93,6 +95,8 @@ def read_molecule(
         atom.SetNoImplicit(piece or atom.GetNoImplicit())
         if atom.GetIdx() in marked:
             atom.SetBoolProp("marked", True)
+        if atom.GetIdx() in numbered:
+            atom.SetProp("atomNote", str(atom.GetIdx()))
         if atom.GetIdx() in free:
             atom.SetAtomicNum(0)
             atom.SetFormalCharge(0)
