@@ -82,7 +82,7 @@ def read_molecule(
     reading = reading_of(spec)
     if reading is None or find_spec("rdkit") is None or not graph.num_nodes:
         return None
-    known = None if reading.bonded else known_molecule(graph)
+    known = known_molecule(graph) if reading.bond is None else None
     broken = "" if known else problem(graph, spec, whole=False)
     if broken and not (piece and "aromatic" in broken):
         return Molecule(False, "", "", broken)
@@ -112,7 +112,7 @@ def read_molecule(
             for atom in molecule.GetAtoms():
                 atom.SetNumRadicalElectrons(0)
     written = "" if wrong else str(Chem.MolToSmiles(molecule))
-    note = "" if known or reading.bonded else UNKNOWN_BONDS
+    note = UNKNOWN_BONDS if reading.bond is None and not known else ""
     return Molecule(not wrong, written, _drawn(molecule, size), wrong, note)
 
 
