@@ -50,7 +50,9 @@ class StoredGraphs(Sequence[Data]):
         ends = {key: self.slices[key][place : place + 2].tolist() for key in self.tensors}
         return Data(
             **{
-                key: value[:, slice(*ends[key])] if key == "edge_index" else value[slice(*ends[key])]
+                key: value[:, slice(*ends[key])]
+                if key == "edge_index"
+                else value[slice(*ends[key])]
                 for key, value in self.tensors.items()
             }
         )
