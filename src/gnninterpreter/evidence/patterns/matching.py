@@ -111,8 +111,10 @@ class PatternIndex:
             among: The graphs to ask, as bits; all of them if omitted.
         """
         same = (pattern.kinds, tuple(pattern.edges.items()), pattern.ranges)
-        if same in self._matched:
-            return self._matched[same].among(among)
+        known = self._matched.get(same)
+        # What the steps for all graphs left open they may decide for some.
+        if known is not None and (among is None or not known.undecided):
+            return known.among(among)
         plan = Plan(pattern, self)
         where, places, undecided = [], [], []
         left = math.inf if self.budget is None else self.budget
