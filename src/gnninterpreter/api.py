@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Batch
 
 from gnninterpreter.arguments import device_of, one_of, path_of, several, whole_number
 from gnninterpreter.datasets import cached

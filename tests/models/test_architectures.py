@@ -152,3 +152,5 @@ def test_edges_need_no_matrices_of_their_own():
     x, edges = torch.randn(5, 3), torch.tensor([[0, 1, 2, 4, 4], [1, 0, 3, 3, 2]])
     given = x, edges, torch.rand(5, 2)
     torch.testing.assert_close(ours(*given), plain(*given))
+    none = x, edges[:, :0], torch.rand(0, 2)
+    torch.testing.assert_close(ours(*none), plain(*none))

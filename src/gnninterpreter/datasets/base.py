@@ -47,13 +47,11 @@ class StoredGraphs(Sequence[Data]):
         if isinstance(place, slice):
             return [self[i] for i in range(*place.indices(len(self)))]
         place = range(len(self))[place]
-        ends = {key: self.slices[key][place : place + 2].tolist() for key in self.tensors}
-        return Data(
-            **{
-                key: value[:, slice(*ends[key])] if key == "edge_index" else value[slice(*ends[key])]
-                for key, value in self.tensors.items()
-            }
-        )
+        fields = {}
+        for key, value in self.tensors.items():
+            start, end = self.slices[key][place : place + 2].tolist()
+            fields[key] = value.narrow(int(key == "edge_index"), start, end - start)
+        return Data(**fields)
 
     def __iter__(self) -> Iterator[Data]:
         parts = {

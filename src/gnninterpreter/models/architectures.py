@@ -171,7 +171,8 @@ class LinearNNConv(NNConv):  # type: ignore[misc]
         matrices = torch.cat([self.nn.weight, self.nn.bias.unsqueeze(1)], dim=1)
         sent = x_j @ matrices.view(self.in_channels_l, -1)
         shares = torch.cat([edge_attr, edge_attr.new_ones(len(edge_attr), 1)], dim=1)
-        return torch.bmm(sent.view(len(x_j), self.out_channels, -1), shares.unsqueeze(2)).squeeze(2)
+        by_share = sent.view(len(x_j), self.out_channels, shares.size(1))
+        return torch.bmm(by_share, shares.unsqueeze(2)).squeeze(2)
 
 
 class NNConvClassifier(_EdgeClassifier):

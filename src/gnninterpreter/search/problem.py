@@ -20,7 +20,7 @@ from gnninterpreter.relax import RelaxedModel
 CHUNK, WIDE_CHUNK = 4096, 65536
 # How many times as many are looked up at once: samples are mostly the same few graphs. On a GPU as
 # many as have so many numbers in their edges, if that is more: each part has it wait.
-REPEATS, MOST_LOOKED_UP = 4, 2**29
+REPEATS, MOST_LOOKED_UP = 4, 2**28
 # Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
 SAMPLE_BAR = 25.0
 # What real graphs that fill up the samples must have: less still passes for none of the class.
