@@ -13,6 +13,7 @@ from typing import Any
 
 from torch_geometric.data import Data
 
+from gnninterpreter.chem.columns import computed_columns
 from gnninterpreter.chem.elements import SYMBOLS
 from gnninterpreter.chem.molecules import rdkit_installed
 from gnninterpreter.chem.reading import ORDERS, reading_of
@@ -24,6 +25,7 @@ FIRST, MOST = 5, 5000
 ENOUGH = 0.9
 """Share of them whose atoms have to be the nodes, and of a category that has to be one element."""
 OTHER = "other"
+CHARGES = tuple(str(charge) for charge in range(-5, 7))
 
 
 def known_molecule(graph: Data) -> Any:
@@ -77,16 +79,23 @@ def name_by_smiles(graphs: GraphList, spec: GraphSpec) -> GraphSpec:
         tuple(ORDERS),
         "bond",
     )
-    names = [
-        name for block in atoms if block.name == "atom" for name in getattr(block, "names", ())
-    ]
-    note = (
-        f"elements{' and kinds of bonds' * (bonds is not None)} named by the SMILES of the graphs"
+    charges = (
+        (codes(node_rows(graph), atoms), [str(a.GetFormalCharge()) for a in molecule.GetAtoms()])
+        for graph, molecule in known
     )
+    atoms = _named(atoms, charges, CHARGES, "charge") or atoms
+    named = replace(spec, nodes=atoms, edges=bonds or spec.edges)
+    reading = reading_of(named)
+    assert reading is not None
+    what = "elements and kinds of bonds" if bonds else "elements"
+    note = f"{what} named by the SMILES of the graphs"
+    made = computed_columns(known, named)
+    follow = [block.name for block in made.derived if block not in spec.derived]
+    if follow:
+        note += f", from which {', '.join(dict.fromkeys(follow))} are computed"
     told = "; ".join(filter(None, [spec.metadata.get("note"), note]))
-    seen = " ".join(sorted({name for name in names if name != OTHER}))
-    metadata = {**spec.metadata, "note": told, "atoms": seen}
-    return replace(spec, nodes=atoms, edges=bonds or spec.edges, metadata=metadata)
+    seen = " ".join(sorted({str(atom) for atom in reading.atoms if atom is not None}))
+    return replace(made, metadata={**spec.metadata, "note": told, "atoms": seen})
 
 
 def _kind(molecule: Any, i: int, j: int) -> str:

@@ -77,11 +77,6 @@ class Reading:
         return self.charge is not None or any(atom and atom.charge for atom in self.atoms)
 
     @property
-    def bonded(self) -> bool:
-        """Whether the data says of what kind bonds are; where not, all are drawn as single ones."""
-        return self.bond is not None or self.aromatic is not None
-
-    @property
     def charges(self) -> tuple[int, ...]:
         """Charges that atoms may have besides those in their names."""
         if self.charge is None:
@@ -157,7 +152,7 @@ def reading_of(spec: GraphSpec) -> Reading | None:
         charge=_column(spec.nodes, "charge", _number),
         aromatic=_column(spec.nodes, "aromatic", lambda name: int(name.lower() in _TRUE)),
         seen=frozenset(spec.metadata.get("atoms", "").split()),
-        exact=any(derived.function == FUNCTION for derived in spec.derived),
+        exact=bond is not None and any(block.function == FUNCTION for block in spec.derived),
     )
 
 

@@ -35,7 +35,32 @@ def prepare(graphs: Sequence[Data], model: GraphClassifier) -> Batch:
     if attr is not None and not attr.is_floating_point() and attr.numel() == attr.size(0):
         # One integer for each edge is its type, by whichever name the data has it.
         batch.edge_type = attr.view(-1)
-    return fill(batch, spec)
+    return _as_they_came(fill(batch, spec), batch)
+
+
+def _as_they_came(made: Batch, given: Batch) -> Batch:
+    """Leave real graphs whose columns cannot be computed, such as of an odd molecule, as they are.
+
+    What was made, and could not be computed then, has NaN or -1 there and stays impossible.
+    """
+    lost = made.get("impossible")
+    if lost is None or not bool(lost.any()):
+        return made
+    owners = {"x": made.batch, "edge_attr": made.batch[made.edge_index[0]]}
+    kept = lost.clone()
+    for key, owner in owners.items():
+        value = given.get(key)
+        if value is not None:
+            numbers = value.is_floating_point()
+            wrong = ~torch.isfinite(value) if numbers else value < 0
+            kept[owner[wrong.reshape(len(value), -1).any(dim=1)]] = False
+    for key, owner in owners.items():
+        if given.get(key) is not None:
+            rows = kept[owner]
+            made[key] = made[key].clone()
+            made[key][rows] = given[key][rows]
+    made["impossible"] = lost & ~kept
+    return made
 
 
 def choose(graphs: Sequence[Data], model: GraphClassifier, count: int) -> Batch:

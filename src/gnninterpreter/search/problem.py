@@ -16,11 +16,12 @@ from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical,
 from gnninterpreter.recording import fixed_shapes, recording
 from gnninterpreter.relax import RelaxedModel
 
-# Graphs that are scored in one call, which bounds memory: on a CPU and on a GPU.
-CHUNK, WIDE_CHUNK = 4096, 65536
+# Graphs that are scored in one call, and pairs of nodes that they may have together, which bounds
+# memory: on a CPU and on a GPU.
+CHUNK, WIDE_CHUNK = (4096, 2**23), (65536, 2**28)
 # How many times as many are looked up at once: samples are mostly the same few graphs. On a GPU as
 # many as have so many numbers in their edges, if that is more: each part has it wait.
-REPEATS, MOST_LOOKED_UP = 4, 2**29
+REPEATS, MOST_LOOKED_UP = 4, 2**28
 # Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
 SAMPLE_BAR = 25.0
 # What real graphs that fill up the samples must have: less still passes for none of the class.
@@ -99,10 +100,10 @@ class Problem:
     certain: float = 0.99
     memory: Memory | None = None
 
-    @property
-    def chunk(self) -> int:
-        """Most graphs to score in one call."""
-        return CHUNK if self.classifier.device.type == "cpu" else WIDE_CHUNK
+    def chunk(self, nodes: int) -> int:
+        """Most graphs on so many candidate nodes to score in one call."""
+        most, pairs = CHUNK if self.classifier.device.type == "cpu" else WIDE_CHUNK
+        return max(1, min(most, pairs // nodes**2))
 
     def at_once(self, usual: int, nodes: int) -> int:
         """Most graphs to look up in one call.
@@ -114,7 +115,7 @@ class Problem:
         if self.classifier.device.type == "cpu" or self.memory is None or recording():
             return usual
         each = nodes * nodes * (1 + self.classifier.spec.edge_width)
-        return max(REPEATS * WIDE_CHUNK, MOST_LOOKED_UP // each)
+        return max(usual, MOST_LOOKED_UP // each)
 
     @cached_property
     def asks_native(self) -> bool:
@@ -167,7 +168,7 @@ class Problem:
             return self.scores(graphs)
 
         def new(places: Tensor) -> tuple[Tensor, ...]:
-            parts = torch.split(places, self.chunk)
+            parts = torch.split(places, self.chunk(graphs.num_candidates))
             found = Scores.cat([self.scores(graphs[part]) for part in parts])
             return found.logits, found.embedding
 
@@ -217,7 +218,8 @@ class Problem:
             bar: Percentile among real graphs that is typical enough.
         """
         # What is remembered is asked about once, so that more of them are looked at together.
-        part = self.chunk if self.memory is None or recording() else REPEATS * self.chunk
+        part = self.chunk(graphs.num_candidates)
+        part *= 1 if self.memory is None or recording() else REPEATS
         most = self.at_once(part, graphs.num_candidates)
         if len(graphs) > most:
             parts = range(0, len(graphs), most)
@@ -227,7 +229,7 @@ class Problem:
             return self.passes(found, bar)
 
         # Asked about together, and once.
-        size = min(part, WIDE_CHUNK)
+        size = min(part, WIDE_CHUNK[0])
 
         def ask(new: Tensor) -> tuple[Tensor]:
             return (torch.cat([self._judged(found.select(n), bar) for n in new.split(size)]),)
@@ -277,7 +279,8 @@ class Problem:
         """Mean score over discrete samples of each of R distributions, [R]."""
         distribution = Narrowing.of(distribution).narrowed(distribution)
         # Some restarts at a time, which bounds memory; each draws from a stream of its own.
-        most = self.at_once(self.chunk, distribution.num_candidates)
+        usual = self.chunk(distribution.num_candidates)
+        most = self.at_once(usual, distribution.num_candidates)
         each, means = max(1, most // samples), []
         for start in range(0, distribution.restarts, each):
             rows = torch.arange(distribution.restarts, device=streams.keys.device)

@@ -71,8 +71,8 @@ def infer_spec(dataset: Any) -> GraphSpec:
         ),
         metadata=metadata,
     )
-    for name in _NAMERS:
-        inferred = name(graphs, inferred)
+    for namer in _NAMERS:
+        inferred = namer(graphs, inferred)
     return inferred
 
 

@@ -14,6 +14,7 @@ from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.typicality.bank import TypicalityBank
+from gnninterpreter.typicality.density import with_density
 from gnninterpreter.typicality.environments import Environments
 from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars
 from gnninterpreter.typicality.fitting import fit
@@ -79,6 +80,8 @@ class Typicality(ByValue):
         bank = bank.with_kinds(Kinds.of(graphs, spec))
         known = Environments.of(graphs, spec) if environments is None else environments
         bank = bank.with_environments(known, real.graphs)
+        if real.whole:
+            bank = with_density(bank, graphs, spec, real.graphs[real.certain])
         found = cls(bank, choose_exemplars(real, bank))
         # As it will be read back, so that a search comes to the same before and after storing.
         return cls.from_tensors(found.tensors(), spec)
