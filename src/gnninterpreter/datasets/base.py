@@ -55,7 +55,7 @@ class StoredGraphs(Sequence[Data]):
 
     def __iter__(self) -> Iterator[Data]:
         parts = {
-            key: value.split(self.slices[key].diff().tolist(), dim=int(key == "edge_index"))
+            key: torch.split(value, self.slices[key].diff().tolist(), int(key == "edge_index"))
             for key, value in self.tensors.items()
         }
         for one in zip(*parts.values(), strict=True):
