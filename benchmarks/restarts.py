@@ -1,11 +1,12 @@
 """Many restarts at once, above all on a GPU: seconds of a search by phase, how busy the GPU is.
 
 Usage:
-    python benchmarks/restarts.py --restarts 1000 10000 [--classes 99 1] [--profile motif]
+    python benchmarks/restarts.py --restarts 1000 10000 [--watch] [--once] [--models motif]
 
-A model's first search sets things up and is not counted. Results go to
-benchmarks/results/speed/restarts-DEVICE.json, class by class, so that what was measured is there if
-time runs out.
+A model's first search sets things up and is not counted. With ``--watch`` a second one is watched
+by the profiler, whose kernels say how busy the GPU was; with ``--once`` the first one is, which
+makes it a little slower. Results are added to benchmarks/results/speed/restarts-DEVICE.json, class
+by class, so that what was measured is there if time runs out.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,53 +25,51 @@ from speed import BUNDLED
 HERE = Path(__file__).parent
 
 
-def one(model: Any, bundle: Any, target: int, restarts: int, profile: bool) -> dict[str, Any]:
-    """Search for one class, and tell how long it took."""
+def searched(model: Any, bundle: Any, target: int, restarts: int) -> tuple[float, Any]:
+    """Search for one class; seconds by the clock, and what was found."""
     from gnninterpreter.objective import ClassTarget
     from gnninterpreter.search import Recipe, search
 
-    classifier = model.classifier
-    on_gpu = classifier.device.type == "cuda"
-    names = bundle.spec.class_names
-
-    def run() -> Any:
-        with model.session():
-            asked = ClassTarget(target, names[target])
-            found = search(classifier, model, bundle.statistics, asked, Recipe.auto(), restarts, 0)
-        if on_gpu:
-            torch.cuda.synchronize()
-        return found
-
+    asked = ClassTarget(target, bundle.spec.class_names[target])
     began = time.perf_counter()
-    found = run()
-    took = time.perf_counter() - began
-    row = {
-        "class": names[target], "restarts": restarts, "seconds": round(took, 3),
+    with model.session():
+        found = search(
+            model.classifier, model, bundle.statistics, asked, Recipe.auto(), restarts, 0
+        )
+    if model.classifier.device.type == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - began, found
+
+
+def row_of(took: float, found: Any, seen: dict[str, Any]) -> dict[str, Any]:
+    """What is written down."""
+    return {
+        "class": found.target.name, "restarts": len(found.reasons),
+        "seconds": round(took, 3), **seen,
         "phases": {k: round(v, 3) for k, v in found.phase_seconds.items() if v > 0.002},
-        "good": int((found.mean_score >= 0.99).sum()),
-        "met": int(found.evaluation.met.sum()),
+        "good": int((found.mean_score >= 0.99).sum()), "met": int(found.evaluation.met.sum()),
         "edges": round(float(found.evaluation.edges.mean()), 2),
         "population": 0 if found.population is None else len(found.population),
     }  # fmt: skip
-    if on_gpu and profile:
-        busy, launches = measured(run)
-        row |= {
-            "kernel_seconds": round(busy, 3),
-            "busy": round(busy / took, 3),
-            "kernels": launches,
-        }
-    return row
 
 
-def measured(run: Any) -> tuple[float, int]:
-    """Seconds that kernels and copies ran on the GPU, and how many they were."""
+def watched(run: Callable[[], tuple[float, Any]]) -> tuple[float, Any, dict[str, Any]]:
+    """Run under the profiler: seconds in which a kernel or copy ran on the GPU, and their number.
+
+    Kernels that run side by side count once.
+    """
     from torch.profiler import ProfilerActivity, profile
 
-    with profile(activities=[ProfilerActivity.CUDA], acc_events=True) as recorded:
-        run()
+    with profile(activities=[ProfilerActivity.CUDA]) as recorded:
+        took, found = run()
+    on_gpu = torch.autograd.DeviceType.CUDA
     events = recorded.profiler.kineto_results.events()
-    spans = [e.duration_ns() for e in events if e.device_type() == torch.autograd.DeviceType.CUDA]
-    return sum(spans) / 1e9, len(spans)
+    spans = [(e.start_ns(), e.duration_ns()) for e in events if e.device_type() == on_gpu]
+    busy, end = 0, 0
+    for start, duration in sorted(spans):
+        busy += max(start + duration - max(start, end), 0)
+        end = max(end, start + duration)
+    return took, found, {"kernel_seconds": round(busy / 1e9, 3), "kernels": len(spans)}
 
 
 def main() -> None:
@@ -81,28 +82,34 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--models", nargs="+", default=list(BUNDLED))
     parser.add_argument("--restarts", type=int, nargs="+", default=[1000])
-    parser.add_argument(
-        "--classes", type=int, nargs="+", default=[99],
-        help="at most so many of each model, for each number of restarts",
-    )  # fmt: skip
-    parser.add_argument("--profile", nargs="+", default=(), help="models: their first class")
+    parser.add_argument("--classes", type=int, default=99, help="at most so many of each model")
+    parser.add_argument("--watch", action="store_true", help="how busy the GPU is")
+    parser.add_argument("--once", action="store_true", help="one run, under the profiler")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin nothing after so long")
     parser.add_argument("--out", type=Path, default=HERE / "results" / "speed")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     path = given.out / f"restarts-{given.device}.json"
-    began, rows = time.perf_counter(), []
-    most = given.classes + given.classes[-1:] * len(given.restarts)
+    began = time.perf_counter()
+    rows = json.loads(path.read_text())["found"] if path.exists() else []
     for name in given.models:
         bundle = models.load(name)
         model = RelaxedModel(GraphClassifier(bundle.model.to(given.device), bundle.spec))
-        one(model, bundle, 0, 16, False)
-        for place, restarts in enumerate(given.restarts):
-            for target in range(min(most[place], bundle.spec.num_classes)):
+        searched(model, bundle, 0, 16)
+        for restarts in given.restarts:
+            for target in range(min(given.classes, bundle.spec.num_classes)):
                 if time.perf_counter() - began > given.seconds:
                     return
-                profile = name in given.profile and target == 0 and place == 0
-                row = {"model": name, **one(model, bundle, target, restarts, profile)}
+                run = partial(searched, model, bundle, target, restarts)
+                if given.once:
+                    took, found, seen = watched(run)
+                else:
+                    (took, found), seen = run(), {}
+                if given.watch:
+                    seen = watched(run)[2]
+                if seen:
+                    seen["busy"] = round(seen["kernel_seconds"] / took, 3)
+                row = {"model": name, **row_of(took, found, seen)}
                 rows.append(row)
                 print(json.dumps(row), flush=True)
                 content = {"torch": torch.__version__, "found": rows}

@@ -64,7 +64,7 @@ def test_every_example_runs(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole = gi.explain
+    whole, made = gi.explain, []
 
     def quickly(*args: Any, **kwargs: Any) -> gi.ExplanationSet:
         """As asked for, but small: what is tried here is that it can be asked for so."""
@@ -76,14 +76,20 @@ def test_every_example_runs(
         slow &= {phase.name for phase in recipe.phases}
         one = {"targets": "mutagen" if "spec" in kwargs else "star"}
         small = {"restarts": 1, "progress": False, "recipe": recipe.without(*slow)}
-        return whole(*args, **{**one, **kwargs, **small})
+        made.append(whole(*args, **{**one, **kwargs, **small}))
+        return made[-1]
 
     monkeypatch.setattr(gi, "explain", quickly)
     monkeypatch.chdir(tmp_path)
     known: dict[str, Any] = {}
-    for example in examples(page)[page is README :]:
+    shown = examples(page)[page is README :]
+    for example in shown:
         known |= names(example)
         run(example, page, known)
+    assert len(made) >= sum(len(re.findall(r"^[^#\n]*gi\.explain\(", e, re.M)) for e in shown)
+    for result in made:
+        assert all(found.num_nodes > 0 and found.verdict.word for found in result.values())
+        assert len(result) > 0
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

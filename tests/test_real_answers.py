@@ -181,7 +181,7 @@ def test_one_graph_says_so() -> None:
     data = [plain(nx.complete_graph(5), 1)]
     found = explain(MeanDegree(), data, class_names=("a", "b"))
     assert any("only 1 real graph is assigned" in note for note in found["b"].notes)
-    assert any("every real graph is assigned to b" in note for note in found["b"].notes)
+    assert any("every real graph is assigned to 'b'" in note for note in found["b"].notes)
     assert list(found) == ["b"]
 
 

@@ -11,13 +11,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Batch
 
 from gnninterpreter.arguments import device_of, one_of, path_of, several, whole_number
 from gnninterpreter.datasets import cached
+from gnninterpreter.datasets._storage import cache_folder
+from gnninterpreter.datasets.base import StoredGraphs
 from gnninterpreter.errors import (
     CheckpointError,
     GNNInterpreterError,
@@ -45,6 +48,7 @@ from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
 from gnninterpreter.search import Callback, Recipe, plan, search
 from gnninterpreter.search.memory import Plan, read_bytes
 from gnninterpreter.spec import GraphSpec, graph_list
+from gnninterpreter.spec.data import told_size
 from gnninterpreter.spec.inference import infer_blocks
 from gnninterpreter.spec.recognition import split_derived
 from gnninterpreter.views import view
@@ -54,6 +58,8 @@ __all__ = ["explain", "load"]
 GRADIENTS = ("auto", "relaxed", "score-function")
 # More would take hours on the smallest model, whatever memory there is.
 MOST_RESTARTS = 100_000
+# Data of bundled models that a result still holds: it need not be read again.
+_IN_USE: WeakValueDictionary[tuple[Any, ...], StoredGraphs] = WeakValueDictionary()
 
 
 def explain(
@@ -143,7 +149,8 @@ def explain(
         spec, class_statistics = spec or model.spec, class_statistics or model.statistics
         model = model.model
     native_module(model)  # before anything is read
-    graphs = None if dataset is None else graph_list(dataset)
+    reading = getattr(display, "reading", None)
+    graphs = None if dataset is None else graph_list(dataset, reading)
     # What cores and shares are about; a bundled model needs it for nothing else.
     seen = _at_hand(bundle) if graphs is None and bundle is not None else graphs
     if spec is None:
@@ -175,9 +182,12 @@ def explain(
         if class_statistics is not None:
             _check_statistics_fit(class_statistics, classifier)
         elif graphs is not None:
-            class_statistics = ClassStatistics.from_dataset(classifier, graphs)
+            most = recipe.max_nodes if isinstance(recipe, Recipe) and recipe.typical else None
+            class_statistics = ClassStatistics.from_dataset(classifier, graphs, max_nodes=most)
         asked = targets_of(targets, classifier.spec, classifier.task, class_statistics)
         wanted, skipped = _with_recipes(asked, recipe, dataset_name, targets is None)
+        if graphs is not None:
+            wanted = [(one, _fitted(chosen, one, class_statistics)) for one, chosen in wanted]
         others = _peers(peers, classifier)
         relaxed, report = _relax(classifier, gradient)
         with (relaxed or RelaxedModel(classifier)).session():
@@ -186,7 +196,7 @@ def explain(
         ordered = None if seen is None else in_order(seen)
         real = RealAnswers(classifier, ordered, class_statistics, seed)
         told = describe(classifier, report, relaxed)
-        lines = [*classifier.describe(), *told, *skipped, *real.lines]
+        lines = [*classifier.describe(), *told, *skipped, *told_size(graphs), *real.lines]
         explained = {target.index for target in asked}
         unseen = [n for i, n in enumerate(classifier.spec.class_names) if i not in explained]
         if targets is None and unseen:
@@ -284,13 +294,17 @@ def _callbacks(callbacks: Any) -> tuple[Callback, ...]:
     return listed
 
 
-def _at_hand(bundle: Bundle) -> list[Data] | None:
+def _at_hand(bundle: Bundle) -> StoredGraphs | None:
     """The data that a bundled model was trained on, where it lies in the cache as it was then."""
     made = bundle.training.get("data", {})
-    found = cached(bundle.dataset_name, int(made.get("seed", 0)))
-    if found is None or found.fingerprint != made.get("fingerprint"):
-        return None
-    return graph_list(found)
+    key = (bundle.dataset_name, int(made.get("seed", 0)), made.get("fingerprint"), cache_folder())
+    graphs = _IN_USE.get(key)
+    if graphs is None:
+        found = cached(*key[:2])
+        if found is None or found.fingerprint != key[2] or (graphs := found.as_graphs()) is None:
+            return None
+        _IN_USE[key] = graphs
+    return graphs
 
 
 def _peers(peers: Any, classifier: GraphClassifier) -> tuple[GraphClassifier, ...]:
@@ -369,6 +383,19 @@ def _recipe(recipe: str | Recipe, dataset_name: str | None, target: str) -> Reci
             )
         return Recipe.paper(dataset_name, target)
     raise SpecError(f"recipe must be 'auto', 'certain', 'paper' or a Recipe (got {recipe!r})")
+
+
+def _fitted(recipe: Recipe, target: Target, statistics: ClassStatistics | None) -> Recipe:
+    """The same on no more nodes than typical graphs have, which may be far fewer than allowed."""
+    profile = target.profile(statistics)
+    if (
+        recipe.max_nodes is None
+        or not recipe.typical
+        or profile is None
+        or profile.typicality is None
+    ):
+        return recipe
+    return replace(recipe, max_nodes=min(recipe.max_nodes, profile.most_nodes))
 
 
 def _check_statistics_fit(statistics: ClassStatistics, classifier: GraphClassifier) -> None:

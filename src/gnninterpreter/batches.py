@@ -8,6 +8,20 @@ from torch import Tensor
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Categorical
 
+# Pairs of nodes of large graphs that are measured at once.
+MOST_PAIRS = 2**21
+
+
+def parts_of(graphs: DenseGraphs) -> list[DenseGraphs]:
+    """The graphs as they are, or some at a time where all at once would not stay in a CPU's hand.
+
+    What measures large graphs makes dozens of matrices for each.
+    """
+    step = max(1, MOST_PAIRS // graphs.num_candidates**2)
+    if len(graphs) <= step or graphs.weight.device.type != "cpu":
+        return [graphs]
+    return [graphs[start : start + step] for start in range(0, len(graphs), step)]
+
 
 def present_nodes(graphs: DenseGraphs) -> Tensor:
     """Which nodes an edge touches, [B, N]."""

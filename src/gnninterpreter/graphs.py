@@ -146,16 +146,17 @@ class DenseGraphs(ByValue):
         """
         adjacent = self.weight.gt(0.5)
         adjacent = adjacent | adjacent.transpose(1, 2)
-        reach = adjacent.to(torch.float32) + torch.eye(self.num_candidates, device=adjacent.device)
-        # Paths of length 2^k after k squarings; on a GPU nothing waits for the last graph.
-        for _ in range(max(self.num_candidates - 1, 1).bit_length()):
-            before, reach = reach, (reach @ reach).clamp_max_(1.0)
-            if reach.device.type == "cpu" and not recording() and torch.equal(before, reach):
-                break
-        hub = adjacent.sum(dim=2).argmax(dim=1)
+        hub = adjacent.sum(dim=2).argmax(dim=1, keepdim=True)
         present = adjacent.any(dim=2)
-        reached = reach[torch.arange(len(self), device=hub.device), hub].gt(0)
-        return reached & present, present
+        if adjacent.device.type == "cpu" and not recording():
+            part = _parts(adjacent)
+            return (part == part.gather(1, hub)) & present, present
+        reach = adjacent.to(torch.float32) + torch.eye(self.num_candidates, device=adjacent.device)
+        # Paths of length 2^k after k squarings: nothing waits for the last graph.
+        for _ in range(max(self.num_candidates - 1, 1).bit_length()):
+            reach = (reach @ reach).clamp_max_(1.0)
+        rows = torch.arange(len(self), device=hub.device)
+        return reach[rows, hub.squeeze(1)].gt(0) & present, present
 
     def connected(self) -> Tensor:
         """Which graphs hold together: every present node reaches every other, shape [B]."""
@@ -208,6 +209,22 @@ class DenseGraphs(ByValue):
             size = int(fields["x"].size(0))
             found.append(Data(**fields, edge_index=edges - whole.ptr[b], num_nodes=size))
         return found
+
+
+def _parts(adjacent: Tensor) -> Tensor:
+    """A number for each node, [B, N], the same for those that hang together.
+
+    Nodes take the least number around them, and then that of the node it names: the way to the
+    least of all is halved each time, and nothing is as large as the square of a matrix.
+    """
+    count, n, _ = adjacent.shape
+    graph, end, start = adjacent.nonzero(as_tuple=True)
+    target, source = graph * n + end, graph * n + start
+    part, before = torch.arange(count * n), torch.empty(0)
+    while not torch.equal(part, before):
+        before, part = part, part.scatter_reduce(0, target, part[source], "amin")
+        part = part[part]
+    return part.view(count, n)
 
 
 def dense_width(blocks: Sequence[Block]) -> int:

@@ -20,8 +20,11 @@ def test_a_sweep_goes_on_and_tells_what_failed(cli, tmp_path: Path) -> None:
     file = write_file(tmp_path, seeds=1)
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace("models = [", 'models = ["gone.json", '), encoding="utf-8")
-    code, out, _ = cli("sweep", file, "--list")
+    code, out, err = cli("sweep", file, "--list")
     assert (code, out.split(";")[0]) == (0, "2 jobs: 0 done, 0 failed, 2 left")
+    assert err.startswith("1 of 2 models cannot be read, and 1 of 2 jobs will fail: ")
+    assert "gone.json (cannot read the checkpoint" in err
+    assert len(err.splitlines()) == 1
     code, out, err = cli("sweep", file, *HERE)
     assert code == 1
     assert "2 jobs: 1 done, 1 failed, 0 left" in out

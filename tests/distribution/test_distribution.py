@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from gnninterpreter.distribution import GraphDistribution, Streams
-from gnninterpreter.distribution.features import _softmax, latent_of
+from gnninterpreter.distribution.features import _softmax, latent_of, most_probable_values
 from gnninterpreter.distribution.pairs import pair_ends, pair_places
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, split_blocks
@@ -291,7 +291,7 @@ def test_mode_by_hand() -> None:
     )
     mode = of.mode()
     assert mode.nodes[0, 0].tolist() == pytest.approx([0, 1, 0, 1.0])
-    assert mode.nodes[0, 1].tolist() == pytest.approx([1, 0, 0, -1 + 4 * sigmoid(2.0)])
+    assert mode.nodes[0, 1].tolist() == pytest.approx([1, 0, 0, -1 + 4 * stretched(2.0)])
     assert mode.edges is not None
     assert mode.edges[0, 0, 1].tolist() == mode.edges[0, 1, 0].tolist() == [0, 1]
 
@@ -369,8 +369,23 @@ def test_without_jitter_numbers_do_not_vary() -> None:
 )
 def test_latent_of_undoes_the_squeeze(latent: float, low: float, width: float) -> None:
     block = Continuous(1, low, low + width)
-    value = torch.tensor([low + width * sigmoid(latent)], dtype=torch.double)
+    value = torch.tensor([low + width * stretched(latent)], dtype=torch.double)
     assert float(latent_of(block, value)) == pytest.approx(latent, abs=1e-4)
+
+
+def stretched(latent: float) -> float:
+    """The share of a range: a sigmoid that reaches its ends, 0.0001 before they would come."""
+    return min(max((sigmoid(latent) - 1e-4) / (1 - 2e-4), 0.0), 1.0)
+
+
+def test_values_at_a_bound_stay_there() -> None:
+    """A flag comes back as 0 or 1, not as 0.0001 more or less."""
+    block, flags = Continuous(1, 0.0, 1.0), torch.tensor([[[0.0], [1.0], [0.25]]])
+    assert most_probable_values(block, latent_of(block, flags)).flatten().tolist() == pytest.approx(
+        [0.0, 1.0, 0.25], abs=1e-6
+    )
+    beyond = torch.tensor([[[-50.0], [50.0]]])
+    assert most_probable_values(block, beyond).flatten().tolist() == [0.0, 1.0]
 
 
 # --- entropy --------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from torch_geometric.data import Data
 from gnninterpreter.evidence import evidence_of
 from gnninterpreter.evidence.controls import connected_weights, one_kind, random_control
 from gnninterpreter.evidence.evidence import Check
+from gnninterpreter.evidence.patterns.answers import LEFT_OVER
 from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.reaching import Case, reached
 from gnninterpreter.graphs import dense_graphs
@@ -66,6 +67,26 @@ def test_random_graphs_that_must_be_as_dense_show_what_the_model_goes_by() -> No
     found = random_control(replace(dense, explanation=replace(one, spec=SPEC)))
     assert (found.name, found.passed) == ("size and density", False)
     assert found.sentence.endswith("as many nodes and edges are enough for the class")
+
+
+def test_a_class_told_by_size_though_its_smallest_graph_is_special() -> None:
+    """With half of the nodes red one pair of four is; of thirty nodes two neighbours always are."""
+    large, small = [chain("rb" * 14 + "rr")] * 12, [chain("rb")] * 12
+    found = random_control(case([*large, *small], colours="rr"))
+    assert (found.name, found.passed) == ("size and density", False)
+    assert found.sentence.startswith("random graphs as large as those of the class get ")
+    alike = [chain("bbbb" + "b" * i + "rr") for i in range(12)]
+    others = [chain("bbbbbb" + "b" * i) for i in range(12)]
+    assert random_control(case([*alike, *others], colours="rr")).name == "random graphs"
+
+
+def test_a_class_that_is_what_is_left_does_not_go_by_size() -> None:
+    dense = replace(case([]), classifier=classifier(), graphs=[chain("rb")] * 12)
+    one = explanation(dense_graphs([complete(8)], SPEC), target=1, probabilities=[0.999])
+    left = replace(one, spec=SPEC, notes=[f"{LEFT_OVER}: without their cores ..."])
+    found = random_control(replace(dense, explanation=left))
+    assert (found.name, found.passed) == ("random graphs", False)
+    assert found.sentence.endswith(f"{LEFT_OVER}, as in most random graphs")
 
 
 def complete(count: int) -> Data:

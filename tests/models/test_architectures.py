@@ -7,6 +7,8 @@ import math
 
 import pytest
 import torch
+from torch import nn
+from torch_geometric.nn import NNConv
 
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models.architectures import (
@@ -14,6 +16,7 @@ from gnninterpreter.models.architectures import (
     GATClassifier,
     GCNClassifier,
     GINEClassifier,
+    LinearNNConv,
     NNConvClassifier,
     build,
 )
@@ -138,3 +141,16 @@ def test_gine_outputs_do_not_depend_on_company_or_numbering():
     again = model(moved, order[EDGES[:, :6]], attr[:6])
     torch.testing.assert_close(again, alone, rtol=1e-4, atol=1e-3)
     assert not torch.allclose(model.train()(x, EDGES, attr, BATCH), together)  # dropout, batch norm
+
+
+def test_edges_need_no_matrices_of_their_own():
+    """The layer says what PyG's says, which makes a matrix for each edge."""
+    torch.manual_seed(0)
+    network = nn.Linear(2, 3 * 4)
+    plain, ours = NNConv(3, 4, network), LinearNNConv(3, 4, network)
+    ours.load_state_dict(plain.state_dict())
+    x, edges = torch.randn(5, 3), torch.tensor([[0, 1, 2, 4, 4], [1, 0, 3, 3, 2]])
+    given = x, edges, torch.rand(5, 2)
+    torch.testing.assert_close(ours(*given), plain(*given))
+    none = x, edges[:, :0], torch.rand(0, 2)
+    torch.testing.assert_close(ours(*none), plain(*none))

@@ -148,6 +148,13 @@ def test_an_unknown_name_lists_the_known_ones():
         load("nope")
 
 
+def test_a_file_of_weights_is_no_name(tmp_path: Path) -> None:
+    file = tmp_path / "weights.pt"
+    file.write_bytes(b"")
+    with pytest.raises(CheckpointError, match=r"weights.pt is a file.* load its weights into"):
+        load(str(file))
+
+
 def test_only_models_with_a_config_can_be_bundled(bundle, tmp_path):
     foreign = Bundle(
         model=torch.nn.Linear(1, 1),

@@ -260,6 +260,14 @@ class TestBadInput:
         with pytest.raises(ModelError, match=message):
             GraphClassifier(tiny(), GraphSpec((Categorical(4),)))
 
+    def test_an_attribute_that_searched_graphs_do_not_have(self) -> None:
+        class Global(torch.nn.Module):
+            def forward(self, data: Data) -> torch.Tensor:
+                return data.temperature
+
+        with pytest.raises(ModelError, match=r"have no 'temperature': pass forward=.*data\.temp"):
+            GraphClassifier(Global(), SPEC)
+
     @pytest.mark.parametrize("value", [torch.nan, torch.inf])
     def test_scores_that_are_not_finite(self, value: float) -> None:
         with pytest.raises(ModelError, match="NaN or infinite scores on ordinary graphs; check"):

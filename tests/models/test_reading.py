@@ -40,7 +40,9 @@ ONE_HOT = labels([1, 0, 0], [0, 0, 1])
         (LOGITS, "linear", SEVERAL, Task.MULTILABEL, RAW),
         (LOGITS.sigmoid(), "sigmoid", SEVERAL, Task.MULTILABEL, PROBS),
         (LOGITS.sigmoid(), "sigmoid", None, Task.MULTILABEL, PROBS),
-        (LOGITS.sigmoid(), "sigmoid", CLASSES, Task.MULTILABEL, PROBS),
+        (LOGITS.sigmoid(), "sigmoid", CLASSES, Task.MULTICLASS, PROBS),
+        (LOGITS.sigmoid(), "other", CLASSES, Task.MULTICLASS, RAW),
+        (torch.zeros(4, 3), "other", CLASSES, Task.MULTICLASS, RAW),
         (LOGITS, "linear", ONE_HOT, Task.MULTICLASS, RAW),
         (LOGITS.sigmoid(), "sigmoid", ONE_HOT, Task.MULTILABEL, PROBS),
         (LOGITS, "linear", labels([0.5, 2.0, 1.0]), Task.REGRESSION, RAW),
@@ -90,11 +92,17 @@ class TestDoubt:
         assert (reader.task, reader.notes) == (Task.REGRESSION, ())
 
     def test_sigmoids_that_may_be_one_class_of_several(self) -> None:
-        notes = read_outputs(LOGITS.sigmoid(), "sigmoid", CLASSES).notes
-        assert notes == (
-            "outputs lie in [0, 1] and do not add up to one: each read as a label of its own; "
-            "pass task= to settle it",
-        )
+        for known, read in (
+            (None, "each read as a label of its own"),
+            (CLASSES, "read in proportion to each other, since the labels are numbers of classes"),
+        ):
+            notes = read_outputs(LOGITS.sigmoid(), "sigmoid", known).notes
+            bounded = "outputs lie in [0, 1] and do not add up to one: "
+            assert notes == (f"{bounded}{read}; pass task= to settle it",)
+
+    def test_bounded_numbers_beside_numbers_of_classes_are_logits_and_it_is_said(self) -> None:
+        (note,) = read_outputs(torch.zeros(4, 3), "other", CLASSES).notes
+        assert note.startswith("outputs lie in [0, 1] and do not add up to one: read as logits of")
 
     def test_one_output_without_labels(self) -> None:
         notes = read_outputs(LOGITS[:, :1], "linear").notes

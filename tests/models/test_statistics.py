@@ -12,7 +12,7 @@ from torch_geometric.nn import global_add_pool
 from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import QUANTILES, ClassStatistics, Profile, _most_nodes
-from gnninterpreter.spec import Categorical, Continuous, GraphSpec
+from gnninterpreter.spec import Categorical, Continuous, GraphSpec, sampling
 
 
 class Sums(nn.Module):
@@ -150,7 +150,7 @@ def test_missing_tensors_are_named(statistics: ClassStatistics) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        ([], "dataset is empty; give at least one labelled graph for each class"),
+        ([], "dataset is empty; give the graphs the model was trained on"),
         ([path([[1.0, 1.0]] * 2, None)], r"needs one class label in 'y' \(got none\)"),
         (
             [path([[1.0, 1.0]] * 2, torch.zeros(1, 3))],
@@ -161,7 +161,7 @@ def test_missing_tensors_are_named(statistics: ClassStatistics) -> None:
             r"whole numbers from 0 to 1, one for each class of the model \(got 2\); renumber",
         ),
         ([path([[1.0, 1.0]] * 2, -1)], r"\(got -1\)"),
-        ([path([[1.0, 1.0]] * 2, "mutagen")], "needs one class label in 'y'"),
+        ([path([[1.0, 1.0]] * 2, "mutagen")], r"must be numbers \(got 'mutagen'\)"),
     ],
     ids=["empty", "unlabelled", "several labels", "too large", "negative", "a name"],
 )
@@ -217,3 +217,16 @@ def test_graphs_may_be_larger_than_the_mean_where_the_certain_ones_are() -> None
     assert _most_nodes(profile, [9, 14]) == 14
     assert _most_nodes(profile, [40] * 9) == 24
     assert _most_nodes(profile, []) == 10
+
+
+def test_numbers_and_sizes_are_those_of_all_graphs_that_were_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = [path([[1.0, 1.0]] * (2 + i % 5), int(i % 5 > 2)) for i in range(200)]
+    whole = ClassStatistics.from_dataset(Sums(), data, SPEC)
+    monkeypatch.setattr(sampling, "MOST_KEPT", 40)
+    monkeypatch.setattr(sampling, "CHUNK", 16)
+    found = ClassStatistics.from_dataset(Sums(), (graph for graph in data), SPEC)
+    assert found.count.tolist() == [120.0, 80.0]
+    for name in ("mean_nodes", "mean_edges", "edges_per_node", "edges_per_node_std"):
+        assert torch.allclose(getattr(found, name), getattr(whole, name), atol=1e-5), name

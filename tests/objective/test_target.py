@@ -51,6 +51,10 @@ def test_a_class_has_its_probability() -> None:
     assert target.raw_score(given).tolist() == pytest.approx(logs(0.7, 0.25))
     assert target.assigned(given).tolist() == [True, False]
     assert [target.true_of(torch.tensor([y])) for y in (1.0, 0.0, math.nan)] == [True, False, None]
+    rows = [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [math.nan, 1.0, 0.0]]
+    assert [target.true_of(torch.tensor([y])) for y in rows] == [True, False, None, None]
+    assert target.truth(torch.tensor(rows[:1]), ("a", "b", "c")) == "labelled b"
+    assert target.truth(torch.tensor(rows[2:3]), ("a", "b", "c")) == ""
 
 
 def test_a_label_has_its_own_probability_whatever_the_others_have() -> None:

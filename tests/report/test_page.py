@@ -136,6 +136,25 @@ def test_sections_that_need_the_live_model_appear_only_with_it(
         assert expected not in without
 
 
+def test_the_legend_names_what_is_drawn_and_no_more(
+    result_of: Callable[..., ExplanationSet],
+) -> None:
+    kinds = tuple(f"kind {i:02}" for i in range(60))
+    spec = GraphSpec(nodes=(Categorical(60, kinds),), class_names=("chain", "ring"))
+    one = result_of(spec)["chain"]
+
+    def named(**extras: tuple[Neighbour, ...]) -> set[str]:
+        view = content.class_view(one, ClassExtras(**extras))
+        return {entry.name for _, entries in view["legend"] for entry in entries}
+
+    drawn = named()
+    assert set(nx.get_node_attributes(one.graph, "type").values()) <= drawn < set(kinds)
+    new = sorted(set(kinds) - drawn)[:2]
+    near = nx.path_graph(2)
+    nx.set_node_attributes(near, dict(enumerate(new)), "type")
+    assert named(neighbours=(Neighbour(near, "ring", 0.9, ""),)) == drawn | set(new)
+
+
 def test_nothing_is_loaded_from_anywhere(
     rich_spec: GraphSpec, result_of: Callable[..., ExplanationSet]
 ) -> None:

@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution import GraphDistribution, Streams, centred
+from gnninterpreter.distribution import GraphDistribution, Streams, centred, from_graphs
 from gnninterpreter.graphs import DenseGraphs, random_graphs
-from gnninterpreter.search import Problem
+from gnninterpreter.search import Problem, calibration
 from gnninterpreter.search.calibration import calibrated, harms
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.spec import Categorical
@@ -199,6 +199,20 @@ def test_harms_are_what_every_single_move_costs() -> None:
             changed = space.apply(graphs[r], torch.tensor([move]))
             lost = float(four_edges(graphs[r]) - four_edges(changed))
             assert float(found[r, move]) == pytest.approx(max(lost, 0.0))
+
+
+def test_of_a_large_graph_some_moves_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibration, "FEWEST_TRIED", 12)
+    monkeypatch.setattr(calibration, "MOST_TRIED", 1)
+    ring = graph(9, [(i, (i + 1) % 8) for i in range(8)])
+    space = MoveSpace(PLAIN, 9, CPU)
+    found = harms(problem(lambda g: -anything(g), anything), ring, space)[0]
+    assert int((found < 1).sum()) == 12
+    edges = from_graphs(ring).edge_logits[0] > 0
+    # Eight of 36 pairs are edges, and of twelve moves more than their share are of these.
+    assert int((found[: space.sizes[0]] < 1)[edges].sum()) >= 4
+    again = harms(problem(lambda g: -anything(g), anything), ring, space)[0]
+    assert torch.equal(found, again)
 
 
 def test_a_change_that_leaves_the_graph_in_pieces_costs_everything() -> None:

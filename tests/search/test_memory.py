@@ -91,7 +91,7 @@ def test_a_million_restarts_are_answered_at_once() -> None:
 
 
 def test_one_that_does_not_fit_says_what_to_do() -> None:
-    recipe = gi.Recipe.auto(max_nodes=100_000)
+    recipe = gi.Recipe.certain(max_nodes=100_000)
     with pytest.raises(SpecError, match="lower max_nodes, or raise max_memory"):
         explain(recipe=recipe, max_memory="1GB")
     with pytest.raises(SpecError, match=r"one restart on .* nodes needs about"):

@@ -60,6 +60,12 @@ class TestRecognised:
             spec = GraphSpec.from_dataset(made(transform), **options)
             assert spec.attributes == (Derived("random walk", 4, name="random_walk_pe"),)
 
+    def test_attributes_of_the_whole_graph_are_left_alone(self) -> None:
+        several = graphs("")
+        for graph in several:
+            graph.u = torch.rand(1, 2)
+        assert GraphSpec.from_dataset(several).attributes == ()
+
     def test_several_side_by_side(self) -> None:
         both = transforms.Compose(
             [

@@ -5,7 +5,7 @@ import torch
 from gnninterpreter.typicality.fitting import fit
 from gnninterpreter.typicality.pieces import to_dense
 from gnninterpreter.typicality.references import References
-from gnninterpreter.typicality.sizes import least_nodes
+from gnninterpreter.typicality.sizes import least_nodes, showing_nodes
 from tests.typicality.some import PLAIN, graph, path
 
 
@@ -36,3 +36,15 @@ def test_what_is_an_exception_among_pieces_of_its_size_has_to_be_larger():
 
 def test_graphs_that_are_too_few_leave_the_size_as_it_is():
     assert least([path(20)] * 3, [path(n) for n in (4, 5, 6)]) == 3
+
+
+def test_pieces_are_as_large_as_they_need_to_be_to_show_a_class():
+    graphs = [path(100)] * 20
+
+    def at_least(nodes):
+        return lambda pieces: pieces.num_nodes >= nodes
+
+    assert showing_nodes(graphs, PLAIN, 8, 500, at_least(3)) == 8
+    assert showing_nodes(graphs, PLAIN, 8, 500, at_least(30)) == 32
+    assert showing_nodes(graphs, PLAIN, 8, 50, at_least(60)) == 50
+    assert showing_nodes(graphs, PLAIN, 8, 500, at_least(200)) == 100

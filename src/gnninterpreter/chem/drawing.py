@@ -18,7 +18,8 @@ from torch_geometric.data import Data
 
 from gnninterpreter.chem.elements import SYMBOLS, Atom, colour, parse_atom
 from gnninterpreter.chem.molecules import build, problem, to_rdkit
-from gnninterpreter.chem.reading import ORDERS, is_molecular, reading_of
+from gnninterpreter.chem.naming import known_molecule
+from gnninterpreter.chem.reading import ORDERS, reading_of
 from gnninterpreter.spec import GraphSpec
 
 SIZE = (300, 210)
@@ -30,6 +31,10 @@ BOND_LENGTH = 1.5
 CROWDED = 0.6
 # Graphs of more edges are drawn as graphs: nobody reads them as molecules.
 MOST_EDGES = 200
+UNKNOWN_BONDS = (
+    "The features do not say which bonds are double: all are drawn as single ones, but in real "
+    "molecules that brought their SMILES."
+)
 
 
 @dataclass(frozen=True)
@@ -42,12 +47,14 @@ class Molecule:
         drawing: Its skeletal formula as an SVG element; empty where it is not valid, unless it is
             a piece of one.
         reason: Why it is not valid.
+        note: What to bear in mind while looking at it.
     """
 
     valid: bool
     smiles: str
     drawing: str
     reason: str = ""
+    note: str = ""
 
 
 def read_molecule(
@@ -58,6 +65,7 @@ def read_molecule(
     piece: bool = False,
     size: tuple[int, int] = SIZE,
     free: Collection[int] = (),
+    numbered: Collection[int] = (),
 ) -> Molecule | None:
     """Read a graph as a molecule; None where it is none or RDKit is missing.
 
@@ -69,21 +77,26 @@ def read_molecule(
             ring may be cut open.
         size: Width and height of the drawing.
         free: Nodes that may be any atom: ``*`` in SMILES.
+        numbered: Nodes that get their number beside them.
     """
-    if not is_molecular(spec) or find_spec("rdkit") is None or not graph.num_nodes:
+    reading = reading_of(spec)
+    if reading is None or find_spec("rdkit") is None or not graph.num_nodes:
         return None
-    broken = problem(graph, spec, whole=False)
+    known = known_molecule(graph) if reading.bond is None else None
+    broken = "" if known else problem(graph, spec, whole=False)
     if broken and not (piece and "aromatic" in broken):
         return Molecule(False, "", "", broken)
     # One in several parts, such as a salt, is drawn all the same.
-    wrong = broken or problem(graph, spec)
+    wrong = "" if known else broken or problem(graph, spec)
     from rdkit import Chem, rdBase
 
-    molecule = to_rdkit(graph, spec)
+    molecule = known or to_rdkit(graph, spec)
     for atom in molecule.GetAtoms():
         atom.SetNoImplicit(piece or atom.GetNoImplicit())
         if atom.GetIdx() in marked:
             atom.SetBoolProp("marked", True)
+        if atom.GetIdx() in numbered:
+            atom.SetProp("atomNote", str(atom.GetIdx()))
         if atom.GetIdx() in free:
             atom.SetAtomicNum(0)
             atom.SetFormalCharge(0)
@@ -98,9 +111,9 @@ def read_molecule(
         if piece:
             for atom in molecule.GetAtoms():
                 atom.SetNumRadicalElectrons(0)
-    return Molecule(
-        not wrong, "" if wrong else str(Chem.MolToSmiles(molecule)), _drawn(molecule, size), wrong
-    )
+    written = "" if wrong else str(Chem.MolToSmiles(molecule))
+    note = UNKNOWN_BONDS if reading.bond is None and not known else ""
+    return Molecule(not wrong, written, _drawn(molecule, size), wrong, note)
 
 
 def formula_svg(graph: Data, spec: GraphSpec, title: str, **options: Any) -> str | None:

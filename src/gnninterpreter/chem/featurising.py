@@ -8,6 +8,7 @@ that they are no answers is for the objective to say.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from gnninterpreter.chem.molecules import build, rdkit_chem
 from gnninterpreter.chem.presets import (
     ATOM_PROPERTIES,
     BOND_PROPERTIES,
+    UNSEEN,
     Feature,
     Preset,
     preset,
@@ -105,10 +107,18 @@ def _computed(
     """All columns of one structure; NaN where an atom or bond is of no known kind."""
     chosen = preset(name)
     widths = chosen.widths
-    lost = np.full((len(atoms), widths[0]), np.nan), np.full((len(bonds), widths[1]), np.nan)
+    molecule = rebuilt(atoms, bonds, guess)
+    if molecule is not None:
+        with suppress(DataError, RuntimeError, ValueError):
+            return featurise(molecule, chosen)
+    return np.full((len(atoms), widths[0]), np.nan), np.full((len(bonds), widths[1]), np.nan)
+
+
+def rebuilt(atoms: tuple[Atom | None, ...], bonds: Bonds, guess: bool) -> Any:
+    """The RDKit molecule of a structure, allowed or not; None where it cannot even be built."""
     known = [atom for atom in atoms if atom is not None]
     if len(known) < len(atoms):
-        return lost
+        return None
     from rdkit import Chem, rdBase
 
     try:
@@ -119,9 +129,40 @@ def _computed(
                 Chem.FastFindRings(molecule)
                 Chem.SetConjugation(molecule)
                 Chem.SetHybridization(molecule)
-            return featurise(molecule, chosen)
     except (DataError, RuntimeError, ValueError):
-        return lost
+        return None
+    return molecule
+
+
+@lru_cache(maxsize=50_000)
+def _looked_up(
+    blocks: tuple[Derived, ...], atoms: tuple[Atom | None, ...], bonds: Bonds, guess: bool
+) -> tuple[Array, Array]:
+    """The columns of `_computed`, by the tables of home-made features, those of bonds after all."""
+    columns: dict[str, list[Array]] = {"atoms": [], "bonds": []}
+    counts = {"atoms": len(atoms), "bonds": len(bonds)}
+    molecule = rebuilt(atoms, bonds, guess)
+    for block in blocks:
+        asked = block.options
+        of, name, rows = asked["of"], asked["property"], dict(asked["table"])
+        lost = (np.nan,) * block.width
+        if name in UNSEEN:  # a drawing on paper does not have it
+            most = rows.get({"chirality": "CHI_UNSPECIFIED", "stereo": "STEREONONE"}[name], lost)
+            values = [most] * counts[of]
+        elif molecule is None:
+            values = [lost] * counts[of]
+        elif of == "atoms":
+            read = ATOM_PROPERTIES[name]
+            values = [rows.get(read(atom), lost) for atom in molecule.GetAtoms()]
+        else:
+            read = BOND_PROPERTIES[name]
+            values = [rows.get(read(bond), lost) for bond in molecule.GetBonds()]
+        columns[of].append(np.array(values, dtype=np.float64).reshape(-1, block.width))
+    nodes, edges = (
+        np.concatenate(part, axis=1) if part else np.zeros((counts[of], 0))
+        for of, part in columns.items()
+    )
+    return nodes, edges
 
 
 def _compute(data: Data, blocks: Sequence[Derived], spec: GraphSpec) -> list[Tensor]:
@@ -129,8 +170,14 @@ def _compute(data: Data, blocks: Sequence[Derived], spec: GraphSpec) -> list[Ten
     rdkit_chem("computing the features of molecules")
     reading = reading_of(spec)
     assert reading is not None
-    name = blocks[0].options["preset"]
-    chosen = preset(name)
+    home_made = "table" in blocks[0].options
+    name = blocks[0].options.get("preset", "")
+    widths = [
+        sum(block.width for block in blocks if block.options["of"] == of)
+        for of in ("atoms", "bonds")
+    ]
+    if not home_made:
+        widths = list(preset(name).widths)
     count = int(data.num_nodes or 0)
     atoms = reading.atoms_of(data, spec)
     kinds = reading.bonds_of(data, spec)
@@ -141,27 +188,31 @@ def _compute(data: Data, blocks: Sequence[Derived], spec: GraphSpec) -> list[Ten
     for (i, j), kind in kinds.items():
         first = firsts[owner[i]]
         listed[owner[i]].append((i - first, j - first, kind))
-    node_table = np.zeros((count, chosen.widths[0]))
+    node_table = np.zeros((count, widths[0]))
     of_bond: dict[tuple[int, int], Array] = {}
     for number, size in enumerate(sizes):
         first = firsts[number]
         mine = tuple(sorted(listed[number], key=lambda bond: bond[:2]))
         own = tuple(atoms[first : first + size])
-        x, attributes = _computed(name, own, mine, not reading.charged)
+        if home_made:
+            x, attributes = _looked_up(tuple(blocks), own, mine, not reading.charged)
+        else:
+            x, attributes = _computed(name, own, mine, not reading.charged)
         node_table[first : first + size] = x
         for (i, j, _), row in zip(mine, attributes, strict=True):
             of_bond[i + first, j + first] = row
     ends = data.edge_index.t().tolist()
-    nothing = np.full(chosen.widths[1], np.nan)
+    nothing = np.full(widths[1], np.nan)
     rows = [of_bond.get((min(i, j), max(i, j)), nothing) for i, j in ends]
-    edge_table = np.stack(rows) if rows else np.zeros((0, chosen.widths[1]))
+    edge_table = np.stack(rows) if rows else np.zeros((0, widths[1]))
     tables = {"atoms": torch.from_numpy(node_table), "bonds": torch.from_numpy(edge_table)}
-    return [
-        tables[block.options["of"]][:, block.options["start"] :][:, : block.width].to(
-            data.edge_index.device
-        )
-        for block in blocks
-    ]
+    found, ends_at = [], {"atoms": 0, "bonds": 0}
+    for block in blocks:
+        of = block.options["of"]
+        start = block.options.get("start", ends_at[of])
+        ends_at[of] = start + block.width
+        found.append(tables[of][:, start : ends_at[of]].to(data.edge_index.device))
+    return found
 
 
 register_derived(FUNCTION, _compute)

@@ -23,6 +23,7 @@ ATOM_PROPERTIES: dict[str, Property] = {
     "degree": lambda atom: atom.GetDegree(),
     "total degree": lambda atom: atom.GetTotalDegree(),
     "hydrogens": lambda atom: atom.GetTotalNumHs(),
+    "valence": lambda atom: atom.GetTotalValence(),
     "implicit valence": lambda atom: atom.GetNumImplicitHs(),
     "radical electrons": lambda atom: atom.GetNumRadicalElectrons(),
     "hybridization": lambda atom: str(atom.GetHybridization()),

@@ -152,7 +152,7 @@ def reading_of(spec: GraphSpec) -> Reading | None:
         charge=_column(spec.nodes, "charge", _number),
         aromatic=_column(spec.nodes, "aromatic", lambda name: int(name.lower() in _TRUE)),
         seen=frozenset(spec.metadata.get("atoms", "").split()),
-        exact=any(derived.function == FUNCTION for derived in spec.derived),
+        exact=bond is not None and any(block.function == FUNCTION for block in spec.derived),
     )
 
 

@@ -10,13 +10,14 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.chem.molecules import rdkit_installed
+from gnninterpreter.chem.naming import name_by_smiles
 from gnninterpreter.chem.presets import PRESETS, UNSEEN, Feature, Preset, preset
 from gnninterpreter.chem.reading import FUNCTION, reading_of
 from gnninterpreter.errors import DataError
 from gnninterpreter.graphs import table
 from gnninterpreter.spec import Block, Categorical, Derived, GraphSpec, graph_list
 from gnninterpreter.spec.derived import fill
-from gnninterpreter.spec.inference import register_recogniser
+from gnninterpreter.spec.inference import register_namer, register_recogniser
 
 LOOKED_AT = 40
 """Graphs that a featuriser is tried on."""
@@ -207,3 +208,4 @@ def _check_fits(part: torch.Tensor, feature: Feature, chosen: Preset) -> None:
 
 
 register_recogniser(spec_of)
+register_namer(name_by_smiles)

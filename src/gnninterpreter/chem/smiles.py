@@ -179,6 +179,7 @@ def read_smiles(
             if not any(written):
                 raise DataError("no label")
             kept.append((number, from_smiles(text, features), written))
+            kept[-1][1].smiles = text
             parted += "." in text
         except DataError as error:
             refused.append(Refused(number, text, str(error)))

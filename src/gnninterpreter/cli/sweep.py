@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from enum import Enum
@@ -16,6 +16,7 @@ from gnninterpreter.cli.options import Address, Json, Quiet
 
 if TYPE_CHECKING:
     from gnninterpreter.sweep import Tally
+    from gnninterpreter.sweep.jobs import Job
     from gnninterpreter.sweep.tune import Trial
 
 FAILED = 1
@@ -81,6 +82,9 @@ def sweep(
     asked = read_sweep(spec)
     folder = out or spec.with_suffix("")
     listed = list(jobs_of(asked))
+    broken = {job.source.name: job.broken for job in listed if job.broken}
+    if broken and not quiet:
+        typer.echo(unreadable(listed, len(asked.models)), err=True)
     failures: list[dict[str, Any]] = []
     if list_only:
         tally = pending(listed, folder, again)[1]
@@ -105,8 +109,20 @@ def sweep(
             f"results: {folder.resolve()}"
         )
 
-    values = {**vars(tally), "left": tally.left, "folder": str(folder)}
+    values = {**vars(tally), "left": tally.left, "folder": str(folder), "unreadable": broken}
     return Answer(lambda: values, show, code=FAILED if tally.failed and not list_only else 0)
+
+
+def unreadable(jobs: Sequence[Job], models: int) -> str:
+    """Which models of a sweep cannot be read, and what that costs, in one sentence."""
+    lost = [job for job in jobs if job.broken]
+    why = {job.source.name: f"{job.source.name} ({job.broken})" for job in lost}
+    listed = "; ".join([*why.values()][:SHOWN])
+    more = f"; and {len(why) - SHOWN} more" if len(why) > SHOWN else ""
+    return (
+        f"{len(why)} of {models} models cannot be read, and {len(lost)} of {len(jobs)} jobs will "
+        f"fail: {listed}{more}"
+    )
 
 
 def name_of(row: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,6 +26,40 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec
 
 FIELDS = ("x", "edge_index", "edge_attr", "y")
+
+
+@dataclass(frozen=True, eq=False)
+class StoredGraphs(Sequence[Data]):
+    """Graphs as they are stored, side by side; one is made when it is asked for.
+
+    Args:
+        tensors: The fields of all graphs.
+        slices: Where the graphs begin in each, and where the last one ends.
+    """
+
+    tensors: Mapping[str, Tensor]
+    slices: Mapping[str, Tensor]
+
+    def __len__(self) -> int:
+        return len(self.slices["edge_index"]) - 1
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[i] for i in range(*place.indices(len(self)))]
+        place = range(len(self))[place]
+        fields = {}
+        for key, value in self.tensors.items():
+            start, end = self.slices[key][place : place + 2].tolist()
+            fields[key] = value.narrow(int(key == "edge_index"), start, end - start)
+        return Data(**fields)
+
+    def __iter__(self) -> Iterator[Data]:
+        parts = {
+            key: value.split(self.slices[key].diff().tolist(), dim=int(key == "edge_index"))
+            for key, value in self.tensors.items()
+        }
+        for one in zip(*parts.values(), strict=True):
+            yield Data(**dict(zip(parts, one, strict=True)))
 
 
 class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
@@ -89,17 +124,11 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         """Tell whether its graphs are exactly those stored: no transform, no subset."""
         return self.transform is None and self._indices is None and len(self) > 1
 
-    def as_graphs(self) -> list[Data] | None:
-        """All graphs at once, many times faster than one by one; None if they are not as stored."""
+    def as_graphs(self) -> StoredGraphs | None:
+        """All graphs, many times faster than PyG reads them; None if they are not as stored."""
         if not self.is_plain():
             return None
-        parts = {
-            key: self._data[key].split(sizes.diff().tolist(), dim=1 if key == "edge_index" else 0)
-            for key, sizes in self.slices.items()
-        }
-        return [
-            Data(**dict(zip(parts, one, strict=True))) for one in zip(*parts.values(), strict=True)
-        ]
+        return StoredGraphs({key: self._data[key] for key in self.slices}, dict(self.slices))
 
     def split(self, kind: str = "random", seed: int = 0) -> Split:
         """Split the graphs into 80% training, 10% validation and 10% test, class by class.

@@ -16,6 +16,8 @@ from gnninterpreter.spec import Block, Categorical
 Places = Callable[[int], Tensor]
 # Categories up to which a softmax along the other dimension is the faster one on a CPU.
 FEW = 16
+# Shares nearer to a bound than this are at it, so that latents stay small.
+MARGIN = 1e-4
 
 
 def categorical_bits(logits: Tensor) -> Tensor:
@@ -25,16 +27,21 @@ def categorical_bits(logits: Tensor) -> Tensor:
 
 
 def _within_bounds(block: Block, latent: Tensor) -> Tensor:
-    """The value behind the latent number of a continuous feature."""
+    """The value behind the latent number of a continuous feature; bounds are reached exactly.
+
+    A flag is 0 or 1 in every real graph, and a model may well notice 0.0001.
+    """
     low, high = bounds(block, latent)
-    return low + (high - low) * latent.sigmoid()
+    share = (latent.sigmoid() - MARGIN) / (1 - 2 * MARGIN)
+    return low + (high - low) * share.clamp(0.0, 1.0)
 
 
 def latent_of(block: Block, value: Tensor) -> Tensor:
     """The latent number behind a continuous value; 0 where bounds are equal."""
     low, high = bounds(block, value)
     share = (value - low) / (high - low).clamp_min(torch.finfo(value.dtype).tiny)
-    return torch.where(high > low, torch.logit(share, eps=1e-4), torch.zeros_like(share))
+    latent = torch.logit(MARGIN + (1 - 2 * MARGIN) * share.clamp(0.0, 1.0))
+    return torch.where(high > low, latent, torch.zeros_like(share))
 
 
 def relaxed_values(

@@ -7,6 +7,9 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+# Numbers of a table that is remembered.
+MOST_REMEMBERED = 2**20
+
 
 @lru_cache(maxsize=64)
 def pair_ends(size: int, directed: bool, device: torch.device) -> tuple[Tensor, Tensor]:
@@ -28,7 +31,6 @@ def pair_places(size: int, directed: bool, device: torch.device) -> Tensor:
     return places
 
 
-@lru_cache(maxsize=128)
 def draw_places(
     size: int, directed: bool | None, samples: int, width: int, device: torch.device
 ) -> Tensor:
@@ -44,6 +46,16 @@ def draw_places(
         width: Numbers for each draw.
         device: Where they are needed.
     """
+    members = size if directed is None else size**2
+    # A hundred tables of large graphs would fill gigabytes.
+    large = device.type == "cpu" and samples * members * width > MOST_REMEMBERED
+    return (_places.__wrapped__ if large else _places)(size, directed, samples, width, device)
+
+
+@lru_cache(maxsize=128)
+def _places(
+    size: int, directed: bool | None, samples: int, width: int, device: torch.device
+) -> Tensor:
     if directed is None:
         rank = torch.arange(size, device=device)
     else:

@@ -93,8 +93,8 @@ def centred(
     Every logit is put on the graph's side with at least some size, times the factor of its restart.
     """
     certain = from_graphs(graphs)
-    scale = torch.as_tensor(factor, dtype=learned.edge_logits.dtype).expand(learned.restarts)
-    scale = scale.to(learned.edge_logits.device)
+    # Made where it is needed: to send a number to a GPU would wait for it.
+    scale = learned.edge_logits.new_ones(learned.restarts) * factor
     side = certain.edge_logits.sign()
     latents = [side * (learned.edge_logits * side).clamp_min(LEAST) * scale.view(-1, 1)]
     blocks = [*learned.spec.nodes, *learned.spec.edges]

@@ -15,6 +15,7 @@ from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, Check
 from gnninterpreter.evidence.familiarity import familiarity
 from gnninterpreter.evidence.patterns.causes import Effect
 from gnninterpreter.evidence.patterns.core import storable
+from gnninterpreter.evidence.patterns.real import in_order
 from gnninterpreter.evidence.reaching import (
     Case,
     among_real,
@@ -37,7 +38,6 @@ from gnninterpreter.evidence.thresholds import (
 from gnninterpreter.graphs import dense_graphs
 from gnninterpreter.isomorphism import same_graph
 from gnninterpreter.objective.target import Target
-from gnninterpreter.spec.data import node_count
 
 __all__ = ["CHECKS", "Case", "audit_check", "familiar", "likeness", "rule_check"]
 
@@ -100,9 +100,8 @@ def new(case: Case) -> Check:
         return Check("new", None, "there is no data to look the graph up in")
     best, spec = explanation.best.cpu(), explanation.spec
     size = (int(best.num_nodes or 0), int(best.num_edges))
-    alike = [g for g in graphs if (node_count(g), g.edge_index.size(1)) == size]
-    count = 0
-    for graph in alike:
+    ordered, count = in_order(graphs), 0
+    for graph in ordered.where((ordered.nodes == size[0]) & (ordered.edges == size[1])):
         stored = storable(graph, spec, torch.float32)
         count += stored is not None and same_graph(best, stored, spec)
     sentence = f"it is none of the {len(graphs):,} real graphs"

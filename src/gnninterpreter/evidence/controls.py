@@ -15,8 +15,9 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence.evidence import Check, written
+from gnninterpreter.evidence.patterns.answers import LEFT_OVER
 from gnninterpreter.evidence.patterns.real import chosen
-from gnninterpreter.evidence.patterns.typed import ANY, typed_graphs
+from gnninterpreter.evidence.patterns.typed import ANY, node_kinds
 from gnninterpreter.evidence.reaching import Case, percent
 from gnninterpreter.evidence.thresholds import CERTAIN, COVERING, RANDOM_GRAPHS, RANDOM_SHARE, SKILL
 from gnninterpreter.graphs import (
@@ -27,12 +28,15 @@ from gnninterpreter.graphs import (
     to_networkx,
 )
 from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.data import node_count
 from gnninterpreter.typicality.typicality import FEWEST_GRAPHS
 
 # Real graphs that lend their features.
 LENDING = 64
 MORE = 2
+# Of a graph of the class and another the larger is this often the same one, and size may tell them.
+TOLD_BY_SIZE = 0.95
 
 
 def random_control(case: Case) -> Check:
@@ -64,23 +68,57 @@ def random_control(case: Case) -> Check:
     passed = mean < RANDOM_SHARE * own
     if not passed and case.target.probable and mean <= 0.5:
         sentence += ": this one is not special"
+    elif not passed and any(note.startswith(LEFT_OVER) for note in explanation.notes):
+        sentence += f": {LEFT_OVER}, as in most random graphs"
     elif not passed and case.target.probable and _of_most(case, classifier, lending, own):
         sentence += f": {case.target.noun} is what the model says of most graphs, and this one is "
         sentence += "not special"
     elif not passed:
         sentence += f": as many nodes and edges are enough for {case.target.noun}"
         name = "size and density" if case.target.probable else name
+    elif case.target.probable and (leak := _leak(case, classifier, lending, own)):
+        return Check("size and density", False, *leak)
     return Check(name, passed, sentence, mean, own)
+
+
+def _leak(
+    case: Case, classifier: GraphClassifier, lending: Sequence[Data], own: float
+) -> tuple[str, float, float] | None:
+    """Whether being as large as the class is enough for it; the prototype may be its smallest."""
+    sizes = [[node_count(graph) for graph, one in case.asked if one == side] for side in (1, 0)]
+    if not lending or min(map(len, sizes)) < FEWEST_GRAPHS:
+        return None
+    mine, others = (torch.tensor(part, dtype=torch.double) for part in sizes)
+    apart = (mine[:, None] > others).double() + 0.5 * (mine[:, None] == others).double()
+    if abs(float(apart.mean()) - 0.5) < TOLD_BY_SIZE - 0.5:
+        return None
+    means = []
+    for side in (True, False):
+        part = [graph for graph, one in case.asked if one == side]
+        scores = classifier.score(_drawn(case, classifier, *_usual(part, classifier.spec), lending))
+        means.append(float(case.target.score(scores).double().nan_to_num(nan=0.0).mean()))
+    if means[0] < RANDOM_SHARE * own or means[1] > 0.5:
+        return None
+    sentence = (
+        f"random graphs as large as those {case.target.members} get {written(means[0])} on "
+        f"average, as large as the others {written(means[1])}: as many nodes and edges are enough "
+        f"for {case.target.noun}"
+    )
+    return sentence, means[0], own
+
+
+def _usual(graphs: Sequence[Data], spec: GraphSpec) -> tuple[int, int]:
+    """How many nodes and edges graphs have, by their medians."""
+    double = 1 if spec.directed else 2
+    nodes = max(2, round(median(node_count(graph) for graph in graphs)))
+    return nodes, round(median(graph.edge_index.size(1) / double for graph in graphs))
 
 
 def _of_most(case: Case, classifier: GraphClassifier, lending: Sequence[Data], own: float) -> bool:
     """Whether random graphs as large as most real ones do as well; so too where none are known."""
     if not lending:
         return True
-    double = 1 if classifier.spec.directed else 2
-    nodes = max(2, round(median(node_count(graph) for graph in lending)))
-    edges = round(median(graph.edge_index.size(1) / double for graph in lending))
-    scores = classifier.score(_drawn(case, classifier, nodes, edges, lending))
+    scores = classifier.score(_drawn(case, classifier, *_usual(lending, classifier.spec), lending))
     mean = case.target.score(scores).double().nan_to_num(nan=0.0).mean()
     return float(mean) >= RANDOM_SHARE * own
 
@@ -182,10 +220,10 @@ def one_kind(case: Case) -> Check:
     if core is None or len(case.asked) < FEWEST_GRAPHS:
         return Check(name, None, "there is no core, or too little data to look for it in")
     kinds = set(core.typed.kinds) - {ANY}
-    held = typed_graphs([graph for graph, _ in case.asked], core.spec)
+    held = node_kinds([graph for graph, _ in case.asked], core.spec)
     mine = torch.tensor([one for _, one in case.asked])
     for kind in sorted(kinds):
-        there = torch.tensor([kind in graph.kinds for graph in held])
+        there = torch.tensor([kind in own for own in held])
         if not mine.any() or mine.all() or not 0 < int(there.sum()) < len(there):
             continue
         own, others = (float(there[part].double().mean()) for part in (mine, ~mine))

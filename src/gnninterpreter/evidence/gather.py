@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from torch import Tensor
@@ -48,8 +49,9 @@ def evidence_of(
         peers: Other models of the same task.
     """
     case = Case(explanation, classifier, scores, assigned, rule, profile, graphs, tuple(peers))
-    if explanation.target.kind != "boundary":
-        return Evidence(tuple(check(case) for check in CHECKS))
-    # A boundary lies away from what is usual for either class: its own measures stand instead.
-    made = [check(case) for check in CHECKS if check not in ELSEWHERE]
-    return Evidence((*made, *boundary_checks(case)))
+    with nullcontext() if classifier is None else classifier.frozen():
+        if explanation.target.kind != "boundary":
+            return Evidence(tuple(check(case) for check in CHECKS))
+        # A boundary lies away from what is usual for either class: its own measures stand instead.
+        made = [check(case) for check in CHECKS if check not in ELSEWHERE]
+        return Evidence((*made, *boundary_checks(case)))

@@ -1,7 +1,8 @@
 """What comes out: explanations, sets of them, and how they are stored."""
 
-from gnninterpreter.explanation.explanation import Curve, Explanation, Mode, Probability, Restart
+from gnninterpreter.explanation.explanation import Curve, Explanation, Probability
 from gnninterpreter.explanation.explanation_set import Explainer, ExplanationSet
+from gnninterpreter.explanation.modes import Mode, Restart
 from gnninterpreter.explanation.sampler import DrawnSampler, LatentSampler, Sampler
 from gnninterpreter.explanation.storage import load_run, save_run
 from gnninterpreter.explanation.variation import Variation

@@ -15,7 +15,8 @@ from gnninterpreter.chem.reading import is_molecular
 from gnninterpreter.evidence import Rule, evidence_of
 from gnninterpreter.evidence.patterns import Answers, RealAnswers
 from gnninterpreter.evidence.thresholds import CERTAIN
-from gnninterpreter.explanation.explanation import Curve, Explanation, Probability, Restart
+from gnninterpreter.explanation.explanation import Curve, Explanation, Probability
+from gnninterpreter.explanation.modes import Restart
 from gnninterpreter.explanation.sampler import REPORTING, LatentSampler, PopulationSampler
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores

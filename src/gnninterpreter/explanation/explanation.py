@@ -16,12 +16,10 @@ from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.equality import ByValue
 from gnninterpreter.evidence import Evidence, Verdict, verdict_on
 from gnninterpreter.evidence.patterns import Core, Exemplar
-from gnninterpreter.evidence.thresholds import OUTLYING_PERCENTILE, SHORTCUT_PERCENTILE
+from gnninterpreter.explanation.modes import Mode, Restart, distinct_modes
 from gnninterpreter.explanation.sampler import LatentSampler, Sampler
 from gnninterpreter.explanation.variation import Variation, variations
 from gnninterpreter.graphs import DenseGraphs, to_networkx
-from gnninterpreter.isomorphism import GraphNumbers
-from gnninterpreter.objective.memory import graph_keys
 from gnninterpreter.objective.target import Target
 from gnninterpreter.schema import (
     Amount,
@@ -53,66 +51,12 @@ class Probability:
 
 
 @dataclass(frozen=True)
-class Restart:
-    """What one restart came to.
-
-    Args:
-        probability: Class probability of its most probable graph.
-        mean_probability: Mean class probability over its samples.
-        nodes: Nodes of its most probable graph.
-        edges: Edges of it.
-        similarity: Cosine similarity of its embedding to the class mean; None without statistics.
-        feasible: Whether it is connected, within the size limit and has three nodes or more.
-        entropy: Entropy of its distribution, in bits.
-        reason: Why it ended.
-        iterations: Gradient iterations it took.
-        percentile: Share of the real graphs of the class that are at least as strange as its most
-            probable graph, in percent; None where that is not known.
-        certain: Whether the model is as certain of that graph as was asked for.
-    """
-
-    probability: Share
-    mean_probability: Share
-    nodes: Count
-    edges: Count
-    similarity: Cosine | None
-    feasible: bool
-    entropy: Amount
-    reason: str
-    iterations: Count
-    percentile: Percent | None = None
-    certain: bool = True
-
-
-@dataclass(frozen=True)
 class Curve:
     """One quantity along the search: a value for each restart at each look."""
 
     name: str
     iterations: list[Count]
     values: list[list[Known]]
-
-
-@dataclass(frozen=True)
-class Mode:
-    """A distinct explanation graph and the restarts that found it.
-
-    Args:
-        graph: The graph.
-        probability: What the model gives it.
-        restarts: The restarts that found it.
-        share: Their share of all.
-        kind: ``"core"`` where it is one of the cores, ``"prototype"`` where it is certain and
-            typical, ``"shortcut"`` where it is certain and like nothing real, ``"certain"`` where
-            it is not known or not clear how typical it is, ``"uncertain"`` where the model is not
-            certain of it.
-    """
-
-    graph: Data
-    probability: float
-    restarts: tuple[int, ...]
-    share: float
-    kind: str = "certain"
 
 
 @dataclass(eq=False, repr=False)
@@ -325,44 +269,8 @@ class Explanation(ByValue):
             least_probability: Graphs that the model gives less than this are left out.
         """
         least = real_number("least_probability", least_probability)
-        found = self.sampler.modes()
-        empty = found.empty.tolist()
-        # Graphs that are the same to the letter are put together first, all at once.
-        alike: dict[int, list[int]] = {}
-        for r, key in enumerate(graph_keys(found, ordered=False).tolist()):
-            if self.restarts[r].probability >= least and not empty[r]:
-                alike.setdefault(key, []).append(r)
-        numbers = GraphNumbers()
-        cores = {numbers.of(core.graph, self.spec) for core in self.cores}
-        graphs: dict[int, Data] = {}
-        groups: dict[int, list[int]] = {}
-        for members in alike.values():
-            data = found[members[0]].to_data_list()[0]
-            number = numbers.of(data, self.spec)
-            graphs.setdefault(number, data)
-            groups.setdefault(number, []).extend(members)
-        modes = [
-            Mode(
-                graphs[number],
-                self.restarts[members[0]].probability,
-                tuple(sorted(members)),
-                len(members) / len(self.restarts),
-                "core" if number in cores else self._kind(self.restarts[members[0]]),
-            )
-            for number, members in groups.items()
-        ]
-        modes.sort(key=lambda mode: (-len(mode.restarts), self.restarts[mode.restarts[0]].edges))
-        return modes
-
-    def _kind(self, restart: Restart) -> str:
-        """Which of the answers a mode is that is no core."""
-        if not restart.certain:
-            return "uncertain"
-        if restart.percentile is None:
-            return "certain"
-        if restart.percentile < SHORTCUT_PERCENTILE:
-            return "shortcut"
-        return "prototype" if restart.percentile >= OUTLYING_PERCENTILE else "certain"
+        cores = [core.graph for core in self.cores]
+        return distinct_modes(self.sampler.modes(), self.restarts, cores, self.spec, least)
 
     def export(self, path: str | Path) -> Path:
         """Write `best` to a file in the format that its ending asks for.

@@ -14,6 +14,7 @@ from gnninterpreter._version import __version__
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.relax import ProbeReport, RelaxedModel
 from gnninterpreter.search import Recipe
+from gnninterpreter.spec import Derived
 
 MOST_NAMED = 6
 
@@ -23,9 +24,7 @@ def describe(
 ) -> list[str]:
     """What was found out about a model, in short lines that are printed when a run begins."""
     spec = classifier.spec
-    nodes = " + ".join(_block(block) for block in spec.nodes)
-    nodes += "".join(f" + '{block.name}': {_block(block)}" for block in spec.attributes)
-    edges = " + ".join(_block(block) for block in spec.edges) or "none"
+    nodes, edges = _blocks((*spec.nodes, *spec.attributes)), _blocks(spec.edges)
     names = ", ".join(spec.class_names[:MOST_NAMED]) + ", ..." * (spec.num_classes > MOST_NAMED)
     outputs = f"{spec.num_classes} {classifier.task.noun} ({names})"
     lines = [f"{outputs}; node features: {nodes}; edge features: {edges}"]
@@ -43,14 +42,24 @@ def describe(
     return lines
 
 
+def _blocks(blocks: Sequence[Any]) -> str:
+    """The features of nodes or edges: what is chosen, then what follows from the graph."""
+    free = [_block(block) for block in blocks if not isinstance(block, Derived)]
+    follow = [
+        block.name + (f" ({block.width} columns)" if block.width > 1 else "")
+        for block in blocks
+        if isinstance(block, Derived)
+    ]
+    computed = [f"computed from the graph: {', '.join(follow)}"] if follow else []
+    return ", ".join(free + computed) or "none"
+
+
 def _block(block: Any) -> str:
     kind = type(block).__name__.lower()
-    if kind == "derived":
-        columns = "1 column" if block.width == 1 else f"{block.width} columns"
-        return f"{block.name} ({columns}, computed from the graph)"
     if kind == "categorical":
         return f"{block.name} ({block.size} categories)"
-    return "constant" if block.constant else f"{block.dim} numbers"
+    many = "one number" if block.dim == 1 else f"{block.dim} numbers"
+    return "constant" if block.constant else many
 
 
 def versions() -> dict[str, str]:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.datasets._storage import below
-from gnninterpreter.distribution import GraphDistribution, Streams
+from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, dense_width
@@ -88,9 +88,12 @@ class LatentSampler(ByValue):
         shares = torch.tensor([self.weights[r] for r in drawn_from], dtype=torch.double).cumsum(0)
         place = Streams(seed, 1, purpose).fork(0).uniform(n, dtype=torch.double)[0] * shares[-1]
         which = torch.searchsorted(shares, place)
+        # Candidates that never get an edge need not be drawn.
+        some = self.distribution.select(drawn_from)
+        some = Narrowing.of(some).narrowed(some)
         parts = [
-            self.distribution.select([r]).discrete(count, streams.select(torch.tensor([k])))
-            for k, r in enumerate(drawn_from)
+            some.select([k]).discrete(count, streams.select(torch.tensor([k])))
+            for k in range(len(drawn_from))
             if (count := int((which == k).sum()))
         ]
         # Parts lie one after the other; each draw goes back to the place that was drawn for it.

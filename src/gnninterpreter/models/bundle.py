@@ -118,6 +118,12 @@ def load(name: str) -> Bundle:
         CheckpointError: If there is none of that name; the message lists those there are.
     """
     if folded(name) not in bundled_names():
+        if Path(name).is_file():
+            raise CheckpointError(
+                f"{name} is a file, and the name of a bundled model was expected; load its weights "
+                "into the class they were trained with, and pass that model (one that Bundle.save "
+                "wrote comes back with gi.models.load_bundle)"
+            )
         raise CheckpointError(
             f"there is no bundled model {name!r}; the names are {', '.join(bundled_names())}"
         )

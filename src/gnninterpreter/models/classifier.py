@@ -7,6 +7,7 @@ discrete (the native model) or soft (the relaxation runs the same call).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
@@ -28,8 +29,12 @@ from gnninterpreter.models.outputs import OutputReader, find_scores
 from gnninterpreter.models.reading import parse_task, read_outputs
 from gnninterpreter.models.task import Scores, Task
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec, read_labels
+from gnninterpreter.spec.data import node_count
 
 __all__ = ["GraphClassifier", "Scores"]
+
+# Nodes that are asked about at once on a CPU.
+CACHED_NODES = 4_000
 
 
 class GraphClassifier:
@@ -229,13 +234,17 @@ class GraphClassifier:
         return self.score(graphs).probabilities[:, target].nan_to_num(nan=0.0)
 
     @torch.no_grad()
-    def score_data(self, graphs: Sequence[Data], chunk: int = 512) -> Scores:
-        """Score PyG graphs with the native model.
+    def score_data(self, graphs: Sequence[Data], chunk: int | None = None) -> Scores:
+        """Score PyG graphs with the native model, so many at once.
 
         Raises:
             ModelError: If the model fails on one of them.
         """
-        step = chunk if self.batched else 1
+        step = (chunk or 512) if self.batched else 1
+        if chunk is None and self.device.type == "cpu" and graphs:
+            # Layers with a matrix for each edge take twice as long where that leaves the cache.
+            nodes = max(1, sum(map(node_count, graphs)))
+            step = min(step, max(1, CACHED_NODES * len(graphs) // nodes))
         with self.frozen(), self._explaining_errors():
             cuts = (graphs[start : start + step] for start in range(0, len(graphs), step))
             batches = (prepare(part, self) for part in cuts)
@@ -305,11 +314,16 @@ class GraphClassifier:
         except GNNInterpreterError:
             raise
         except Exception as error:
+            mend = "Check that the spec describes the data that the model was trained on, or pass "
+            mend += "forward="
+            asked = re.search(r"Storage' object has no attribute '(\w+)'", str(error))
+            if asked:
+                mend = f"Graphs that are searched for have no {asked[1]!r}: pass "
+                mend += f"forward=lambda model, data: ... that puts a usual data.{asked[1]} in"
             raise ModelError(
                 f"the model failed on graphs with {self.spec.node_width} node and "
                 f"{self.spec.edge_width} edge feature columns, called as {self.convention}: "
-                f"{type(error).__name__}: {error}. "
-                "Check that the spec describes the data the model was trained on, or pass forward="
+                f"{type(error).__name__}: {error}. {mend}"
             ) from error
 
     def _independent_of_batch(self, batch: Batch, logits: Tensor) -> bool:

@@ -11,6 +11,7 @@ from torch_geometric.data import Batch, Data
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import coded, random_graphs
 from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec.data import node_count
 from gnninterpreter.spec.derived import fill
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ MANY, CHUNK = 300, 100
 def prepare(graphs: Sequence[Data], model: GraphClassifier) -> Batch:
     """Put graphs into one batch, in the types and on the device of the model."""
     spec = model.spec
-    batch = Batch.from_data_list([_bare(graph) for graph in graphs]).to(model.device)
+    batch = _joined(graphs).to(model.device)
     for key in FIELDS:
         value = batch.get(key)
         numbers = _numbers({"x": spec.nodes, "edge_attr": spec.edges}.get(key, ()))
@@ -34,7 +35,32 @@ def prepare(graphs: Sequence[Data], model: GraphClassifier) -> Batch:
     if attr is not None and not attr.is_floating_point() and attr.numel() == attr.size(0):
         # One integer for each edge is its type, by whichever name the data has it.
         batch.edge_type = attr.view(-1)
-    return fill(batch, spec)
+    return _as_they_came(fill(batch, spec), batch)
+
+
+def _as_they_came(made: Batch, given: Batch) -> Batch:
+    """Leave real graphs whose columns cannot be computed, such as of an odd molecule, as they are.
+
+    What was made, and could not be computed then, has NaN or -1 there and stays impossible.
+    """
+    lost = made.get("impossible")
+    if lost is None or not bool(lost.any()):
+        return made
+    owners = {"x": made.batch, "edge_attr": made.batch[made.edge_index[0]]}
+    kept = lost.clone()
+    for key, owner in owners.items():
+        value = given.get(key)
+        if value is not None:
+            numbers = value.is_floating_point()
+            wrong = ~torch.isfinite(value) if numbers else value < 0
+            kept[owner[wrong.reshape(len(value), -1).any(dim=1)]] = False
+    for key, owner in owners.items():
+        if given.get(key) is not None:
+            rows = kept[owner]
+            made[key] = made[key].clone()
+            made[key][rows] = given[key][rows]
+    made["impossible"] = lost & ~kept
+    return made
 
 
 def choose(graphs: Sequence[Data], model: GraphClassifier, count: int) -> Batch:
@@ -81,12 +107,22 @@ def check_columns(batch: Batch, spec: GraphSpec) -> None:
             )
 
 
-def _bare(graph: Data) -> Data:
-    """Keep what a model reads; labels and other fields may differ in shape between graphs."""
-    fields = {key: graph[key] for key in FIELDS if graph.get(key) is not None}
-    if "x" not in fields:
-        fields["x"] = torch.ones(int(graph.num_nodes or 0), 1)
-    return Data(**fields, num_nodes=graph.num_nodes)
+def _joined(graphs: Sequence[Data]) -> Batch:
+    """What a model reads of graphs; labels and other fields may differ in shape between them."""
+    sizes = torch.tensor([node_count(graph) for graph in graphs])
+    batch = Batch(batch=torch.arange(len(graphs)).repeat_interleave(sizes))
+    batch.ptr = torch.cat([torch.zeros(1, dtype=torch.long), sizes.cumsum(0)])
+    for key in FIELDS:
+        values = [graph.get(key) for graph in graphs]
+        if key == "x" and values[0] is None:
+            values = [torch.ones(size, 1) for size in sizes.tolist()]
+        if values[0] is not None:
+            batch[key] = torch.cat(values, dim=1 if key == "edge_index" else 0)
+    each = torch.tensor([graph.edge_index.size(1) for graph in graphs])
+    first = batch.ptr[:-1].repeat_interleave(each)
+    batch.edge_index = batch.edge_index + first.to(batch.edge_index.device)
+    batch._num_graphs = len(graphs)
+    return batch
 
 
 def _numbers(blocks: tuple[Block, ...]) -> bool:

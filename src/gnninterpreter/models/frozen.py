@@ -40,14 +40,14 @@ def frozen(model: nn.Module) -> Iterator[nn.Module]:
     """
     with MODEL_LOCK:
         state = _STATES.get(model)
-        if state is None:
-            state = _STATES[model] = _State(model)
+        if state is None or model.training:
+            state = _STATES[model] = state or _State(model)
+            model.eval()
+            for parameter in model.parameters():
+                parameter.requires_grad_(False)
+            for module in model.modules():
+                _uncompile(module)
         state.holders += 1
-        model.eval()
-        for parameter in model.parameters():
-            parameter.requires_grad_(False)
-        for module in model.modules():
-            _uncompile(module)
     try:
         yield model
     finally:

@@ -88,6 +88,14 @@ def read_outputs(
         notes.append(f"{labels}, but the model returns {count}: labels are not used")
         labels = None
     found, looked_at = (kind.value, 0) if kind else _kind(scores, made_by, more)
+    numbered = labels is not None and labels.width == 1 < count and labels.classes
+    if numbered and looked_at and wanted is None:
+        # Labels that are numbers of classes say more than a range that outputs may keep by chance.
+        found, looked_at = OutputKind.LOGITS.value, 0
+        notes.append(
+            f"outputs lie in [0, 1] and do not add up to one: read as logits of {count} classes, "
+            f"whose numbers the labels are; {SETTLE}"
+        )
     if wanted is None:
         wanted = _task(found, count, labels, notes)
         reason = "no labels to go by" if labels is None else str(labels)
@@ -144,11 +152,12 @@ def _task(found: str, count: int, labels: Labels | None, notes: list[str]) -> Ta
         notes.append(f"real-valued labels: {count} outputs read as values; {SETTLE}")
         return Task.REGRESSION
     if found == BOUNDED:
-        notes.append(
-            f"outputs lie in [0, 1] and do not add up to one: each read as a label of its own; "
-            f"{SETTLE}"
-        )
-        return Task.MULTILABEL
+        one = labels is not None and labels.classes
+        read = "each read as a label of its own"
+        if one:
+            read = "read in proportion to each other, since the labels are numbers of classes"
+        notes.append(f"outputs lie in [0, 1] and do not add up to one: {read}; {SETTLE}")
+        return Task.MULTICLASS if one else Task.MULTILABEL
     return Task.MULTICLASS
 
 

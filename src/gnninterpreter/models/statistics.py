@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
@@ -20,10 +20,10 @@ from gnninterpreter.datasets._storage import below
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.models.streaming import MOST_KEPT, streamed
 from gnninterpreter.models.task import Task
 from gnninterpreter.spec import GraphSpec, read_labels
-from gnninterpreter.typicality import Environments, Kinds, Typicality, either
+from gnninterpreter.spec.data import GraphList, graph_list, node_count
+from gnninterpreter.typicality import Environments, Kinds, Typicality, either, showing_nodes
 
 if TYPE_CHECKING:
     from gnninterpreter.models.classifier import GraphClassifier
@@ -210,38 +210,35 @@ class ClassStatistics(ByValue):
         dataset: Any,
         spec: Any = None,
         progress: Callable[[int], None] | None = None,
+        max_nodes: int | None = None,
     ) -> ClassStatistics:
         """Compute the statistics of a model over a labelled data set.
 
-        Of more than `streaming.MOST_KEPT` graphs an even sample is kept; means are over all.
+        Of more than `sampling.MOST_KEPT` graphs a sample is kept, as large for each class as for
+        any other, and asked about; numbers and sizes of graphs are over all.
 
         Args:
             model: The model, or a `GraphClassifier` around it.
             dataset: Graphs with a label ``y`` each; a regression needs none. Anything that yields
                 them, which is read once.
-            spec: The graphs the model takes; inferred from the first graphs when omitted.
-            progress: Called now and then with the number of graphs that were read of so many.
+            spec: The graphs the model takes; inferred from the graphs when omitted.
+            progress: Called now and then with the number of graphs that were read, if they are
+                many.
+            max_nodes: Most nodes of the graphs that are kept to compare with, where pieces that fit
+                a picture do not show a class: they are as large as they need to be.
 
         Raises:
             DataError: If the data set is empty, or has no labels or other ones than the model.
         """
         from gnninterpreter.models.classifier import GraphClassifier
 
-        rest = iter(dataset)
-        graphs = list(islice(rest, MOST_KEPT))
-        if not graphs:
-            raise DataError("dataset is empty; give at least one labelled graph for each class")
+        graphs = graph_list(dataset, progress)
         classifier = model
         if not isinstance(model, GraphClassifier):
-            if spec is None:
-                # What can be walked through once has been.
-                whole = rest is not dataset and len(graphs) < MOST_KEPT
-                spec = GraphSpec.from_dataset(dataset if whole else graphs)
+            spec = GraphSpec.from_dataset(graphs) if spec is None else spec
             classifier = GraphClassifier(model, spec, examples=graphs)
-        exact: dict[str, Any] = {}
-        if len(graphs) == MOST_KEPT:
-            exact = streamed(classifier, graphs, rest, _rows, progress)
-        return replace(_measure(classifier, graphs), **exact)
+        found = _measure(classifier, graphs, max_nodes)
+        return _counted(found, graphs, classifier) if graphs.read > len(graphs) else found
 
     def tensors(self) -> dict[str, Tensor]:
         """Return the statistics as named tensors, for a safetensors file."""
@@ -297,7 +294,9 @@ def picture_nodes(mean_nodes: float) -> int:
     return min(max(math.ceil(mean_nodes), LEAST_NODES), MOST_NODES)
 
 
-def _measure(classifier: GraphClassifier, graphs: Sequence[Data]) -> ClassStatistics:
+def _measure(
+    classifier: GraphClassifier, graphs: Sequence[Data], max_nodes: int | None = None
+) -> ClassStatistics:
     scores = classifier.score_data(list(graphs))
     embedding = scores.embedding.double().cpu()
     members, given, hits = _rows(classifier, graphs, scores.logits.double().cpu())
@@ -334,7 +333,32 @@ def _measure(classifier: GraphClassifier, graphs: Sequence[Data]) -> ClassStatis
         values = torch.quantile(scores.logits.double().cpu(), levels, dim=0).t()
     stacked: dict[str, Any] = {n: torch.stack(parts).float() for n, parts in rows.items()}
     found = ClassStatistics(**stacked, value_quantiles=values.float())
-    return replace(found, typicality=_typicality(classifier, graphs, members, given, found))
+    known = _typicality(classifier, graphs, members, given, found, max_nodes)
+    return replace(found, typicality=known)
+
+
+def _counted(
+    found: ClassStatistics, graphs: GraphList, classifier: GraphClassifier
+) -> ClassStatistics:
+    """The same with numbers and sizes of all graphs that were read, where each has one class."""
+    rows = range(found.num_classes)
+    if not classifier.task.exclusive or set(graphs.totals) - {None, *rows}:
+        return found
+    total = torch.tensor(np.array([graphs.totals.get(row, np.zeros(5)) for row in rows]))
+    count, nodes, edges, share, square = total.unbind(1)
+    if not bool(count.any()):
+        return found
+    sides, each = 1 if classifier.spec.directed else 2, count.clamp_min(1)
+    share = share / each / sides
+    spread = (square / each / sides**2 - share**2).clamp_min(0).sqrt()
+    return replace(
+        found,
+        count=count.float(),
+        mean_nodes=(nodes / each).float(),
+        mean_edges=(edges / each / sides).float(),
+        edges_per_node=share.float(),
+        edges_per_node_std=spread.float(),
+    )
 
 
 def _typicality(
@@ -343,6 +367,7 @@ def _typicality(
     members: Tensor,
     given: Tensor,
     found: ClassStatistics,
+    max_nodes: int | None,
 ) -> tuple[Typicality | None, ...]:
     """What is kept of the real graphs of each row."""
     known: list[Typicality | None] = []
@@ -358,13 +383,14 @@ def _typicality(
         # Where the model is rarely sure there is no room for more than what counts as certain.
         bar = profile.certain if profile.rarely_sure else profile.enough
         sure = given[row][mine] >= profile.certain
-        limit = _most_nodes(
-            profile, [int(g.num_nodes or 0) for g, s in zip(real, sure, strict=True) if s]
-        )
+        sizes = [node_count(graph) for graph, s in zip(real, sure, strict=True) if s]
+        limit = _most_nodes(profile, sizes)
 
         def certain(some: DenseGraphs, row: int = row, bar: float = bar) -> Tensor:
             return _scores(classifier, some, row).cpu() >= bar
 
+        if max_nodes is not None and sum(size <= limit for size in sizes) < FEWEST_SURE:
+            limit = showing_nodes(real, classifier.spec, limit, max_nodes, certain)
         known.append(Typicality.of(real, classifier.spec, limit, certain, around))
     return tuple(known) if any(known) else ()
 

@@ -114,7 +114,7 @@ class Target(ABC):
 
     def truth(self, label: Tensor | None, names: Sequence[str]) -> str:
         """What the label of a real graph says, in words; nothing where it says nothing."""
-        value = math.nan if label is None or torch.as_tensor(label).numel() != 1 else float(label)
+        value = _class_of(label)
         return f"labelled {names[int(value)]}" if value in range(len(names)) else ""
 
     def profile(self, statistics: ClassStatistics | None) -> Profile | None:
@@ -145,7 +145,7 @@ class ClassTarget(Target):
 
     def true_of(self, label: Tensor) -> bool | None:
         """Whether the label is this class."""
-        value = float(label.reshape(-1)[0])
+        value = _class_of(label)
         return None if math.isnan(value) else int(value) == self.index
 
     @property
@@ -186,6 +186,15 @@ class LabelTarget(Target):
     def quantity(self) -> str:
         """What the score is."""
         return f"probability of label {self.name!r}"
+
+
+def _class_of(label: Tensor | None) -> float:
+    """The number of the class that a label says, one-hot or not; NaN where it says none."""
+    row = torch.tensor([]) if label is None else torch.as_tensor(label).reshape(-1)
+    if row.numel() == 1:
+        return float(row)
+    hot = row.numel() > 1 and bool(((row == 0) | (row == 1)).all()) and int(row.sum()) == 1
+    return float(row.argmax()) if hot else math.nan
 
 
 def target_from_json(values: Mapping[str, Any]) -> Target:

@@ -20,6 +20,9 @@ from gnninterpreter.graphs import DenseGraphs, _batch, split_blocks
 from gnninterpreter.spec import Categorical, Derived
 from gnninterpreter.spec.derived import soft_values
 
+# Pairs of nodes of a batch whose layout is kept for the next one.
+MOST_KEPT = 2**18
+
 
 class Candidates:
     """The candidate nodes and edges of B soft graphs, flattened.
@@ -215,9 +218,15 @@ def _pairs(size: int, device: torch.device) -> tuple[Tensor, Tensor]:
     return target, source
 
 
-@lru_cache(maxsize=64)
 def _layout(num_graphs: int, size: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """``edge_index`` and ``batch`` of the candidates; the same for every draw of one shape."""
+    # Of large graphs no two batches have the same shape, and 64 layouts would fill gigabytes.
+    large = device.type == "cpu" and num_graphs * size**2 > MOST_KEPT
+    return (_made.__wrapped__ if large else _made)(num_graphs, size, device)
+
+
+@lru_cache(maxsize=64)
+def _made(num_graphs: int, size: int, device: torch.device) -> tuple[Tensor, Tensor]:
     target, source = _pairs(size, device)
     offset = torch.arange(num_graphs, device=device).unsqueeze(1) * size
     edge_index = torch.stack([(source + offset).flatten(), (target + offset).flatten()])

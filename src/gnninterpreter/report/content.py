@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 import networkx as nx
 from markupsafe import Markup
+from torch_geometric.data import Data
 
 from gnninterpreter.chem import Molecule, read_molecule
+from gnninterpreter.evidence.patterns.core import with_names
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.explanation.export import explanation_json
 from gnninterpreter.explanation.sampler import PopulationSampler
+from gnninterpreter.graphs import to_networkx
 from gnninterpreter.objective import Target, ValueTarget
-from gnninterpreter.report.answers import answers_view
+from gnninterpreter.report.answers import EXEMPLARS, answers_view
 from gnninterpreter.report.appearance import LegendEntry, legend
-from gnninterpreter.report.drawing import Drawing
+from gnninterpreter.report.drawing import Drawing, present
 from gnninterpreter.report.extras import ClassExtras
 from gnninterpreter.report.gallery import (
     DRAWS,
+    SHOWN,
     THRESHOLDS,
     SampleGroup,
     distinct_samples,
@@ -76,8 +81,7 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> d
         "bars": _bars(explanation),
         "search": search_view(explanation),
         "payload": _payload(explanation, drawing, molecule),
-        # All categories: the galleries may show some that the drawing does not.
-        "legend": by_topic(legend(explanation.spec)),
+        "legend": by_topic(legend(explanation.spec, present(_shown(explanation, groups, extras)))),
         "samples": samples,
         "sampled": _sampled(explanation, groups, len(samples)),
         "varies": _varies(explanation) if found else "",
@@ -120,6 +124,21 @@ def _payload(
         "graphml": "\n".join(nx.generate_graphml(explanation.graph)),
         "json": explanation_json(explanation),
     }
+
+
+def _shown(
+    explanation: Explanation, groups: list[SampleGroup], extras: ClassExtras
+) -> Iterator[nx.Graph]:
+    """Every graph that the card may draw; the galleries show kinds that the prototype lacks."""
+    spec = explanation.spec
+    yield explanation.graph
+    yield from (group.graph for group in groups[:SHOWN])
+    for pattern in (*explanation.cores, *explanation.shortcuts):
+        yield with_names(pattern.graph, spec, pattern.open)
+    near = [one.graph for one in extras.neighbours]
+    modes = [mode.graph for mode in explanation.modes()[:SHOWN]]
+    for graph in (*near, *modes, *explanation.exemplars(EXEMPLARS)):
+        yield to_networkx(graph, spec) if isinstance(graph, Data) else graph
 
 
 def by_topic(entries: list[LegendEntry]) -> list[tuple[str, list[LegendEntry]]]:

@@ -27,6 +27,7 @@ from gnninterpreter.distribution import (
     from_graphs,
 )
 from gnninterpreter.graphs import DenseGraphs, dense_width, split_blocks
+from gnninterpreter.mixing import mix, shift_right
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
@@ -44,6 +45,9 @@ TOLERANCE = 1e-4
 # they may have together, which bounds the time for large graphs.
 QUICK, THOROUGH = (750, 150_000), (3000, 400_000)
 FEWEST = 300
+# Pairs of nodes that all single changes of a graph may have together, likewise, and how many
+# changes are tried at the least; the others stay closed.
+MOST_TRIED, FEWEST_TRIED = 2**22, 400
 # Certainty that nothing changes on nodes that are far from the graph.
 SHUT = 1 - 1e-9
 
@@ -156,7 +160,7 @@ def _opened(
     if problem.relaxed is not None:
         free = _free(learned, harm, space)
         learned = opened(problem, graphs, free, streams.fork(ATTEMPTS), opening)
-    count = min(_sample_counts(graphs, samples)[0], FEWEST)
+    count = FEWEST if samples is None else min(samples, FEWEST)
     found, reached = verified(problem, learned, closed, count, streams, told)
     return some.widened(found, shut), reached
 
@@ -164,7 +168,8 @@ def _opened(
 def _sample_counts(graphs: DenseGraphs, samples: int | None) -> list[int]:
     if samples is not None:
         return [samples]
-    pairs = int(graphs.num_nodes.max()) ** 2
+    # Samples are drawn on all candidate nodes, however few the graphs have.
+    pairs = max(int(graphs.num_nodes.max()), graphs.num_candidates // 4) ** 2
     return [min(most, max(FEWEST, budget // pairs)) for most, budget in (QUICK, THOROUGH)]
 
 
@@ -174,17 +179,23 @@ def harms(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor:
     A move that leaves the graph infeasible or untypical costs everything, and so does one that
     means nothing, such as an edge between two absent nodes. Where real graphs are known, others
     cost nothing or everything: the graph is still good or not. Absent nodes are then all alike, and
-    one of them may be added.
+    one of them may be added. So it is for large graphs, of which some moves are tried, of edges
+    that they have more than of others; the rest are taken to cost everything.
     """
     known = problem.aim.typicality is not None
     possible = space.possible(graphs)
-    if known:
+    most = max(FEWEST_TRIED, MOST_TRIED // (int(present_nodes(graphs).sum(1).max()) + 1) ** 2)
+    large = int(possible.sum(1).max()) > most
+    if known or large:
         possible = possible & space.one_more(graphs)
+    if large:
+        possible = possible & _tried(graphs, possible, space, most)
     before = problem.evaluate(graphs).score
     cost = torch.ones_like(possible, dtype=before.dtype)
     owners, moves = possible.nonzero(as_tuple=True)
-    for start in range(0, owners.numel(), problem.chunk):
-        some = slice(start, start + problem.chunk)
+    each = problem.at_once(problem.chunk(graphs.num_candidates), graphs.num_candidates)
+    for start in range(0, owners.numel(), each):
+        some = slice(start, start + each)
         changed = space.apply(graphs[owners[some]], moves[some])
         if known:
             cost[owners[some], moves[some]] = (~problem.good(changed)).to(cost)
@@ -193,6 +204,18 @@ def harms(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor:
         lost = (before[owners[some]] - found.log_score.exp()).clamp_min(0)
         cost[owners[some], moves[some]] = torch.where(problem.presentable(found), lost, 1.0)
     return cost
+
+
+def _tried(graphs: DenseGraphs, possible: Tensor, space: MoveSpace, most: int) -> Tensor:
+    """At most so many of the possible moves of each graph, at random, always the same ones."""
+    number = torch.arange(space.total, device=possible.device)
+    order = shift_right(mix(number), 11).double() / 2**53
+    rank = order.repeat(len(graphs), 1)
+    # There are many more pairs than edges, and hardly one of them would be an edge.
+    rank[:, : space.sizes[0]] += from_graphs(graphs).edge_logits.gt(0) / 2
+    rank = rank.masked_fill(~possible, -1.0)
+    kept = rank.topk(most, dim=1).indices
+    return torch.zeros_like(possible).scatter(1, kept, True)
 
 
 def _free(like: GraphDistribution, harm: Tensor, space: MoveSpace) -> list[Tensor]:

@@ -13,13 +13,15 @@ from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical, graph_keys
-from gnninterpreter.recording import recording
+from gnninterpreter.recording import fixed_shapes, recording
 from gnninterpreter.relax import RelaxedModel
 
-# Graphs that are scored in one call, which bounds memory: on a CPU and on a GPU.
-CHUNK, WIDE_CHUNK = 4096, 65536
-# How many times as many are looked up at once: samples are mostly the same few graphs.
-REPEATS = 4
+# Graphs that are scored in one call, and pairs of nodes that they may have together, which bounds
+# memory: on a CPU and on a GPU.
+CHUNK, WIDE_CHUNK = (4096, 2**23), (65536, 2**28)
+# How many times as many are looked up at once: samples are mostly the same few graphs. On a GPU as
+# many as have so many numbers in their edges, if that is more: each part has it wait.
+REPEATS, MOST_LOOKED_UP = 4, 2**28
 # Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
 SAMPLE_BAR = 25.0
 # What real graphs that fill up the samples must have: less still passes for none of the class.
@@ -98,10 +100,22 @@ class Problem:
     certain: float = 0.99
     memory: Memory | None = None
 
-    @property
-    def chunk(self) -> int:
-        """Most graphs to score in one call."""
-        return CHUNK if self.classifier.device.type == "cpu" else WIDE_CHUNK
+    def chunk(self, nodes: int) -> int:
+        """Most graphs on so many candidate nodes to score in one call."""
+        most, pairs = CHUNK if self.classifier.device.type == "cpu" else WIDE_CHUNK
+        return max(1, min(most, pairs // nodes**2))
+
+    def at_once(self, usual: int, nodes: int) -> int:
+        """Most graphs to look up in one call.
+
+        Args:
+            usual: Most on a CPU, and where nothing is remembered.
+            nodes: Their candidate nodes.
+        """
+        if self.classifier.device.type == "cpu" or self.memory is None or recording():
+            return usual
+        each = nodes * nodes * (1 + self.classifier.spec.edge_width)
+        return max(usual, MOST_LOOKED_UP // each)
 
     @cached_property
     def asks_native(self) -> bool:
@@ -154,7 +168,7 @@ class Problem:
             return self.scores(graphs)
 
         def new(places: Tensor) -> tuple[Tensor, ...]:
-            parts = torch.split(places, self.chunk)
+            parts = torch.split(places, self.chunk(graphs.num_candidates))
             found = Scores.cat([self.scores(graphs[part]) for part in parts])
             return found.logits, found.embedding
 
@@ -204,17 +218,31 @@ class Problem:
             bar: Percentile among real graphs that is typical enough.
         """
         # What is remembered is asked about once, so that more of them are looked at together.
-        most = self.chunk if self.memory is None or recording() else REPEATS * self.chunk
+        part = self.chunk(graphs.num_candidates)
+        part *= 1 if self.memory is None or recording() else REPEATS
+        most = self.at_once(part, graphs.num_candidates)
         if len(graphs) > most:
             parts = range(0, len(graphs), most)
             return torch.cat([self.good(graphs[at : at + most], new, bar) for at in parts])
         found = self._proposals(graphs, new)
         if self.memory is None or found.keys is None:
             return self.passes(found, bar)
+
         # Asked about together, and once.
-        return self.memory.recall(
-            f"good {bar}", found.keys, lambda new: (self.passes(found.select(new), bar),)
-        )[0]
+        size = min(part, WIDE_CHUNK[0])
+
+        def ask(new: Tensor) -> tuple[Tensor]:
+            return (torch.cat([self._judged(found.select(n), bar) for n in new.split(size)]),)
+
+        return self.memory.recall(f"good {bar}", found.keys, ask)[0]
+
+    def _judged(self, found: Proposals, bar: float) -> Tensor:
+        """The same of graphs that are not known."""
+        if self.asks_native or self.classifier.device.type == "cpu":
+            return self.passes(found, bar)
+        # A GPU judges them all sooner than it is told which need no judging.
+        with fixed_shapes():
+            return self.passes(replace(found, keys=None), bar)
 
     @torch.no_grad()
     def passes(self, found: Proposals, bar: float = SAMPLE_BAR) -> Tensor:
@@ -251,7 +279,9 @@ class Problem:
         """Mean score over discrete samples of each of R distributions, [R]."""
         distribution = Narrowing.of(distribution).narrowed(distribution)
         # Some restarts at a time, which bounds memory; each draws from a stream of its own.
-        each, means = max(1, self.chunk // samples), []
+        usual = self.chunk(distribution.num_candidates)
+        most = self.at_once(usual, distribution.num_candidates)
+        each, means = max(1, most // samples), []
         for start in range(0, distribution.restarts, each):
             rows = torch.arange(distribution.restarts, device=streams.keys.device)
             rows = rows[start : start + each]

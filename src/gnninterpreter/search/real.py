@@ -76,6 +76,7 @@ class Shrink:
             # it leaves nothing or costs less.
             new = problem.evaluate(found)
             better = new.met | (new.cost < seen.cost[rows]) | ~tried[rows]
+            better = better.nonzero().squeeze(1)
             places = rows[better]
             graphs = replaced(graphs, places, found[better])
             seen = seen.merged(places, new.select(better))

@@ -116,6 +116,11 @@ class Recipe:
         """How good graphs are."""
         return Objective(self.terms)
 
+    @property
+    def typical(self) -> bool:
+        """Whether graphs are asked to be like real ones."""
+        return any(weighted.term.name == "typicality" for weighted in self.terms)
+
     def phase(self, name: str) -> Any:
         """Look a phase up by its name.
 

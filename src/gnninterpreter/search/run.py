@@ -83,8 +83,7 @@ def search(
 
 def _bridge(target: Target, statistics: ClassStatistics | None, recipe: Recipe) -> Bridge | None:
     """Where to begin between two classes, where real graphs of both are known and count."""
-    typical = any(weighted.term.name == "typicality" for weighted in recipe.terms)
-    if not typical or statistics is None or not isinstance(target, BoundaryTarget):
+    if not recipe.typical or statistics is None or not isinstance(target, BoundaryTarget):
         return None
     profiles = [statistics.profile(row) for row in (target.index, target.other)]
     known = [one.typicality for one in profiles if one is not None and one.typicality is not None]
@@ -213,8 +212,7 @@ def _aim(
     target: Target, limits: Limits, profile: Profile | None, recipe: Recipe, device: torch.device
 ) -> Aim:
     """What is asked for; where real graphs are known, more certainty than they have is no gain."""
-    typical = any(w.term.name == "typicality" for w in recipe.terms)
-    if profile is not None and not typical:
+    if profile is not None and not recipe.typical:
         profile = replace(profile, typicality=None)
     if profile is not None:
         known, mean = profile.typicality, profile.mean_embedding

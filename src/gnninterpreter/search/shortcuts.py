@@ -70,8 +70,8 @@ class FindShortcuts:
         )
 
         def certain(graphs: DenseGraphs) -> Tensor:
-            seen = task.evaluate(graphs)
-            return (seen.score >= problem.certain) & seen.feasible
+            seen = task.propose(graphs, new=True)
+            return (seen.log_score.exp() >= problem.certain) & bare.feasible(seen)
 
         found = walk(
             task,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.utils import to_edge_index
 
 from gnninterpreter.errors import DataError
+from gnninterpreter.spec.sampling import Sample
 
 ABOUT = ("name", "spec", "class_names", "oracle", "rule_of_thumb", "patterns")
 
@@ -24,6 +26,8 @@ class GraphList(list[Data]):
     """Graphs that were checked, with what their data set says about itself.
 
     Attributes:
+        read: Number of graphs that were read; of many, some are kept.
+        totals: Sums over all that were read, by label; see `Sample`.
         name: Name of the data set, or None.
         spec: The `GraphSpec` that the data set brings, or None.
         class_names: Its names of the classes, or None.
@@ -31,6 +35,8 @@ class GraphList(list[Data]):
         patterns: What defines its classes, or None.
     """
 
+    read: int = 0
+    totals: Mapping[int | None, Any] = MappingProxyType({})
     name: str | None = None
     spec: Any = None
     class_names: Any = None
@@ -39,11 +45,16 @@ class GraphList(list[Data]):
     patterns: Any = None
 
 
-def graph_list(dataset: Any) -> GraphList:
+def graph_list(dataset: Any, progress: Callable[[int], object] | None = None) -> GraphList:
     """Read a data set: a list, a PyG data set, a subset, a loader, or anything that yields graphs.
 
     Arrays and lists in the fields of a graph become tensors, and a sparse ``adj_t`` an
-    ``edge_index``; the user's graphs stay as they are.
+    ``edge_index``; the user's graphs stay as they are. Of more than `sampling.MOST_KEPT` graphs a
+    sample is kept, in bounded memory, with exact counts of all.
+
+    Args:
+        dataset: The data set.
+        progress: Called now and then with the number of graphs that were read, if they are many.
 
     Example:
         >>> graph = Data(x=[[1.0], [2.0]], edge_index=[[0, 1], [1, 0]])
@@ -58,9 +69,11 @@ def graph_list(dataset: Any) -> GraphList:
     # Data sets of the package were checked when they were made.
     known = dataset.as_graphs() if hasattr(dataset, "as_graphs") else None
     checked = known or (_checked(graph, i) for i, graph in enumerate(_items(dataset)))
-    graphs = GraphList(checked)
+    sample = Sample.of(checked, progress)
+    graphs = GraphList(sample.graphs)
     if not graphs:
         raise DataError("dataset is empty; give the graphs the model was trained on, or spec=")
+    graphs.read, graphs.totals = sample.read, sample.totals
     while dataset is not None:
         for key in ABOUT:
             if getattr(graphs, key) is None:
@@ -68,6 +81,17 @@ def graph_list(dataset: Any) -> GraphList:
         # A subset and a loader say nothing about themselves, but hold what they were made of.
         dataset = getattr(dataset, "dataset", None)
     return graphs
+
+
+def told_size(graphs: Any) -> list[str]:
+    """How many graphs were read and how many were kept, where these differ, in a line."""
+    read = getattr(graphs, "read", 0)
+    if read <= len(graphs or ()):
+        return []
+    return [
+        f"read {read:,} graphs and kept {len(graphs):,}, of each class as many as of any other "
+        "where there are enough; numbers and sizes of graphs are over all"
+    ]
 
 
 def node_count(graph: Data) -> int:
@@ -129,8 +153,9 @@ def _checked(graph: Any, number: int) -> Data:
         graph = copy(graph)
         for key, change in changes.items():
             graph[key] = change
-    counts = {"edge_attr": (graph.edge_index.size(1), "edges")}
-    if "num_nodes" in graph:
+    edges = graph.get("edge_index")
+    counts = {"edge_attr": (edges.size(1), "edges")}
+    if graph.get("num_nodes") is not None:
         counts["x"] = (int(graph.num_nodes or 0), "nodes")
     for key, (count, noun) in counts.items():
         if (rows := graph.get(key)) is not None and len(rows) != count:
@@ -138,9 +163,9 @@ def _checked(graph: Any, number: int) -> Data:
                 f"'{key}' of graph {number} must have a row for each of its {count} {noun} "
                 f"(got {len(rows)})"
             )
-    if graph.edge_index.numel():
-        low, high = (int(bound) for bound in graph.edge_index.aminmax())
-        if low < 0 or high >= int(graph.num_nodes or 0):
+    if edges.numel():
+        low, high = (int(bound) for bound in edges.aminmax())
+        if low < 0 or high >= node_count(graph):
             raise DataError(
                 f"'edge_index' of graph {number} must name nodes from 0 to {graph.num_nodes - 1} "
                 f"(got {low if low < 0 else high})"

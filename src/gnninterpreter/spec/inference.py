@@ -23,11 +23,17 @@ FEW, MANY, ROWS_EACH = 128, 1000, 10
 
 
 _RECOGNISERS: list[Callable[[GraphList], GraphSpec | None]] = []
+_NAMERS: list[Callable[[GraphList, GraphSpec], GraphSpec]] = []
 
 
 def register_recogniser(recognise: Callable[[GraphList], GraphSpec | None]) -> None:
     """Have data looked at by a function that knows some kind of it, before columns are inferred."""
     _RECOGNISERS.append(recognise)
+
+
+def register_namer(name: Callable[[GraphList, GraphSpec], GraphSpec]) -> None:
+    """Have an inferred spec named by a function that knows more of the data than its columns."""
+    _NAMERS.append(name)
 
 
 def infer_spec(dataset: Any) -> GraphSpec:
@@ -55,7 +61,7 @@ def infer_spec(dataset: Any) -> GraphSpec:
     told = [f"'{block.name}' ({block.function})" for block in attributes]
     if told:
         _add_note(metadata, f"{' and '.join(told)} of the nodes follows from the graph")
-    return GraphSpec(
+    inferred = GraphSpec(
         nodes=nodes,
         attributes=attributes,
         edges=() if attr is None or not len(attr) else infer_blocks(_columns(attr)),
@@ -65,6 +71,9 @@ def infer_spec(dataset: Any) -> GraphSpec:
         ),
         metadata=metadata,
     )
+    for namer in _NAMERS:
+        inferred = namer(graphs, inferred)
+    return inferred
 
 
 def _node_blocks(

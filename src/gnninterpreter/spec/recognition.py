@@ -159,7 +159,7 @@ def own_attributes(graphs: Sequence[Data]) -> tuple[Derived, ...]:
     for key in graphs[0].keys():  # noqa: SIM118 - a Data is no mapping
         value = graphs[0][key]
         numbers = isinstance(value, Tensor) and value.dim() == 2 and value.is_floating_point()
-        if key in KNOWN or not numbers or any(graph.get(key) is None for graph in graphs):
+        if key in KNOWN or not numbers or not all(_of_nodes(graph, key) for graph in graphs):
             continue
         for start, block in recognised(graphs, key):
             own = replace(block, name=key, names=())
@@ -168,6 +168,12 @@ def own_attributes(graphs: Sequence[Data]) -> tuple[Derived, ...]:
                     check_agreement(graphs, GraphSpec(attributes=(own,)))
                     found.append(own)
     return tuple(found)
+
+
+def _of_nodes(graph: Data, key: str) -> bool:
+    """Whether an attribute has a row for each node; one of the whole graph has one."""
+    value = graph.get(key)
+    return isinstance(value, Tensor) and value.dim() == 2 and len(value) == graph.num_nodes
 
 
 def _found(graphs: Sequence[Data], key: str, sure: bool) -> list[tuple[int, Derived]]:

@@ -7,6 +7,7 @@ from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars, dis
 from gnninterpreter.typicality.fitting import fit
 from gnninterpreter.typicality.kinds import Kinds
 from gnninterpreter.typicality.references import Certain, References, references
+from gnninterpreter.typicality.sizes import showing_nodes
 from gnninterpreter.typicality.typicality import FEWEST_GRAPHS, Typicality
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "either",
     "fit",
     "references",
+    "showing_nodes",
 ]

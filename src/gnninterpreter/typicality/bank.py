@@ -11,13 +11,14 @@ edges that hardly any real graph has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from gnninterpreter.batches import parts_of
 from gnninterpreter.datasets._storage import below
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError
@@ -81,6 +82,11 @@ class Strangeness:
     outside: Tensor
     rare: Tensor
     density: Tensor
+
+    @classmethod
+    def cat(cls, parts: Sequence[Strangeness]) -> Strangeness:
+        """Of one batch after the other."""
+        return cls(*(torch.cat([getattr(p, f.name) for p in parts]) for f in fields(cls)))
 
     def figures(self) -> Tensor:
         """What percentiles are taken of, [B, FIGURES]."""
@@ -181,14 +187,20 @@ class TypicalityBank(ByValue):
 
     def strangeness(self, graphs: DenseGraphs) -> Strangeness:
         """Measure B graphs; soft ones too, with a slope. Fewest candidate nodes are fastest."""
-        found = describe(graphs)
-        return replace(self._as_wholes(graphs, found), nodes=self._nodes(found))
+        found = []
+        for part in parts_of(graphs):
+            seen = describe(part)
+            found.append(replace(self._as_wholes(part, seen), nodes=self._nodes(seen)))
+        return found[0] if len(found) == 1 else Strangeness.cat(found)
 
     def reaches(self, graphs: DenseGraphs, bar: float) -> Tensor:
         """Whether B graphs are as typical as asked for, [B]; faster than how strange they are.
 
         Nodes, which take longest, are looked at where the graph as a whole passes.
         """
+        parts = parts_of(graphs)
+        if len(parts) > 1:
+            return torch.cat([self.reaches(part, bar) for part in parts])
         found = describe(graphs)
         passed = self.penalty(self._as_wholes(graphs, found), bar) <= 0
         rows = passed.nonzero().squeeze(1)

@@ -16,10 +16,12 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gnninterpreter.batches import parts_of
 from gnninterpreter.equality import ByValue
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.mixing import mix, shift_right
 from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec.data import node_count
 from gnninterpreter.typicality.kinds import HANDFUL, MOST_ODD, NEXT_TO_NONE
 from gnninterpreter.typicality.pieces import to_dense
 from gnninterpreter.typicality.rings import LARGEST, smallest_cycles
@@ -102,7 +104,8 @@ class Environments(ByValue):
         Returns:
             Tensors [B, N, RADIUS], 0 where hardly any graph does, and [B, N].
         """
-        codes, here = environment_codes(graphs)
+        parts = [environment_codes(part) for part in parts_of(graphs)]
+        codes, here = (torch.cat(each) for each in zip(*parts, strict=True))
         if not self.keys.numel():
             return torch.zeros_like(codes), here
         place = torch.searchsorted(self.keys, codes).clamp_max(self.keys.numel() - 1)
@@ -166,8 +169,8 @@ def _kinds(values: Tensor, blocks: tuple[Block, ...]) -> Tensor:
 
 def _batches(graphs: Sequence[Data], spec: GraphSpec) -> Iterator[DenseGraphs]:
     """Graphs in batches of like size, so that little room is wasted."""
-    usable = [g for g in graphs if g.edge_index.numel() and int(g.num_nodes or 0) <= MOST_NODES]
-    usable.sort(key=lambda graph: int(graph.num_nodes or 0), reverse=True)
+    usable = [g for g in graphs if g.edge_index.numel() and node_count(g) <= MOST_NODES]
+    usable.sort(key=lambda graph: node_count(graph), reverse=True)
     while usable:
         step = max(1, MOST_PAIRS // max(int(usable[0].num_nodes or 0), 1) ** 2)
         yield to_dense(usable[:step], spec)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from gnninterpreter.batches import compact
+from gnninterpreter.batches import compact, parts_of
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs, dense_width
@@ -155,7 +155,8 @@ def distinct_rows(graphs: DenseGraphs, bank: TypicalityBank | EitherBank) -> Ten
     """Places of graphs that differ from all before them, by their descriptions."""
     if not len(graphs):
         return torch.zeros(0, dtype=torch.long, device=graphs.weight.device)
-    rows = bank.graph_frame(describe(compact(graphs)).graphs)
+    parts = parts_of(compact(graphs))
+    rows = torch.cat([bank.graph_frame(describe(part).graphs) for part in parts])
     _, group = torch.unique((rows * GRAIN).round(), dim=0, return_inverse=True)
     places = torch.arange(len(graphs), device=group.device)
     first = torch.full_like(places, len(graphs)).scatter_reduce(0, group, places, "amin")

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gnninterpreter.batches import parts_of
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.typicality.bank import (
     NEIGHBOURS,
@@ -35,7 +36,6 @@ SELDOM = 0.0005
 LEAST_OWN, LEAST_OWN_AT_ALL = 0.25, 0.05
 # Columns that hardly vary are not blown up by more than this beside the largest of their block.
 LEAST_SPREAD = 0.25
-CHUNK = 128
 
 
 def fit(real: References, seed: int = 0) -> TypicalityBank | None:
@@ -82,7 +82,7 @@ def fit(real: References, seed: int = 0) -> TypicalityBank | None:
 
 
 def _describe_all(graphs: DenseGraphs) -> Described:
-    parts = [describe(graphs[start : start + CHUNK]) for start in range(0, len(graphs), CHUNK)]
+    parts = [describe(part) for part in parts_of(graphs)]
     first = parts[0]
     return Described(
         {name: torch.cat([part.nodes[name] for part in parts]) for name in first.nodes},

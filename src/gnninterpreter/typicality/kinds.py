@@ -49,7 +49,9 @@ class Kinds:
                 continue
             numbers = torch.tensor([name is None for name in kind_names(blocks)])
             rows = [node_rows(g) if table is NODES else _edge_rows(g) for g in graphs]
-            holds = torch.stack([decode(row, blocks, torch.float32).gt(0.5).any(0) for row in rows])
+            there = decode(torch.cat(rows), blocks, torch.float32).gt(0.5)
+            owner = torch.arange(len(rows)).repeat_interleave(torch.tensor([len(r) for r in rows]))
+            holds = torch.zeros(len(rows), there.size(1)).index_add_(0, owner, there.float()) > 0
             count = (holds | numbers).sum(0)
             held[table] = torch.cat([every.unsqueeze(0), count])
             rare[table] = count < few

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import DenseGraphs, decode, dense_width
+from gnninterpreter.graphs import DenseGraphs, decode, dense_width, node_rows
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.data import node_count
 
 
 def to_dense(
@@ -28,30 +29,31 @@ def to_dense(
         num_candidates: Number of candidate nodes; those of the largest graph when omitted.
         dtype: Floating-point type.
     """
-    most = max(int(graph.num_nodes or 0) for graph in graphs)
-    n = max(num_candidates or most, 2)
+    sizes = torch.tensor([node_count(graph) for graph in graphs])
+    n = max(num_candidates or int(sizes.max()), 2)
     count = len(graphs)
+    # All graphs at once: one by one takes longer than what is done with them.
+    owner = torch.arange(count).repeat_interleave(sizes)
+    place = torch.arange(len(owner)) - (sizes.cumsum(0) - sizes)[owner]
+    values = decode(torch.cat([node_rows(graph) for graph in graphs]), spec.nodes, dtype)
+    nodes = values[sizes.cumsum(0) - sizes].unsqueeze(1).repeat(1, n, 1)
+    nodes[owner, place] = values
+    ends = torch.cat([graph.edge_index for graph in graphs], dim=1)
+    lengths = torch.tensor([graph.edge_index.size(1) for graph in graphs])
+    apart = ends[0] != ends[1]
+    owner = torch.arange(count).repeat_interleave(lengths)[apart]
+    source, target = ends[:, apart]
     weight = torch.zeros(count, n, n, dtype=dtype)
-    nodes = torch.zeros(count, n, dense_width(spec.nodes), dtype=dtype)
+    weight[owner, target, source] = 1.0
     edges = None
     if spec.edges:
         edges = torch.zeros(count, n, n, dense_width(spec.edges), dtype=dtype)
         edges[..., :1] = 1.0
-    for b, graph in enumerate(graphs):
-        size = int(graph.num_nodes or 0)
-        source, target = graph.edge_index
-        apart = source != target
-        source, target = source[apart], target[apart]
-        x = graph.x if graph.x is not None else torch.ones(size, 1)
-        values = decode(x, spec.nodes, dtype)
-        nodes[b, :size] = values
-        nodes[b, size:] = values[:1]
-        weight[b, target, source] = 1.0
-        if edges is not None:
-            attr = graph.edge_attr if graph.get("edge_attr") is not None else graph.edge_type
-            edges[b, target, source] = decode(attr[apart], spec.edges, dtype)
-        if not spec.directed:
-            weight[b] = torch.maximum(weight[b], weight[b].T)
+        given = ((graph.get("edge_attr"), graph.get("edge_type")) for graph in graphs)
+        rows = torch.cat([kind if attr is None else attr for attr, kind in given])
+        edges[owner, target, source] = decode(rows[apart], spec.edges, dtype)
+    if not spec.directed:
+        weight = torch.maximum(weight, weight.mT)
     return DenseGraphs(spec, weight, nodes, edges)
 
 
@@ -74,15 +76,15 @@ def cut_piece(graph: Data, size: int, rng: np.random.Generator) -> Data:
         size: Most nodes of the piece; there are fewer where the part around the node is smaller.
         rng: Source of randomness.
     """
-    total = int(graph.num_nodes or 0)
+    total = node_count(graph)
     both = torch.cat([graph.edge_index, graph.edge_index.flip(0)], dim=1)
-    source, target = np.unique(both.cpu().numpy(), axis=1)
-    order = np.argsort(source, kind="stable")
-    neighbours = np.split(target[order], np.searchsorted(source[order], np.arange(1, total)))
+    source, target = both.cpu().numpy()
+    source, target = np.divmod(np.unique(source * total + target), total)
+    ends = np.searchsorted(source, np.arange(total + 1))
     start = int(rng.integers(total))
     kept, seen = [start], {start}
     for node in kept:
-        for other in rng.permutation(neighbours[node]).tolist():
+        for other in rng.permutation(target[ends[node] : ends[node + 1]]).tolist():
             if other not in seen and len(kept) < size:
                 seen.add(other)
                 kept.append(other)
@@ -93,7 +95,7 @@ def cut_piece(graph: Data, size: int, rng: np.random.Generator) -> Data:
 
 def _induced(graph: Data, nodes: Tensor) -> Data:
     """The part of a graph between some of its nodes."""
-    position = torch.full((int(graph.num_nodes or 0),), -1)
+    position = torch.full((node_count(graph),), -1)
     position[nodes] = torch.arange(nodes.numel())
     ends = position[graph.edge_index]
     inside = (ends >= 0).all(0)

@@ -18,12 +18,15 @@ from torch_geometric.data import Data
 from gnninterpreter.batches import compact, present_nodes, replaced
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.data import node_count
 from gnninterpreter.typicality.pieces import cut_piece, joined, to_dense
 
 Certain = Callable[[DenseGraphs], Tensor]
 """Says which of B graphs the model is certain of, [B]."""
 
 MOST_GRAPHS = 512
+# Pairs of nodes that the graphs may have together, which bounds memory; but so many there are.
+MOST_PAIRS, FEWEST_GRAPHS = 2**24, 64
 # Where at least this share of a class fits the limit, graphs are compared as wholes.
 WHOLE = 0.25
 SMALLEST_PIECE = 4
@@ -71,10 +74,11 @@ def references(
         The graphs; None where none has an edge.
     """
     rng = np.random.default_rng(seed)
-    usable = [g for g in graphs if int(g.num_nodes or 0) >= 2 and g.edge_index.numel()]
+    count = min(count, max(FEWEST_GRAPHS, MOST_PAIRS // max_nodes**2))
+    usable = [g for g in graphs if node_count(g) >= 2 and g.edge_index.numel()]
     if not usable:
         return None
-    fitting = [g for g in usable if int(g.num_nodes or 0) <= max_nodes]
+    fitting = [g for g in usable if node_count(g) <= max_nodes]
     if len(fitting) >= WHOLE * len(usable):
         chosen = np.sort(rng.permutation(len(fitting))[:count])
         dense = to_dense([fitting[i] for i in chosen.tolist()], spec, max_nodes)
@@ -113,7 +117,8 @@ def _pieces(
         dense = to_dense(cut, spec, max_nodes)
         sure = certain(dense)
         good.append(dense[sure])
-        others.append(dense[~sure])
+        if sum(len(part) for part in others) < count:  # more are never taken
+            others.append(dense[~sure])
         if sum(len(part) for part in good) >= count // 2:
             break
     return joined(good), joined(others)

@@ -25,8 +25,11 @@ def smallest_cycles(edge: Tensor) -> tuple[Tensor, Tensor]:
     Returns:
         Two tensors [B, N, N]; 0 for what is no edge, or on no cycle of `LARGEST` nodes or fewer.
     """
-    # Counts have to be exact, for they cancel each other.
-    small = (edge.size(1) - 1) ** (LARGEST - 2) < EXACT
+    # Counts have to be exact, for they cancel each other; walks are as many as degrees allow.
+    most = edge.size(1) - 1
+    if edge.device.type == "cpu" and edge.numel():
+        most = int(edge.sum(2).max())
+    small = most ** (LARGEST - 2) < EXACT
     step = edge.to(torch.float32 if small else torch.float64)
     powers = [torch.eye(edge.size(1), dtype=step.dtype, device=edge.device).expand_as(step), step]
     for _ in range(2, LARGEST):

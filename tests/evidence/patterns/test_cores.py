@@ -114,9 +114,9 @@ def test_few_graphs_and_no_graphs_get_a_sentence():
     assert "only 1 real graph is" in find_cores(few, PAIRED_CLASS).notes[0]
     none = find_cores(RealGraphs(classifier(), [chain("bbr")] * 12), PAIRED_CLASS)
     assert (none.core, none.candidates) == (None, 0)
-    assert none.notes[-1] == "no real graph is assigned to paired, so it has no core"
+    assert none.notes[-1] == "no real graph is assigned to 'paired', so it has no core"
     every = find_cores(RealGraphs(classifier(), [chain("rrb")] * 12), PAIRED_CLASS)
-    assert "every real graph is assigned to paired" in every.notes[-1]
+    assert "every real graph is assigned to 'paired'" in every.notes[-1]
     assert every.core is not None
     assert every.core.lift is None
     assert every.core.sufficiency is None

@@ -106,7 +106,8 @@ def test_the_pair_accounts_for_the_whole_model(form):
     assert found.classes[1].elsewhere == 0.0
     assert found.classes[1].graphs == 2
     assert "red1-red2" in found.words[0]
-    assert "100.0% of 5 graphs" in str(found)
+    some = "one pattern says" if len(found.patterns) == 1 else f"{len(found.patterns)} patterns say"
+    assert str(found).startswith(f"{some} what the model says on 100.0% of 5 graphs")
 
 
 def test_a_pattern_in_words():

@@ -9,7 +9,7 @@ from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.patterns.cores import find_cores
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
 from gnninterpreter.evidence.patterns.real import RealGraphs
-from gnninterpreter.evidence.patterns.showing import Exemplar, find_exemplars
+from gnninterpreter.evidence.patterns.showing import Exemplar, exemplar_check, find_exemplars
 from tests.evidence.patterns.pairs import (
     PAIRED,
     PAIRED_CLASS,
@@ -65,6 +65,17 @@ def test_exemplars_without_cores_are_unmarked():
         find_exemplars(real, PLAIN_CLASS, (), count=0)
     with pytest.raises(DataError, match="mask must have one entry"):
         Exemplar(0, chain("bb"), SPEC, 1.0, (True,), 0)
+
+
+def test_a_smiles_comes_along_and_is_stored() -> None:
+    graph = labelled("rrb")
+    graph.smiles = "CCO"
+    (one,) = shown([graph])
+    assert (one.smiles, one.data.smiles) == ("CCO", "CCO")
+    written = one.to_json()
+    assert exemplar_check(SPEC)(written, "real_graphs").smiles == "CCO"
+    del written["smiles"]  # as older runs
+    assert exemplar_check(SPEC)(written, "real_graphs").smiles == ""
 
 
 BEST = [labelled(colours) for colours in ("rrb", "rrbb", "brrb", "rrr")]

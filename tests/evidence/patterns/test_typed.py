@@ -50,15 +50,6 @@ def test_links_know_the_direction_of_an_edge():
     assert Typed((0, 0), {(0, 1): 3}, directed=True).links == ({6: 0b10}, {7: 0b01})
 
 
-def test_offers_count_the_neighbours_of_each_kind():
-    offers = PATH.offers
-    assert offers[(0, -1, -1, 0)] == 0b101
-    assert offers[(1, 10, 0, 1)] == 0b010
-    star = Typed((0, 1, 1), {(0, 1): 0, (0, 2): 0})
-    assert star.offers[(0, 0, 1, 2)] == 0b001
-    assert (0, 0, 1, 3) not in star.offers
-
-
 def test_open_kinds_ask_for_neighbours_of_any_kind():
     wide = PATH.opened([0])
     assert (wide.kinds, wide.open) == ((-1, 1, 0), (True, False, False))
@@ -68,8 +59,6 @@ def test_open_kinds_ask_for_neighbours_of_any_kind():
     # An open neighbour beside a given one: two by that link, one of them of kind 1.
     star = Typed((0, 1, 1), {(0, 1): 0, (0, 2): 0})
     assert sorted(star.opened([2]).needs(0)) == [(0, -1, -1, 0), (0, 0, ANY, 2), (0, 0, 1, 1)]
-    assert star.open_offers[(0, 0, ANY, 2)] == star.open_offers[(ANY, 0, 1, 2)] == 0b001
-    assert star.open_offers[(ANY, -1, -1, 0)] == 0b111
 
 
 def test_the_same_graph_has_the_same_key_in_any_order():

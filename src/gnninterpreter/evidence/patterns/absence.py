@@ -15,7 +15,7 @@ import torch
 
 from gnninterpreter.evidence.patterns.causes import Effect, random_piece
 from gnninterpreter.evidence.patterns.core import Core
-from gnninterpreter.evidence.patterns.matching import occurrences
+from gnninterpreter.evidence.patterns.matching import Plan
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.models.classifier import Scores
@@ -46,13 +46,13 @@ def falls_back(
         The share, beside random connected pieces as large; None where no graph could be changed.
     """
     rng = np.random.default_rng([seed, target.index, other.index])
-    patterns = [core.typed for core in cores]
+    plans = [Plan(core.typed, real.index) for core in cores]
     numbers = some(real.of(other), most, rng)
     parts = Parts(real.classifier, [real.graphs[i] for i in numbers])
     asked: list[tuple[int, int]] = []
     for place, number in enumerate(numbers):
         graph = real.typed[number]
-        found = [n for p in patterns for n in occurrences(p, graph, PLACES, real.limit)]
+        found = [one for plan in plans for one in plan.search(number, real.limit, PLACES)[0]]
         nodes = reduce(or_, (1 << node for one in found for node in one), 0)
         whole = (1 << len(graph)) - 1
         drawn = random_piece(graph, nodes.bit_count(), rng)

@@ -17,7 +17,7 @@ from gnninterpreter.evidence.patterns.absence import falls_back
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.cores import Cores, count_in, find_cores
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
-from gnninterpreter.evidence.patterns.real import InOrder, RealGraphs, chosen, in_order
+from gnninterpreter.evidence.patterns.real import RealGraphs, chosen, in_order
 from gnninterpreter.evidence.patterns.showing import Exemplar, find_exemplars
 from gnninterpreter.evidence.thresholds import CLEARLY
 from gnninterpreter.graphs import DenseGraphs, dense_graphs
@@ -25,7 +25,6 @@ from gnninterpreter.isomorphism import distinct
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.target import ClassTarget, Target
-from gnninterpreter.spec.data import node_count
 
 MOST_GRAPHS = 1_500
 MOST_EXEMPLARS = 8
@@ -38,6 +37,7 @@ SEARCH = CoreSearch(seeds=24, sample=100, changed=48)
 FEW = {"seeds": 8, "count": 2, "sample": 40, "changed": 8}
 # Real graphs beyond this many nodes are not cut down: each step asks about every node left.
 LARGEST = 200
+LEFT_OVER = "it is what is left where the cores of other classes are missing"
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class RealAnswers:
         self.real: RealGraphs | None = None
         self._known: dict[Target, Cores] = {}
         found = in_order(_kept(statistics) if graphs is None else graphs)
-        fitting = InOrder(graph for graph in found if 0 < node_count(graph) <= LARGEST)
+        fitting = found.where((found.nodes > 0) & (found.nodes <= LARGEST))
         if len(fitting) < len(found):
             self.notes.append(
                 f"{len(found) - len(fitting):,} of {len(found):,} real graphs have no node or more "
@@ -129,8 +129,9 @@ class RealAnswers:
         if self.real is None:
             return Answers(shortcuts=found, notes=notes)
         try:
-            cores = self._cores(target)
-            shown = find_exemplars(self.real, target, cores.cores, MOST_EXEMPLARS)
+            with self.classifier.frozen():
+                cores = self._cores(target)
+                shown = find_exemplars(self.real, target, cores.cores, MOST_EXEMPLARS)
         except Exception as error:  # whatever somebody's model does with a piece of a graph
             reason = str(error).split("\n", 1)[0][:200]
             notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
@@ -150,7 +151,8 @@ class RealAnswers:
     def _few_cores(self, target: Target) -> Cores:
         """The cores of a class that was not asked for, looked for with less care."""
         assert self.real is not None
-        return find_cores(self.real, target, CoreSearch(**{**FEW, "seed": self.search.seed}))
+        with self.classifier.frozen():
+            return find_cores(self.real, target, CoreSearch(**{**FEW, "seed": self.search.seed}))
 
     def _left_over(self, target: ClassTarget) -> list[str]:
         """Say of a class without a core for which others it is what is left."""
@@ -169,8 +171,8 @@ class RealAnswers:
         if not found:
             return []
         return [
-            f"it is what is left where the cores of other classes are missing: without their cores "
-            f"the model gives {target.name!r} to {', '.join(found)}"
+            f"{LEFT_OVER}: without their cores the model gives {target.name!r} to "
+            f"{', '.join(found)}"
         ]
 
     def _rare(self, target: Target, core: Core | None) -> list[str]:

@@ -25,7 +25,7 @@ from torch_geometric.data import Data
 from gnninterpreter.evidence.patterns.causes import necessity, random_pieces, sufficiency
 from gnninterpreter.evidence.patterns.company import in_company
 from gnninterpreter.evidence.patterns.core import Core, storable
-from gnninterpreter.evidence.patterns.matching import Matches, find
+from gnninterpreter.evidence.patterns.matching import Matches
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.pieces import (
     TOLD,
@@ -233,16 +233,13 @@ def _measure(
 ) -> Core:
     core, found = count_in(real, core, target)
     mine = real.mine(target)
-    holders = some([i for i in found.where if mine[i]], search.changed, rng)
-    pattern = core.typed
-    places, pieces = [], [core.graph]
-    for number, graph in enumerate(holders):
-        # It was found within the limit just now, so it is found again.
-        laid = find(pattern, real.typed[graph], real.limit)
-        if laid is not None:
-            places.append((number, sum(1 << node for node in laid)))
-            # Where kinds or numbers are open, every one of those found is put in.
-            pieces += [cut(real.graphs[graph], laid)] * bool(core.open or core.ranges)
+    laid = {i: nodes for i, nodes in zip(found.where, found.places, strict=True) if mine[i]}
+    holders = some(list(laid), search.changed, rng)
+    places = [(n, sum(1 << node for node in laid[i])) for n, i in enumerate(holders)]
+    pieces = [core.graph]
+    if core.open or core.ranges:
+        # Where kinds or numbers are open, every one of those found is put in.
+        pieces += [cut(real.graphs[i], laid[i]) for i in holders]
     parts = Parts(real.classifier, _graphs(real, holders))
     hosts = some(np.flatnonzero(~mine).tolist(), search.changed, rng)
     controls = random_pieces(real.graphs, real.typed, core.num_nodes, search.changed, rng)
@@ -256,7 +253,7 @@ def _measure(
 
 def _given(target: Target) -> str:
     """Which graphs the model gives a target to, in words that follow "graphs are"."""
-    return f"assigned to {target.name}" if target.probable else f"given {target.asked}"
+    return f"assigned to {target.name!r}" if target.probable else f"given {target.asked}"
 
 
 def _graphs(real: RealGraphs, numbers: list[int]) -> list[Data]:

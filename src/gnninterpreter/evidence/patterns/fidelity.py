@@ -84,8 +84,11 @@ class Fidelity:
                 raise DataError(f"{name} must lie between 0 and 1 (got {getattr(self, name)})")
 
     def __str__(self) -> str:
+        some = f"{len(self.patterns)} patterns say"
+        if len(self.patterns) == 1:
+            some = "one pattern says"
         return (
-            f"{len(self.patterns)} patterns say what the model says on {self.value:.1%} of "
+            f"{some} what the model says on {self.value:.1%} of "
             f"{self.graphs:,} graphs (always the larger class: {self.larger_class:.1%})"
         )
 

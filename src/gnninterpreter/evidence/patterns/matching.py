@@ -2,20 +2,27 @@
 
 A pattern occurs where its nodes can be laid on different nodes of a graph such that kinds agree (an
 open one agrees with all), numbers lie in the ranges it has, and every edge of the pattern lies on
-an edge of its kind; the graph may have more edges there. Most graphs are ruled out by an index of
-what their nodes have for neighbours; the others are searched, each with a limit, so that one hard
+an edge of its kind; the graph may have more edges there. Most graphs are ruled out by what their
+nodes have for neighbours (`offers`); the others are searched, each with a limit, so that one hard
 graph cannot take all the time.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.evidence.patterns.typed import Need, Range, Typed, bits
+from gnninterpreter.evidence.patterns.offers import Offers
+from gnninterpreter.evidence.patterns.typed import Range, Typed, bits
 
 LIMIT = 2_000
+# Places that an index keeps, of all patterns together.
+KEPT = 100_000
 
 
 class Undecided(Exception):  # noqa: N818 - an answer rather than an error
@@ -30,11 +37,13 @@ class Matches:
         where: Numbers of the graphs that hold it, in ascending order.
         undecided: Numbers of the graphs where the limit was reached first.
         searched: How many graphs were asked.
+        places: Of each graph that holds it, the nodes on which the pattern's nodes lie.
     """
 
     where: tuple[int, ...]
     undecided: tuple[int, ...]
     searched: int
+    places: tuple[tuple[int, ...], ...] = ()
 
     @property
     def note(self) -> str | None:
@@ -42,6 +51,18 @@ class Matches:
         if not self.undecided:
             return None
         return f"not decided for {len(self.undecided):,} of {self.searched:,} graphs"
+
+    def among(self, graphs: int | None) -> Matches:
+        """The same of some of the graphs (as bits); of all for None."""
+        if graphs is None:
+            return self
+        there = [i for i, number in enumerate(self.where) if graphs >> number & 1]
+        return Matches(
+            tuple(self.where[i] for i in there),
+            tuple(number for number in self.undecided if graphs >> number & 1),
+            graphs.bit_count(),
+            tuple(self.places[i] for i in there),
+        )
 
 
 class PatternIndex:
@@ -71,49 +92,50 @@ class PatternIndex:
         self.graphs = list(graphs)
         self.limit = limit
         self.budget = budget
-        self._meets: dict[bool, dict[Need, int]] = {}
+        self._matched: dict[object, Matches] = {}
+        self._room = KEPT
 
     def __len__(self) -> int:
         return len(self.graphs)
 
-    def candidates(self, pattern: Typed, among: int | None = None) -> int:
-        """The graphs (as bits) that no need of any node of the pattern rules out."""
-        left = (1 << len(self.graphs)) - 1 if among is None else among
-        meets = self._meeting(bool(pattern.open))
-        for node in range(len(pattern)):
-            for need in pattern.needs(node):
-                left &= meets.get(need, 0)
-        return left
-
-    def _meeting(self, open_: bool) -> dict[Need, int]:
-        """For every need the graphs (as bits) that can meet it; made when first asked for."""
-        if open_ not in self._meets:
-            meets = self._meets[open_] = {}
-            for number, graph in enumerate(self.graphs):
-                for need in graph.open_offers if open_ else graph.offers:
-                    meets[need] = meets.get(need, 0) | 1 << number
-        return self._meets[open_]
+    @cached_property
+    def offers(self) -> Offers:
+        """What nodes of the graphs have; made when first asked for."""
+        return Offers(self.graphs)
 
     def match(self, pattern: Typed, among: int | None = None) -> Matches:
-        """Find the graphs that hold a pattern.
+        """Find the graphs that hold a pattern; what was asked of all graphs is not asked again.
 
         Args:
             pattern: What to look for.
             among: The graphs to ask, as bits; all of them if omitted.
         """
-        plan = _Plan(pattern)
-        where, undecided = [], []
-        for number in bits(self.candidates(pattern, among)):
-            limit = self.limit
-            if self.budget is not None:
-                limit = max(0, min(limit, self.budget - plan.steps))
-            answer = plan.occurs(self.graphs[number], limit)
-            if answer is None:
-                undecided.append(number)
-            elif answer:
+        same = (pattern.kinds, tuple(pattern.edges.items()), pattern.ranges)
+        known = self._matched.get(same)
+        # What the steps for all graphs left open they may decide for some.
+        if known is not None and (among is None or not known.undecided):
+            return known.among(among)
+        plan = Plan(pattern, self)
+        where, places, undecided = [], [], []
+        left = math.inf if self.budget is None else self.budget
+        for number in plan.candidates:
+            if among is not None and not among >> number & 1:
+                continue
+            laid, steps, over = plan.search(number, max(0, min(self.limit, left)), 1)
+            left -= steps
+            if laid:
                 where.append(number)
+                places.append(laid[0])
+            elif not over:
+                undecided.append(number)
         asked = len(self.graphs) if among is None else among.bit_count()
-        return Matches(tuple(where), tuple(undecided), asked)
+        found = Matches(tuple(where), tuple(undecided), asked, tuple(places))
+        if among is None:
+            self._room -= len(where)
+            if self._room < 0:
+                self._matched, self._room = {}, KEPT - len(where)
+            self._matched[same] = found
+        return found
 
 
 def find(pattern: Typed, graph: Typed, limit: int = LIMIT) -> tuple[int, ...] | None:
@@ -122,7 +144,10 @@ def find(pattern: Typed, graph: Typed, limit: int = LIMIT) -> tuple[int, ...] | 
     Raises:
         Undecided: If the limit was reached first.
     """
-    return _Plan(pattern).first(graph, limit)
+    found = PatternIndex([graph], limit).match(pattern)
+    if found.undecided:
+        raise Undecided
+    return found.places[0] if found.places else None
 
 
 def occurrences(
@@ -136,18 +161,27 @@ def occurrences(
         most: No more places than this.
         limit: Most steps; places that later steps would find are left out.
     """
-    return _Plan(pattern).every(graph, most, limit)
+    return Plan(pattern, PatternIndex([graph])).search(0, limit, most)[0]
 
 
-class _Plan:
-    """The order in which a pattern's nodes are laid, and what each must be next to."""
+class Plan:
+    """How a pattern is looked for in the graphs of an index.
 
-    def __init__(self, pattern: Typed) -> None:
-        self.pattern, self.open = pattern, bool(pattern.open)
-        self.steps = 0
+    Args:
+        pattern: What to look for.
+        index: Where to look.
+
+    Attributes:
+        candidates: Numbers of the graphs in which every node has a place by its needs.
+    """
+
+    def __init__(self, pattern: Typed, index: PatternIndex) -> None:
+        """Decide the order in which nodes are laid, and what each must be next to."""
+        self.graphs = index.graphs
         count = len(pattern)
+        needs = [pattern.needs(node) for node in range(count)]
         # Nodes with many needs first: they have the fewest places.
-        weight = [len(pattern.needs(i)) * 8 + pattern.near[i].bit_count() for i in range(count)]
+        weight = [len(needs[i]) * 8 + pattern.near[i].bit_count() for i in range(count)]
         order: list[int] = []
         placed = front = 0
         while len(order) < count:
@@ -158,100 +192,105 @@ class _Plan:
             front |= pattern.near[best]
         self.order = order
         place = {node: number for number, node in enumerate(order)}
-        self.needs = [pattern.needs(node) for node in order]
-        # Of each node: earlier ones by the code of the link as seen from them.
-        self.ties: list[list[tuple[int, int]]] = [
-            [
-                (place[other], code)
-                for other in bits(pattern.near[node])
-                if place[other] < place[node]
-                for code, mask in pattern.links[other].items()
-                if mask >> node & 1
-            ]
-            for node in order
-        ]
         self.ranged: dict[tuple[int, ...], list[Range]] = {}
         for one in pattern.ranges:
             self.ranged.setdefault(one.nodes, []).append(one)
-        # Of each node: earlier ones that an edge with a range joins it to, whether the edge leaves
-        # from there, and the range.
-        self.spans = [
-            [
-                (place[other], ends[0] == other, one)
-                for ends, ranges in self.ranged.items()
-                if len(ends) == 2 and node in ends
-                for other in ends
-                if place[other] < place[node]
-                for one in ranges
-            ]
+        twins = _twins(pattern, order)
+        # Of each node: earlier ones by the code of the link as seen from them; earlier ones that an
+        # edge with a range joins it to, whether the edge leaves from there, and the range; the
+        # last one before it that could change places; how many neighbours are laid after it.
+        self.rows = [
+            (
+                [
+                    (place[other], code)
+                    for other in bits(pattern.near[node])
+                    if place[other] < place[node]
+                    for code, mask in pattern.links[other].items()
+                    if mask >> node & 1
+                ],
+                [
+                    (place[other], ends[0] == other, one)
+                    for ends, ranges in self.ranged.items()
+                    if len(ends) == 2 and node in ends
+                    for other in ends
+                    if place[other] < place[node]
+                    for one in ranges
+                ],
+                twins[place[node]],
+                sum(place[other] > place[node] for other in bits(pattern.near[node])),
+            )
             for node in order
         ]
-        self.twins = _twins(pattern, order)
-        # How many neighbours of each are still to be laid after it.
-        self.later = [
-            sum(place[other] > place[node] for other in bits(pattern.near[node])) for node in order
+        self.candidates: list[int] = list(range(len(self.graphs)))
+        self._places: list[tuple[int, int]] = []
+        if count and self.graphs:
+            offers = index.offers
+            every = [needs[node] + pattern.knots[node] for node in order]
+            domains = np.stack([offers.having(each) for each in every])
+            there = np.bitwise_or.reduceat(domains, offers.start, axis=1).all(axis=0)
+            self.candidates = np.flatnonzero(there).tolist()
+            self._bytes, self._width = domains.tobytes(), domains.shape[1]
+            self._places = list(zip(offers.start.tolist(), offers.end.tolist(), strict=True))
+
+    def _domains(self, number: int) -> list[int]:
+        """The places (as bits) that each node may take by its needs and ranges."""
+        start, end = self._places[number]
+        raw, width, read = self._bytes, self._width, int.from_bytes
+        domains = [
+            read(raw[row + start : row + end], "little")
+            for row in range(0, width * len(self.order), width)
         ]
-
-    def first(self, graph: Typed, limit: int) -> tuple[int, ...] | None:
-        found = self._search(graph, limit, 1, raises=True)
-        return found[0] if found else None
-
-    def occurs(self, graph: Typed, limit: int) -> bool | None:
-        """Whether it does; None where the limit was reached first."""
-        try:
-            return self.first(graph, limit) is not None
-        except Undecided:
-            return None
-
-    def every(self, graph: Typed, most: int, limit: int) -> list[tuple[int, ...]]:
-        return self._search(graph, limit, most, raises=False)
-
-    def _domains(self, graph: Typed) -> list[int]:
-        """The places (as bits) that each node may take by its needs; empty if one has none."""
-        domains, offers = [], graph.open_offers if self.open else graph.offers
-        for node, needs in zip(self.order, self.needs, strict=True):
-            mask = -1
-            for need in needs:
-                mask &= offers.get(need, 0)
-            for one in self.ranged.get((node,), ()):
-                mask &= sum(1 << i for i in bits(mask) if one.holds(graph.values[i]))
-            if not mask:
-                return []
-            domains.append(mask)
+        if self.ranged:
+            values = self.graphs[number].values
+            for place, node in enumerate(self.order):
+                for one in self.ranged.get((node,), ()):
+                    fits = (1 << i for i in bits(domains[place]) if one.holds(values[i]))
+                    domains[place] = sum(fits)
         return domains
 
-    def _search(self, graph: Typed, limit: int, most: int, raises: bool) -> list[tuple[int, ...]]:
-        count = len(self.order)
+    def search(
+        self, number: int, limit: float, most: int
+    ) -> tuple[list[tuple[int, ...]], int, bool]:
+        """Look for places of the pattern in one graph.
+
+        Args:
+            number: Which graph.
+            limit: Most steps.
+            most: Most places, no two on the same nodes.
+
+        Returns:
+            The places, the steps taken, and whether there are no more within the limit.
+        """
+        graph, count = self.graphs[number], len(self.order)
         if count == 0:
-            return [()]
-        domains = self._domains(graph)
-        if not domains or count > len(graph):
-            return []
-        links, near, ties, later = graph.links, graph.near, self.ties, self.later
+            return [()], 0, True
+        domains = self._domains(number)
+        if not all(domains) or count > len(graph):
+            return [], 0, True
+        links, near, rows = graph.links, graph.near, self.rows
         last = count - 1
         laid = [0] * count
         pools = [domains[0]] + [0] * last
         found: list[tuple[int, ...]] = []
         seen: set[int] = set()
         used = depth = steps = 0
+        later = rows[0][3]
         while True:
             pool = pools[depth]
             if not pool:
                 depth -= 1
                 if depth < 0:
-                    return found
+                    return found, steps, True
                 used ^= 1 << laid[depth]
+                later = rows[depth][3]
                 continue
             steps += 1
-            self.steps += 1
             if steps > limit:
-                if raises:
-                    raise Undecided
-                return found
+                return found, steps, False
             low = pool & -pool
             pools[depth] = pool ^ low
-            laid[depth] = low.bit_length() - 1
-            if (near[laid[depth]] & ~used).bit_count() < later[depth]:
+            laid[depth] = node = low.bit_length() - 1
+            if later and (near[node] & ~used).bit_count() < later:
                 continue
             if depth == last:
                 mask = used | low
@@ -259,17 +298,17 @@ class _Plan:
                     seen.add(mask)
                     found.append(self._in_order(laid))
                     if len(found) >= most:
-                        return found
+                        return found, steps, False
                 continue
             used |= low
             depth += 1
             free = domains[depth] & ~used
-            for earlier, code in ties[depth]:
+            ties, spans, twin, later = rows[depth]
+            for earlier, code in ties:
                 free &= links[laid[earlier]].get(code, 0)
-            for earlier, forth, one in self.spans[depth]:
+            for earlier, forth, one in spans:
                 other = laid[earlier]
                 free &= sum(1 << i for i in bits(free) if _spans(graph, other, i, forth, one))
-            twin = self.twins[depth]
             if twin >= 0:
                 free &= -2 << laid[twin]
             pools[depth] = free

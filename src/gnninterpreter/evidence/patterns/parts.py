@@ -14,12 +14,12 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from gnninterpreter.models.classifier import GraphClassifier, Scores
+from gnninterpreter.models.classifier import CACHED_NODES, GraphClassifier, Scores
 from gnninterpreter.objective.target import ClassTarget, Target
 from gnninterpreter.spec.derived import fill
 
-# Nodes that are asked about at once: on a GPU, and on a CPU, where more would leave its cache.
-CHUNK_NODES, CACHED_NODES = 40_000, 4_000
+# Nodes that are asked about at once on a GPU.
+CHUNK_NODES = 40_000
 
 
 class Parts:

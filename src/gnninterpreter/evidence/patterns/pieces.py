@@ -14,6 +14,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.bounds import Bounds
+from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.shrinking import LEAST, shrink
@@ -159,22 +160,26 @@ def _shrunk(
     # Where nothing gets small the smallest there is has to do.
     pieces = small or [piece for piece in pieces if piece.last]
     buckets: dict[object, list[Candidate]] = {}
-    cuts = [(piece, list(bits(piece.nodes))) for piece in pieces]
-    parted = [(cut(graphs[p.source], nodes), typed[p.source].part(nodes)) for p, nodes in cuts]
     if any(one.values or one.edge_values for one in typed):
         # Where numbers count every piece is another, so only the smallest of each graph are taken.
         last = {piece.source: place for place, piece in enumerate(pieces)}
         near = [i for i, piece in enumerate(pieces) if last[piece.source] - i < WAYS]
         near = near[:: max(1, -(-len(near) // RANGED))]
-        pieces, parted = [pieces[i] for i in near], [parted[i] for i in near]
-        if floor > NOTHING:
-            ranged = Bounds(real, target, real.of(target), floor, search.seed)(parted)
-            parted = [(data, one) for (data, _), one in zip(parted, ranged, strict=True)]
-    for piece, (data, found) in zip(pieces, parted, strict=True):
+        pieces = [pieces[i] for i in near]
+    places = [list(bits(piece.nodes)) for piece in pieces]
+    parted = [typed[p.source].part(nodes) for p, nodes in zip(pieces, places, strict=True)]
+
+    def data_of(number: int) -> Data:
+        return cut(graphs[pieces[number].source], places[number])
+
+    if floor > NOTHING and any(one.values or one.edge_values for one in typed):
+        bounds = Bounds(real, target, real.of(target), floor, search.seed)
+        parted = bounds([(data_of(i), one) for i, one in enumerate(parted)])
+    for number, (piece, found) in enumerate(zip(pieces, parted, strict=True)):
         alike = buckets.setdefault(found.key, [])
         if not any(found.same(other.typed) for other in alike):
             p = piece.probability
-            alike.append(Candidate(data, found, p, p >= bar))
+            alike.append(Candidate(data_of(number), found, p, p >= bar))
     return [candidate for alike in buckets.values() for candidate in alike]
 
 
@@ -201,16 +206,17 @@ def choose(
     if len(candidates) > SHORTLIST:
         # A few graphs rule out most candidates, which then need not be looked for in all.
         few = search.sample // 5 or 1
-        held, mine = _held(
-            real, candidates, own[:: max(1, len(own) // few)], others[:: max(1, len(others) // few)]
-        )
+        fewer = [each[:: max(1, len(each) // few)] for each in (own, others)]
+        held = _held(real.index_of([*fewer[0], *fewer[1]]), candidates)
+        mine = np.arange(held.shape[1]) < len(fewer[0])
         told = _told(held, mine, np.ones(mine.size, dtype=bool))
         ranked: list[int] = np.argsort(-told, kind="stable").tolist()
         keep = set(ranked[:SHORTLIST])
         keep |= set([i for i in ranked if candidates[i].certain][: SHORTLIST // 2])
         keep |= {i for i in ranked if candidates[i].typed.open}
         candidates = [candidate for i, candidate in enumerate(candidates) if i in keep]
-    held, mine = _held(real, candidates, own, others)
+    index = real.index_of([*own, *others])
+    held, mine = _held(index, candidates), np.arange(len(index)) < len(own)
     sizes = np.array([len(candidate.typed) for candidate in candidates])
     certain = np.array([candidate.certain for candidate in candidates])
     leaning = np.array([candidate.leaning for candidate in candidates])
@@ -236,7 +242,7 @@ def choose(
         piece, there = candidates[best], held[best]
         if trim is not None:
             piece = trim(piece)
-            there = _held(real, [piece], own, others)[0][0]
+            there = _held(index, [piece])[0]
         # What comes to the same as one before says nothing new.
         if not any(piece.typed.same(other.typed) for other in chosen):
             chosen.append(piece)
@@ -245,16 +251,12 @@ def choose(
     return chosen
 
 
-def _held(
-    real: RealGraphs, candidates: Sequence[Candidate], own: Sequence[int], others: Sequence[int]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Which graphs hold which candidate, [candidates, graphs], and which are of the class."""
-    asked = [*own, *others]
-    index = real.index_of(asked)
-    held = np.zeros((len(candidates), len(asked)), dtype=bool)
+def _held(index: PatternIndex, candidates: Sequence[Candidate]) -> np.ndarray:
+    """Which graphs hold which candidate, [candidates, graphs]."""
+    held = np.zeros((len(candidates), len(index)), dtype=bool)
     for row, candidate in enumerate(candidates):
         held[row, list(index.match(candidate.typed).where)] = True
-    return held, np.arange(len(asked)) < len(own)
+    return held
 
 
 def _told(held: np.ndarray, mine: np.ndarray, among: np.ndarray) -> np.ndarray:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch_geometric.data import Data
 
+from gnninterpreter.datasets.base import StoredGraphs
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.matching import LIMIT, PatternIndex
 from gnninterpreter.evidence.patterns.typed import typed_graphs
@@ -82,16 +88,56 @@ class RealGraphs:
         return min(CERTAIN, float(np.median(own))) if own.size else CERTAIN
 
 
-class InOrder(list[Data]):
-    """Graphs in an order of their own, whatever the order in which they came."""
+# Orders of stored graphs that are still in use.
+_KNOWN: WeakKeyDictionary[StoredGraphs, tuple[np.ndarray, ...]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class InOrder(Sequence[Data]):
+    """Graphs in an order of their own, whatever the order in which they came.
+
+    Args:
+        graphs: The graphs as they came.
+        order: Their numbers, in order.
+        nodes: How many nodes each has, in order.
+        edges: The columns of its ``edge_index``.
+        labels: The single class that its ``y`` says; None where it says none.
+    """
+
+    graphs: Sequence[Data]
+    order: np.ndarray
+    nodes: np.ndarray
+    edges: np.ndarray
+    labels: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self.graphs[i] for i in self.order[place].tolist()]
+        return self.graphs[int(self.order[place])]
+
+    def where(self, kept: np.ndarray) -> InOrder:
+        """Those at some places."""
+        columns = (self.order, self.nodes, self.edges, self.labels)
+        return InOrder(self.graphs, *(column[kept] for column in columns))
 
 
 def in_order(graphs: Sequence[Data]) -> InOrder:
     """Put graphs in order, once: what is in order already stays as it is."""
     if isinstance(graphs, InOrder):
         return graphs
-    looks = _looks(graphs) if graphs else []
-    return InOrder(graphs[i] for i in sorted(range(len(graphs)), key=looks.__getitem__))
+    columns = _KNOWN.get(graphs) if isinstance(graphs, StoredGraphs) else None
+    if columns is None:
+        fields = _side_by_side(graphs)
+        looks = _looks(*fields[:4]) if len(graphs) else []
+        order = np.array(sorted(range(len(graphs)), key=looks.__getitem__), dtype=np.int64)
+        nodes, edges = (column.numpy()[order] for column in fields[:2])
+        columns = (order, nodes, edges, np.array(fields[4], dtype=object)[order])
+    if isinstance(graphs, StoredGraphs):
+        _KNOWN[graphs] = columns
+    return InOrder(graphs, *columns)
 
 
 def chosen(graphs: Sequence[Data], most: int, seed: int = 0, evenly: bool = True) -> list[Data]:
@@ -113,11 +159,8 @@ def chosen(graphs: Sequence[Data], most: int, seed: int = 0, evenly: bool = True
     if len(graphs) <= most:
         return [graphs[i] for i in rng.permutation(len(graphs))]
     groups: dict[float | None, list[int]] = {}
-    for number, graph in enumerate(graphs):
-        y = graph.get("y")
-        single = evenly and torch.is_tensor(y) and y.numel() == 1
-        label = float(y) if single and float(y).is_integer() else None
-        groups.setdefault(label, []).append(number)
+    for number, label in enumerate(graphs.labels.tolist()):
+        groups.setdefault(label if evenly else None, []).append(number)
     left, kept = most, []
     for place, members in enumerate(sorted(groups.values(), key=len)):
         # Small classes leave their room to the larger ones.
@@ -127,23 +170,43 @@ def chosen(graphs: Sequence[Data], most: int, seed: int = 0, evenly: bool = True
     return [graphs[i] for i in rng.permutation(kept)]
 
 
-def _looks(graphs: Sequence[Data]) -> list[tuple[float, ...]]:
+def _side_by_side(
+    graphs: Sequence[Data],
+) -> tuple[Tensor, Tensor, Tensor, Tensor | None, list[float | None]]:
+    """Nodes and edges of each graph, all edges, all node features, and the class of each."""
+    if isinstance(graphs, StoredGraphs):
+        x, links, y = (graphs.tensors.get(key) for key in ("x", "edge_index", "y"))
+        sizes, edges = (graphs.slices[key].diff() for key in ("x", "edge_index"))
+        single = y is not None and y.numel() == len(graphs)
+        labels = y.double().flatten().tolist() if single else [math.nan] * len(graphs)
+    else:
+        sizes = torch.tensor([node_count(graph) for graph in graphs], dtype=torch.long)
+        each = [graph.edge_index.cpu() for graph in graphs]
+        edges = torch.tensor([link.size(1) for link in each], dtype=torch.long)
+        links = torch.cat(each, dim=1) if each else torch.zeros(2, 0, dtype=torch.long)
+        rows = [graph.get("x") for graph in graphs if node_count(graph)]
+        known = rows and all(row is not None and row.numel() for row in rows)
+        x = torch.cat([row.cpu().double().view(row.size(0), -1) for row in rows]) if known else None
+        said = [graph.get("y") for graph in graphs]
+        labels = [float(y) if torch.is_tensor(y) and y.numel() == 1 else math.nan for y in said]
+    return sizes, edges, links, x, [label if label.is_integer() else None for label in labels]
+
+
+def _looks(
+    sizes: Tensor, edges: Tensor, links: Tensor, x: Tensor | None
+) -> list[tuple[float, ...]]:
     """Numbers by which graphs are put in order, whatever the order of their nodes."""
-    sizes = torch.tensor([node_count(graph) for graph in graphs], dtype=torch.long)
-    edges = torch.tensor([graph.edge_index.size(1) for graph in graphs], dtype=torch.long)
-    shift = (sizes.cumsum(0) - sizes).repeat_interleave(edges)
-    source, target = torch.cat([graph.edge_index.cpu() for graph in graphs], dim=1) + shift
+    source, target = links + (sizes.cumsum(0) - sizes).repeat_interleave(edges)
     looks = torch.ones(int(sizes.sum()), dtype=torch.double)
-    rows = [graph.get("x") for graph in graphs if node_count(graph)]
-    if rows and all(x is not None and x.numel() for x in rows):
-        wide = torch.cat([x.cpu().double().view(x.size(0), -1) for x in rows])
+    if x is not None and x.numel():
+        wide = x.double().view(x.size(0), -1)
         looks = looks + wide @ torch.arange(2.0, wide.size(1) + 2, dtype=torch.double).sqrt()
     # Each round mixes in the neighbours; sines keep numbers small and unlike each other.
     for _ in range(4):
-        around = torch.zeros_like(looks).index_add_(0, target, (7.3 * looks[source]).sin())
+        around = torch.zeros_like(looks).index_add_(0, target, (7.3 * looks).sin()[source])
         looks = (3.1 * looks + 11.7 * around).sin()
-    owner = torch.arange(len(graphs)).repeat_interleave(sizes)
-    total = torch.zeros(len(graphs), dtype=torch.double).index_add_(0, owner, looks)
+    owner = torch.arange(len(sizes)).repeat_interleave(sizes)
+    total = torch.zeros(len(sizes), dtype=torch.double).index_add_(0, owner, looks)
     columns = (sizes.tolist(), edges.tolist(), total.tolist())
     return [(n, e, round(look, 6)) for n, e, look in zip(*columns, strict=True)]
 

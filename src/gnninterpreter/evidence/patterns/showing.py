@@ -39,6 +39,7 @@ class Exemplar(ByValue):
         core: Number of that core, or -1.
         said: What the model says of it, in words.
         truth: What its label says, in words.
+        smiles: The SMILES that came with it, if any: it knows bonds that the features may not.
     """
 
     number: int
@@ -49,6 +50,7 @@ class Exemplar(ByValue):
     core: int
     said: str = ""
     truth: str = ""
+    smiles: str = ""
 
     def __post_init__(self) -> None:
         """Check that there is a mark for each node."""
@@ -65,7 +67,7 @@ class Exemplar(ByValue):
         ``core`` is the number of that core, or -1.
         """
         marked = self.graph.clone()
-        marked.core = self.core
+        marked.core, marked.smiles = self.core, self.smiles
         marked.probability, marked.said, marked.truth = self.probability, self.said, self.truth
         marked.core_mask = torch.tensor(self.mask, dtype=torch.bool, device=_device(marked))
         return marked
@@ -84,16 +86,24 @@ def exemplar_check(
     spec: GraphSpec, dtype: torch.dtype = torch.float32
 ) -> Callable[[Any, str], Exemplar]:
     """A check that reads what `Exemplar.to_json` wrote; see `gnninterpreter.schema`."""
-    return record(
-        lambda **values: Exemplar(spec=spec, **values),
-        number=whole(),
-        graph=lambda value, where: graph_from_json(value, spec, dtype=dtype),
-        probability=number(0, 1),
-        mask=lambda value, where: tuple(listed(truth)(value, where)),
-        core=whole(-1),
-        said=text,
-        truth=text,
-    )
+
+    def check(value: Any, where: str) -> Exemplar:
+        # Runs of version 0.1 have none.
+        later = {"smiles": text} if isinstance(value, dict) and "smiles" in value else {}
+        found: Exemplar = record(
+            lambda **values: Exemplar(spec=spec, **values),
+            number=whole(),
+            graph=lambda value, where: graph_from_json(value, spec, dtype=dtype),
+            probability=number(0, 1),
+            mask=lambda value, where: tuple(listed(truth)(value, where)),
+            core=whole(-1),
+            said=text,
+            truth=text,
+            **later,
+        )(value, where)
+        return found
+
+    return check
 
 
 def find_exemplars(
@@ -128,8 +138,9 @@ def find_exemplars(
             nodes = _place(real, i, cores[core], target) if core >= 0 else ()
             mask = tuple(node in nodes for node in range(len(real.typed[i])))
             truth = target.truth(real.graphs[i].get("y"), spec.class_names)
-            said = target.said(outputs[i])
-            found.append(Exemplar(i, kept, spec, float(given[i]), mask, core, said, truth))
+            smiles, said = real.graphs[i].get("smiles"), target.said(outputs[i])
+            named = smiles if isinstance(smiles, str) else ""
+            found.append(Exemplar(i, kept, spec, float(given[i]), mask, core, said, truth, named))
         if len(found) == count:
             break
     return found

@@ -8,7 +8,7 @@ certain and occurs in a real graph, so all the small ones are candidates, not on
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gnninterpreter.errors import DataError
@@ -16,6 +16,7 @@ from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.typed import Typed, bits
 from gnninterpreter.objective.target import Target
 
+Margins = Callable[[Sequence[tuple[int, int]]], list[float]]
 LEAST = 1
 SINGLY = 18
 SHARE = 3
@@ -73,10 +74,19 @@ def shrink(
     ways: dict[int, list[tuple[int, float]]] = {number: [] for number in range(len(graphs))}
     going: dict[int, int] = {}
     left = {number: _connected_parts(graph) for number, graph in enumerate(graphs)}
+    known: dict[tuple[int, int], float] = {}
+
+    def margins(asked: Sequence[tuple[int, int]]) -> list[float]:
+        # What one node less comes to was asked when the cheapest was looked for.
+        new = [part for part in asked if part not in known]
+        if new:
+            known.update(zip(new, parts.margin(new, target).tolist(), strict=True))
+        return [known[part] for part in asked]
+
     while left := {n: pieces for n, pieces in left.items() if pieces and n not in going}:
-        going |= _record(parts, target, needed, {n: p.pop() for n, p in left.items()}, ways)
+        going |= _record(margins, needed, {n: p.pop() for n, p in left.items()}, ways)
     while going:
-        singles = _singles(parts, graphs, target, going, least)
+        singles = _singles(margins, graphs, going, least)
         steps: dict[int, int] = {}
         fallback: dict[int, int] = {}
         for number, ranked in singles.items():
@@ -85,9 +95,9 @@ def shrink(
                 continue
             fallback[number] = going[number] & ~(1 << passing[0][1])
             steps[number] = _several(graphs[number], going[number], passing, least)
-        accepted = _record(parts, target, needed, steps, ways)
+        accepted = _record(margins, needed, steps, ways)
         missed = {n: nodes for n, nodes in fallback.items() if n not in accepted}
-        going = accepted | _record(parts, target, needed, missed, ways)
+        going = accepted | _record(margins, needed, missed, ways)
     found = []
     for number, way in ways.items():
         for place, (nodes, value) in enumerate(way):
@@ -141,18 +151,14 @@ def _connected_parts(graph: Typed) -> list[int]:
 
 
 def _record(
-    parts: Parts,
-    target: Target,
+    margins: Margins,
     needed: float,
     asked: dict[int, int],
     ways: dict[int, list[tuple[int, float]]],
 ) -> dict[int, int]:
     """Ask about one part of each graph; note and return those that are certain."""
-    if not asked:
-        return {}
-    values = parts.margin(list(asked.items()), target).tolist()
     certain = {}
-    for (number, nodes), value in zip(asked.items(), values, strict=True):
+    for (number, nodes), value in zip(asked.items(), margins(list(asked.items())), strict=True):
         if value >= needed:
             ways[number].append((nodes, value))
             certain[number] = nodes
@@ -160,7 +166,7 @@ def _record(
 
 
 def _singles(
-    parts: Parts, graphs: Sequence[Typed], target: Target, going: dict[int, int], least: int
+    margins: Margins, graphs: Sequence[Typed], going: dict[int, int], least: int
 ) -> dict[int, list[tuple[float, int]]]:
     """For each graph the nodes it can lose, with the margin after each; cheapest first."""
     asked = [
@@ -169,12 +175,9 @@ def _singles(
         if nodes.bit_count() > least
         for node in bits(removable(graphs[number], nodes))
     ]
-    if not asked:
-        return {}
     cut = [(number, going[number] & ~(1 << node)) for number, node in asked]
-    values = parts.margin(cut, target).tolist()
     found: dict[int, list[tuple[float, int]]] = {}
-    for (number, node), value in zip(asked, values, strict=True):
+    for (number, node), value in zip(asked, margins(cut), strict=True):
         found.setdefault(number, []).append((value, node))
     for ranked in found.values():
         ranked.sort(key=lambda entry: (-entry[0], entry[1]))

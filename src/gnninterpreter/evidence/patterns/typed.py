@@ -8,7 +8,6 @@ any will do. Numbers of nodes and edges count where a pattern has a range for th
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,10 +19,13 @@ from torch_geometric.data import Data
 
 from gnninterpreter.graphs import table
 from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
+from gnninterpreter.spec.data import node_count
 
 Need = tuple[int, int, int, int]
 ROUNDS = 4
 ANY = -1
+# In place of the kind of a neighbour: any that needs as many neighbours itself.
+NESTED = -2
 
 
 @dataclass(frozen=True)
@@ -94,39 +96,12 @@ class Typed:
             found[j] |= 1 << i
         return tuple(found)
 
-    @cached_property
-    def offers(self) -> dict[Need, int]:
-        """Which nodes (as bits) have what: (kind, code, kind of neighbour, at least so many).
-
-        Every node also has (kind, -1, -1, 0), which finds nodes by kind alone.
-        """
-        return self._offers(closed=True)
-
-    @cached_property
-    def open_offers(self) -> dict[Need, int]:
-        """The same with `ANY` for either kind besides, for patterns with open kinds."""
-        return self._offers(closed=False)
-
-    def _offers(self, closed: bool) -> dict[Need, int]:
-        kinds = self.kinds
-        found: dict[Need, int] = {}
-        counts: list[dict[tuple[int, int], int]] = [{} for _ in kinds]
-        for (i, j), kind in self.edges.items():
-            for node, code, other in ((i, 2 * kind, j), (j, 2 * kind + self.directed, i)):
-                for near in (kinds[other],) if closed else (kinds[other], ANY):
-                    counts[node][code, near] = counts[node].get((code, near), 0) + 1
-        for node, own in enumerate(kinds):
-            bit = 1 << node
-            for kind in (own,) if closed else (own, ANY):
-                found[kind, -1, -1, 0] = found.get((kind, -1, -1, 0), 0) | bit
-                for (code, near), count in counts[node].items():
-                    for least in range(1, count + 1):
-                        need = (kind, code, near, least)
-                        found[need] = found.get(need, 0) | bit
-        return found
-
     def needs(self, node: int) -> list[Need]:
-        """What a node of another graph must have to take the place of this one."""
+        """What a node of another graph must have to take the place of this one.
+
+        Each is (kind, code of a link, kind of the neighbour, at least so many); the first,
+        (kind, -1, -1, 0), says its kind alone.
+        """
         most: dict[tuple[int, int], int] = {}
         for code, mask in self.links[node].items():
             for other in bits(mask):
@@ -136,6 +111,22 @@ class Typed:
                 most[code, ANY] = mask.bit_count()
         kind = self.kinds[node]
         return [(kind, -1, -1, 0)] + [(kind, *key, count) for key, count in most.items()]
+
+    @cached_property
+    def knots(self) -> list[list[Need]]:
+        """What each node needs to lie on rings, or in what is denser, as this one does."""
+        found: list[list[Need]] = [[] for _ in self.kinds]
+        for kind in set(self.edges.values()):
+            links = [own.get(2 * kind, 0) | own.get(2 * kind + 1, 0) for own in self.links]
+            left, least = (1 << len(self)) - 1, 2
+            while left:
+                few = [i for i in bits(left) if (links[i] & left).bit_count() < least]
+                left &= ~sum(1 << i for i in few)
+                if not few:
+                    for i in bits(left):
+                        found[i].append((ANY, 2 * kind, NESTED, least))
+                    least += 1
+        return found
 
     @property
     def open(self) -> tuple[bool, ...]:
@@ -155,20 +146,22 @@ class Typed:
 
         Different graphs share a key only where refinement cannot tell them apart.
         """
-        colours = [str(kind) for kind in self.kinds]
+        colours = list(self.kinds)
         for _ in range(min(ROUNDS, len(self))):
             colours = [
-                _digest((colours[i], sorted(
+                hash((colours[i], *sorted(
                     (code, colours[j]) for code, mask in self.links[i].items() for j in bits(mask)
                 )))
                 for i in range(len(self))
             ]  # fmt: skip
-        return (len(self), len(self.edges), _digest(sorted(colours)))
+        return (len(self), len(self.edges), *sorted(colours))
 
     def same(self, other: Typed) -> bool:
         """Whether renumbering the nodes makes one the other, with the same ranges as they are."""
         if self.key != other.key or self.ranges != other.ranges:
             return False
+        if self.kinds == other.kinds and self.edges == other.edges:
+            return True
         one, two = self.to_networkx(), other.to_networkx()
         return bool(nx.is_isomorphic(one, two, _equal, _equal))
 
@@ -231,24 +224,37 @@ def typed_graphs(graphs: Iterable[Data], spec: GraphSpec) -> list[Typed]:
         graphs: The graphs.
         spec: Which columns are categories.
     """
-    number_columns = varying_columns(spec.edges)
-    found = []
-    for graph in graphs:
-        count = int(graph.num_nodes or 0)
-        x = graph.get("x")
-        kinds = [0] * count if x is None else _kinds(x, spec.nodes)
-        ends = graph.edge_index.t().tolist()
-        attr = graph.get("edge_attr")
-        attr = graph.get("edge_type") if attr is None else attr
-        codes = [0] * len(ends) if not spec.edges or attr is None else _kinds(attr, spec.edges)
-        pairs = [(i, j) if spec.directed or i < j else (j, i) for i, j in ends]
-        edges = {(i, j): code for (i, j), code in zip(pairs, codes, strict=True) if i != j}
-        rows = () if x is None else _values(x, varying_columns(spec.nodes))
+    graphs = list(graphs)
+    kinds = node_kinds(graphs, spec)
+    node_columns, edge_columns = varying_columns(spec.nodes), varying_columns(spec.edges)
+    links = [graph.edge_index for graph in graphs]
+    attrs = [_edge_rows(graph) if spec.edges else None for graph in graphs]
+    codes = _kinds(attrs, [link.size(1) for link in links], spec.edges)
+    ends = torch.cat(links, dim=1) if links else torch.zeros(2, 0, dtype=torch.long)
+    if not spec.directed:
+        ends = torch.stack([ends.amin(dim=0), ends.amax(dim=0)])
+    pairs = list(zip(*ends.tolist(), strict=True))
+    found, start = [], 0
+    for graph, own, coded, attr in zip(graphs, kinds, codes, attrs, strict=True):
+        mine = pairs[start : start + len(coded)]
+        start += len(coded)
+        edges = dict(zip(mine, coded, strict=True))
+        for loop in [pair for pair in edges if pair[0] == pair[1]]:
+            del edges[loop]
+        x = graph.get("x") if node_columns else None
+        rows = () if x is None else _values(x, node_columns)
         numbers = {}
-        if number_columns and attr is not None:
-            numbers = dict(zip(pairs, _values(attr, number_columns), strict=True))
-        found.append(Typed(tuple(kinds), edges, spec.directed, rows, numbers))
+        if edge_columns and attr is not None:
+            numbers = dict(zip(mine, _values(attr, edge_columns), strict=True))
+        found.append(Typed(tuple(own), edges, spec.directed, rows, numbers))
     return found
+
+
+def node_kinds(graphs: Sequence[Data], spec: GraphSpec) -> list[list[int]]:
+    """The kinds of the nodes of each graph."""
+    return _kinds(
+        [graph.get("x") for graph in graphs], [node_count(graph) for graph in graphs], spec.nodes
+    )
 
 
 def varying_columns(blocks: Sequence[Block]) -> list[int]:
@@ -278,19 +284,30 @@ def cut(graph: Data, nodes: Sequence[int]) -> Data:
     return part
 
 
-def _kinds(rows: Tensor, blocks: Sequence[Block]) -> list[int]:
-    """One number for all categories of a row together."""
-    rows = table(rows)
+def _edge_rows(graph: Data) -> Tensor | None:
+    attr = graph.get("edge_attr")
+    return graph.get("edge_type") if attr is None else attr
+
+
+def _kinds(
+    parts: Sequence[Tensor | None], sizes: Sequence[int], blocks: Sequence[Block]
+) -> list[list[int]]:
+    """One number for all categories of a row together, part by part; 0 where there are no rows."""
+    known = [table(part) for part in parts if part is not None]
+    rows = torch.cat(known) if known else torch.zeros(0, 0)
     code = torch.zeros(rows.size(0), dtype=torch.long)
     start = 0
-    for block in blocks:
+    for block in blocks if known else ():
         part = rows[:, start : start + block.width]
         start += block.width
         if isinstance(block, Categorical):
             index = part[:, 0].long() if block.encoding == "index" else part.argmax(dim=1)
             code = code * block.size + index.cpu()
-    kinds: list[int] = code.tolist()
-    return kinds
+    kinds, found, end = code.tolist(), [], 0
+    for each, size in zip(parts, sizes, strict=True):
+        found.append([0] * size if each is None else kinds[end : end + size])
+        end += 0 if each is None else size
+    return found
 
 
 def _values(rows: Tensor, columns: Sequence[int]) -> tuple[tuple[float, ...], ...]:
@@ -301,7 +318,3 @@ def _values(rows: Tensor, columns: Sequence[int]) -> tuple[tuple[float, ...], ..
 
 def _equal(one: dict[str, int], other: dict[str, int]) -> bool:
     return one["kind"] == other["kind"]
-
-
-def _digest(value: object) -> str:
-    return hashlib.blake2b(repr(value).encode(), digest_size=10).hexdigest()

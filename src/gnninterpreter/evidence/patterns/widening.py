@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gnninterpreter.evidence.patterns.matching import find
+from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.pieces import (
     CLEARLY,
     LEANING,
@@ -106,8 +106,9 @@ def _likely(
     real: RealGraphs, pattern: Typed, graphs: Sequence[int], target: Target, bar: float
 ) -> bool:
     """Whether the pattern, as it lies in some graphs, makes the model lean to the class."""
-    places = [find(pattern, real.typed[i], real.limit) or () for i in graphs]
-    pieces = [cut(real.graphs[i], place) for i, place in zip(graphs, places, strict=True)]
+    found = PatternIndex([real.typed[i] for i in graphs], real.limit).match(pattern)
+    places = zip(found.where, found.places, strict=True)
+    pieces = [cut(real.graphs[graphs[i]], nodes) for i, nodes in places]
     given = target.score(real.classifier.score_data(pieces)).nan_to_num(nan=0.0)
     share = float((given >= min(bar, LEANING)).double().mean())
     return share >= LIKELY

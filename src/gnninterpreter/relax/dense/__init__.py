@@ -8,6 +8,7 @@ parent's.
 
 from torch_geometric import nn as _layers
 
+from gnninterpreter.models.architectures import LinearNNConv
 from gnninterpreter.relax.dense.attention import gat, gatv2, transformer
 from gnninterpreter.relax.dense.convolution import gcn, gin, gine, graph_conv, nn_conv, sage
 from gnninterpreter.relax.dense.kernel import Kernel, dense_forwards
@@ -25,6 +26,7 @@ KERNELS: dict[type, Kernel] = {
     _layers.GATv2Conv: gatv2,
     _layers.TransformerConv: transformer,
     _layers.NNConv: nn_conv,
+    LinearNNConv: nn_conv,
 }
 
 # Relation layers choose edges by an integer type, which no reduction can weigh: for them the kernel

@@ -27,7 +27,7 @@ const Company = (spec, { open, tell }) => {
     if (!molecule) return;
     $("valid").className = molecule.valid ? "badge good" : "badge bad";
     $("valid").textContent = molecule.valid ? "Valid" : "Not valid";
-    $("why").textContent = molecule.valid ? "" : molecule.reason;
+    $("why").textContent = molecule.valid ? molecule.note : molecule.reason;
     $("written").textContent = molecule.smiles;
     $("formula").innerHTML = molecule.drawing;
   };

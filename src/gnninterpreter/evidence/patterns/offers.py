@@ -1,0 +1,83 @@
+"""Which nodes of many graphs have what a pattern's nodes need: what rules most graphs out.
+
+The graphs lie side by side in one row of bits, each from a whole byte on, so that a need of a node
+is looked up in all of them at once, and what was looked up is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import chain
+
+import numpy as np
+
+from gnninterpreter.evidence.patterns.typed import ANY, NESTED, Need, Typed
+
+# Needs that are kept; each takes an eighth of a byte for each node.
+KEPT = 4_096
+
+
+class Offers:
+    """What the nodes of graphs have.
+
+    Args:
+        graphs: The graphs, all directed or all undirected.
+    """
+
+    def __init__(self, graphs: Sequence[Typed]) -> None:
+        """Lay the graphs side by side."""
+        sizes = np.array([len(graph) for graph in graphs], dtype=np.int64)
+        widths = np.maximum((sizes + 7) // 8, 1)
+        self.end = np.cumsum(widths)
+        self.start = self.end - widths
+        self._bits = 8 * int(widths.sum())
+        shift = np.repeat(8 * self.start - np.cumsum(sizes) + sizes, sizes)
+        kinds = np.fromiter(chain.from_iterable(graph.kinds for graph in graphs), np.int64)
+        # What belongs to no node has a kind that nothing asks for.
+        self._kinds = np.full(self._bits, ANY - 1)
+        self._kinds[np.arange(len(kinds)) + shift] = kinds
+        counts = [len(graph.edges) for graph in graphs]
+        flat = chain.from_iterable(chain.from_iterable(graph.edges for graph in graphs))
+        ends = np.fromiter(flat, np.int64).reshape(-1, 2)
+        ends += np.repeat(8 * self.start, counts)[:, None]
+        codes = 2 * np.fromiter(chain.from_iterable(g.edges.values() for g in graphs), np.int64)
+        back = codes + any(graph.directed for graph in graphs)
+        self._from, self._to = ends.T.reshape(-1), ends.T[::-1].reshape(-1)
+        self._code = np.concatenate([codes, back])
+        self._near = self._kinds[self._to]
+        self._known: dict[Need, np.ndarray] = {}
+
+    def having(self, needs: Sequence[Need]) -> np.ndarray:
+        """The nodes that meet all of some needs, as bits in bytes."""
+        return reduce(np.bitwise_and, (self._having(need) for need in needs))
+
+    def _having(self, need: Need) -> np.ndarray:
+        if need not in self._known:
+            kind, code, near, least = need
+            found = self._kinds >= 0 if kind == ANY else self._kinds == kind
+            if near == NESTED:
+                found &= self._nested(code, least)
+            elif least:
+                links = self._code == code
+                links = links if near == ANY else links & (self._near == near)
+                found &= np.bincount(self._from[links], minlength=self._bits) >= least
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            self._known[need] = np.packbits(found, bitorder="little")
+        return self._known[need]
+
+    def _nested(self, code: int, least: int) -> np.ndarray:
+        """The nodes that have so many neighbours by a kind of edge among nodes that have as many.
+
+        Those with fewer are dropped again and again: with two, what is left are rings and what lies
+        between them.
+        """
+        links = self._code // 2 == code // 2
+        source, target = self._from[links], self._to[links]
+        while True:
+            enough = np.bincount(source, minlength=self._bits) >= least
+            keep = enough[source] & enough[target]
+            if keep.all():
+                return enough
+            source, target = source[keep], target[keep]

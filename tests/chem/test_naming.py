@@ -1,0 +1,98 @@
+"""Elements and bonds that home-made columns do not name, read off SMILES."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch_geometric.data import Data
+
+pytest.importorskip("rdkit")
+from rdkit import Chem
+
+from gnninterpreter.chem import read_molecule
+from gnninterpreter.chem.naming import known_molecule
+from gnninterpreter.spec import Categorical, GraphSpec
+
+ORDER = ("N", "C", "O", "Br")
+BONDS = ("DOUBLE", "SINGLE", "AROMATIC")
+SMILES = ("CCO", "CC(=O)N", "c1ccccc1N", "CC(=O)CC", "CCBr", "ICC")
+
+
+def home_made(smiles: str, bonds: bool = True, extra: bool = False) -> Data:
+    """Elements in an order of one's own, the last column for all others; bonds likewise."""
+    molecule = Chem.MolFromSmiles(smiles)
+    symbols = [atom.GetSymbol() for atom in molecule.GetAtoms()]
+    kinds = [ORDER.index(one) if one in ORDER[:3] else 3 for one in symbols]
+    x = torch.eye(4)[kinds]
+    if extra:
+        x = torch.cat([x, torch.rand(len(kinds), 1)], dim=1)
+    ends, rows = [], []
+    for bond in molecule.GetBonds():
+        pair = (bond.GetBeginAtomIdx(), bond.GetEndAtomIdx())
+        ends += [pair, pair[::-1]]
+        rows += [BONDS.index(str(bond.GetBondType()))] * 2
+    made = Data(x=x, edge_index=torch.tensor(ends).t(), y=torch.tensor([0]), smiles=smiles)
+    if bonds:
+        made.edge_attr = torch.eye(3)[rows]
+    return made
+
+
+def test_categories_are_named_by_the_atoms_of_the_smiles() -> None:
+    spec = GraphSpec.from_dataset([home_made(smiles) for smiles in SMILES])
+    assert spec.nodes == (Categorical(4, ("N", "C", "O", "other"), name="atom"),)
+    assert spec.edges == (Categorical(3, ("double", "single", "aromatic"), name="bond"),)
+    assert spec.metadata["atoms"] == "C N O"
+    assert "elements and kinds of bonds named by the SMILES" in spec.metadata["note"]
+
+
+def test_without_bonds_or_beside_numbers_elements_are_named_all_the_same() -> None:
+    spec = GraphSpec.from_dataset([home_made(s, bonds=False, extra=True) for s in SMILES])
+    assert spec.nodes[0].names == ("N", "C", "O", "other")
+    assert spec.edges == ()
+    assert "note" in spec.metadata
+
+
+def test_smiles_of_other_molecules_name_nothing() -> None:
+    graphs = [home_made(smiles) for smiles in SMILES]
+    for graph, other in zip(graphs, (*SMILES[1:], SMILES[0]), strict=True):
+        graph.smiles = other
+    assert known_molecule(graphs[0]) is None
+    assert GraphSpec.from_dataset(graphs).nodes == (Categorical(4),)
+    shuffled = [home_made(smiles) for smiles in SMILES]
+    for graph in shuffled:
+        graph.x = torch.eye(4)[torch.arange(len(graph.x)) % 4]
+    assert GraphSpec.from_dataset(shuffled).nodes == (Categorical(4),)
+
+
+@pytest.mark.parametrize("smiles", ["", "no molecule", 7, None])
+def test_what_is_no_smiles_is_passed_over(smiles: object) -> None:
+    graph = home_made("CCO")
+    graph.smiles = smiles
+    assert known_molecule(graph) is None
+
+
+def test_real_molecules_are_drawn_with_bonds_that_the_features_do_not_say() -> None:
+    graphs = [home_made(smiles, bonds=False) for smiles in SMILES]
+    spec = GraphSpec.from_dataset(graphs)
+    real = read_molecule(graphs[1], spec)
+    assert real is not None
+    assert (real.smiles, real.note) == ("CC(N)=O", "")
+    made = graphs[1].clone()
+    del made.smiles
+    drawn = read_molecule(made, spec)
+    assert drawn is not None
+    assert drawn.smiles == "CC(N)O"
+    assert "which bonds are double" in drawn.note
+    bonded = GraphSpec.from_dataset([home_made(smiles) for smiles in SMILES])
+    known = read_molecule(home_made("CC(=O)N"), bonded)
+    assert known is not None
+    assert known.note == ""
+
+
+def test_hydrogens_may_be_nodes() -> None:
+    graph = home_made("CCO")
+    molecule = Chem.AddHs(Chem.MolFromSmiles("CCO"))
+    pairs = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx()) for b in molecule.GetBonds()]
+    graph.x, graph.num_nodes = torch.zeros(9, 4), 9
+    graph.edge_index = torch.tensor(pairs + [p[::-1] for p in pairs]).t()
+    assert known_molecule(graph).GetNumAtoms() == 9

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from gnninterpreter.evidence.patterns.offers import Offers
+from gnninterpreter.evidence.patterns.typed import ANY, Typed
+
+PATH = Typed((0, 1, 0), {(0, 1): 5, (1, 2): 6})
+STAR = Typed((0, 1, 1), {(0, 1): 0, (0, 2): 0})
+LARGE = Typed((1,) * 9, {(0, 8): 0})
+
+
+def test_neighbours_of_each_kind_are_counted():
+    offers = Offers([PATH, STAR, LARGE])
+    # One byte for each of the small graphs, two for the one with nine nodes.
+    assert (offers.start.tolist(), offers.end.tolist()) == ([0, 1, 2], [1, 2, 4])
+    assert offers.having([(0, -1, -1, 0)]).tolist() == [0b101, 0b001, 0, 0]
+    assert offers.having([(1, 10, 0, 1)]).tolist() == [0b010, 0, 0, 0]
+    assert offers.having([(0, 0, 1, 2)]).tolist() == [0, 0b001, 0, 0]
+    assert not offers.having([(0, 0, 1, 3)]).any()
+    assert offers.having([(1, -1, -1, 0), (1, 0, 1, 1)]).tolist() == [0, 0, 1, 1]
+
+
+def test_open_kinds_take_any():
+    offers = Offers([STAR, LARGE])
+    assert offers.having([(ANY, -1, -1, 0)]).tolist() == [0b111, 0xFF, 1]
+    assert offers.having([(0, 0, ANY, 2)]).tolist() == [0b001, 0, 0]
+    assert offers.having([(ANY, 0, 1, 2)]).tolist() == [0b001, 0, 0]
+
+
+def test_the_ends_of_a_directed_edge_have_different_codes():
+    offers = Offers([Typed((0, 0), {(0, 1): 3}, directed=True)])
+    assert offers.having([(0, 6, 0, 1)]).tolist() == [0b01]
+    assert offers.having([(0, 7, 0, 1)]).tolist() == [0b10]
