@@ -14,6 +14,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.data import node_count
 from gnninterpreter.typicality.bank import DENSITY, QUANTILES, TypicalityBank
 
 # Where the median graph has more nodes than this, answers are smaller than most real graphs, and
@@ -40,7 +41,7 @@ def with_density(
         spec: What their features mean.
         sure: Share of them that the model is certain of.
     """
-    if sure < RARELY or median(int(graph.num_nodes or 0) for graph in graphs) > MOST_SHOWN:
+    if sure < RARELY or median(map(node_count, graphs)) > MOST_SHOWN:
         return bank
     per_node = _edges_per_node(graphs, spec)
     mean = per_node.mean()
@@ -54,5 +55,4 @@ def with_density(
 def _edges_per_node(graphs: Sequence[Data], spec: GraphSpec) -> Tensor:
     """Edges for each node, an undirected one counted once, [G]."""
     sides = 1 if spec.directed else 2
-    counts = [(g.edge_index.size(1) / sides, max(int(g.num_nodes or 0), 1)) for g in graphs]
-    return torch.tensor([edges / nodes for edges, nodes in counts])
+    return torch.tensor([g.edge_index.size(1) / sides / max(node_count(g), 1) for g in graphs])
