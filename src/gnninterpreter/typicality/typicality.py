@@ -81,7 +81,7 @@ class Typicality(ByValue):
         known = Environments.of(graphs, spec) if environments is None else environments
         bank = bank.with_environments(known, real.graphs)
         if real.whole:
-            bank = with_density(bank, graphs, spec, real.graphs[real.certain])
+            bank = with_density(bank, graphs, spec, float(real.certain.double().mean()))
         found = cls(bank, choose_exemplars(real, bank))
         # As it will be read back, so that a search comes to the same before and after storing.
         return cls.from_tensors(found.tensors(), spec)
