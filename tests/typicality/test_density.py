@@ -69,6 +69,7 @@ def test_says_nothing_where_the_model_is_rarely_certain():
     assert Typicality.of(REAL, PLAIN, 12, sure).bank.density is not None
     rarely = Typicality.of(REAL, PLAIN, 12, lambda some: some.num_edges == 10)
     assert rarely.bank.density is None
+    assert Typicality.of(REAL, PLAIN, 12, sure, density=False).bank.density is None
 
 
 def test_of_whole_graphs_alone_and_stored_with_the_rest():
