@@ -170,26 +170,59 @@ def step_of(problem: Any, nodes: int, restarts: int) -> Callable[[], None]:
 
 def products_of(model: Any, nodes: int, graphs: int, device: torch.device) -> Callable[[], None]:
     """The bare products of the layers, there and back; the weights are frozen."""
-    layers = []
-    for layer in model.convs:
-        kinds = getattr(layer, "nn", None)
-        network = next(m for m in kinds.modules() if hasattr(m, "weight")) if kinds else None
-        parts = network.weight.size(1) + 1 if network is not None else 1
-        width = (layer.in_channels, layer.out_channels)
-        layers.append((parts, torch.randn(parts * width[0], width[1], device=device)))
-    matrices = {
-        parts: torch.randn(graphs, nodes * parts, nodes, device=device) for parts, _ in layers
-    }
+    made = [attending if hasattr(layer, "heads") else summing for layer in model.convs]
+    runs = [of(layer, nodes, graphs, device) for of, layer in zip(made, model.convs, strict=True)]
 
     def run() -> None:
-        for parts, weight in layers:
-            width_in, _width = weight.size(0) // parts, weight.size(1)
-            x = torch.randn(1, device=device).expand(graphs, nodes, width_in).contiguous()
-            received = torch.bmm(matrices[parts], x)
-            out = received.view(graphs * nodes, parts * width_in) @ weight
-            back = (out @ weight.t()).view(graphs, nodes * parts, width_in)
-            torch.bmm(back, x.transpose(1, 2))
-            torch.bmm(matrices[parts].transpose(1, 2), back)
+        for one in runs:
+            one()
+
+    return run
+
+
+def summing(layer: Any, nodes: int, graphs: int, device: torch.device) -> Callable[[], None]:
+    """Those of a layer that sums over neighbours, for each kind of edge where it tells them apart.
+
+    Adjacency times features, times the weights; and the slopes of all three.
+    """
+    kinds = getattr(layer, "nn", None)
+    network = next(m for m in kinds.modules() if hasattr(m, "weight")) if kinds else None
+    parts = network.weight.size(1) + 1 if network is not None else 1
+    width = layer.in_channels
+    weight = torch.randn(parts * width, layer.out_channels, device=device)
+    matrices = torch.randn(graphs, nodes * parts, nodes, device=device)
+    x = torch.randn(graphs, nodes, width, device=device)
+
+    def run() -> None:
+        received = torch.bmm(matrices, x)
+        out = received.view(graphs * nodes, parts * width) @ weight
+        back = (out @ weight.t()).view(graphs, nodes * parts, width)
+        torch.bmm(back, x.transpose(1, 2))
+        torch.bmm(matrices.transpose(1, 2), back)
+
+    return run
+
+
+def attending(layer: Any, nodes: int, graphs: int, device: torch.device) -> Callable[[], None]:
+    """Those of a layer that attends: values, scores of edges, attention times values, all slopes.
+
+    Every head has an attention of its own for each pair, and so does every edge a score.
+    """
+    heads, width, columns = layer.heads, layer.out_channels, layer.edge_dim
+    weight = torch.randn(layer.in_channels, heads * width, device=device)
+    by_edge = torch.randn(columns, heads, device=device)
+    x = torch.randn(graphs * nodes, layer.in_channels, device=device)
+    edges = torch.randn(graphs * nodes * nodes, columns, device=device)
+
+    def run() -> None:
+        values = (x @ weight).view(graphs * heads, nodes, width)
+        scores = edges @ by_edge
+        attention = scores.view(graphs * heads, nodes, nodes)
+        out = torch.bmm(attention, values)
+        torch.bmm(out, values.transpose(1, 2))
+        torch.bmm(attention.transpose(1, 2), out)
+        scores @ by_edge.t()
+        values.view(graphs * nodes, heads * width) @ weight.t()
 
     return run
 

@@ -9,12 +9,13 @@ from itertools import combinations
 import networkx as nx
 import pytest
 import torch
+from torch_geometric.data import Data
 
 from gnninterpreter.audit import changes
 from gnninterpreter.audit.changes import smallest_change
 from gnninterpreter.audit.context import Context
 from gnninterpreter.audit.single_changes import single_changes
-from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.graphs import DenseGraphs, dense_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.spec import Categorical, GraphSpec
 from tests.audit.conftest import SPEC, plain
@@ -98,6 +99,31 @@ def test_a_new_node_may_be_of_any_kind() -> None:
     assert {f"hang a new node (type {atom}) on node 0" for atom in "CNOFIPS"} <= set(said)
     # Six other atoms and seven new ones at each of two nodes; without its edge nothing is left.
     assert len(said) == len(set(said)) == 2 * (6 + 7)
+
+
+def test_a_molecule_stays_one_and_gets_no_atoms_that_the_data_lacks() -> None:
+    """Methylamine: what has an oxygen, a nitrogen or a carbon more, and no bond too many."""
+    spec = GraphSpec(
+        nodes=(Categorical(5, ("He", "Be", "C", "N", "O"), name="atom"),),
+        edges=(Categorical(3, ("other", "single", "double"), name="bond"),),
+        metadata={"atoms": "C N O"},
+    )
+    ends, kinds = torch.tensor([[0, 1], [1, 0]]), torch.eye(5)[[2, 3]]
+    amine = Data(x=kinds, edge_index=ends, edge_attr=torch.eye(3)[[1, 1]], num_nodes=2)
+    found = single_changes(dense_graphs([amine], spec))
+    said = [found.words(i) for i in range(len(found.graphs))]
+    assert not [words for words in said if "Be" in words or "He" in words or "other" in words]
+    assert "hang a new node (atom O) on node 0 by an edge (bond double)" in said
+    assert "hang a new node (atom N) on node 1 by an edge (bond single)" in said
+    assert "give node 1 the atom O" in said
+    assert [w for w in said if w.startswith("give the edge")] == [
+        "give the edge between nodes 1 and 0 the bond double"
+    ]
+    full = Data(x=torch.eye(5)[[4, 2]], edge_index=ends, edge_attr=torch.eye(3)[[2, 2]])
+    more = single_changes(dense_graphs([full], spec))
+    said = [more.words(i) for i in range(len(more.graphs))]
+    twice = [w for w in said if "on node 0" in w and "double" in w]
+    assert twice == [], "oxygen has two bonds already, and three at most with a charge"
 
 
 def test_a_new_edge_may_be_of_any_kind() -> None:

@@ -52,6 +52,17 @@ def test_an_atom_that_may_be_any_is_a_star() -> None:
     assert "7A8591" in found.drawing
 
 
+def test_atoms_may_be_numbered() -> None:
+    pytest.importorskip("rdkit")
+    plain, numbered = (
+        read_molecule(chain("C", "C", "O"), SPEC, numbered=some) for some in ((), (0, 2))
+    )
+    assert plain is not None
+    assert numbered is not None
+    assert numbered.smiles == "CCO"
+    assert numbered.drawing.count("class='note'") > plain.drawing.count("class='note'")
+
+
 def test_impossible_valencies_are_said_to_be_so() -> None:
     pytest.importorskip("rdkit")
     impossible = read_molecule(chain("C", "F", "C"), SPEC)

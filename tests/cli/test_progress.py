@@ -221,3 +221,12 @@ def test_a_display_that_is_used_again_begins_anew(explanation, monkeypatch):
         assert said == ["50%", "about", "10", "s", "left"]
         progress.end()
         now[0] += 1000.0
+
+
+def test_reading_is_told_now_and_then():
+    plain, live = console(False), console(True)
+    for count in (98_000, 100_000, 102_000):
+        LiveProgress(plain).reading(count)
+        LiveProgress(live).reading(count)
+    assert text(plain) == "read 100,000 graphs\n"
+    assert "read 102,000 graphs\r" in text(live)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.datasets.mutag import ATOMS
+from gnninterpreter.evidence.patterns.typed import Range
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.report import card_html
 from gnninterpreter.report.answers import (
@@ -24,7 +26,7 @@ from gnninterpreter.report.page import render_page
 from gnninterpreter.report.sections import mode_tiles
 from gnninterpreter.report.svg import RING
 from gnninterpreter.report.words import core_words, typical_words
-from gnninterpreter.spec import Categorical, GraphSpec
+from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from tests.report.conftest import make_core, with_answers
 from tests.report.test_page import Page
 
@@ -93,6 +95,23 @@ def test_nodes_of_any_kind_are_grey_and_say_so(
     assert drawn.count(f'fill="{ANY_FILL}"') == 1
     assert ">any</text>" in drawn
     assert ">R</text>" not in drawn
+
+
+@pytest.mark.parametrize("kinds", [False, True])
+def test_a_core_that_says_where_numbers_lie_has_its_nodes_numbered(
+    explanation_of: Callable[..., Explanation], kinds: bool
+) -> None:
+    named = (Categorical(2, names=("red", "blue")),) if kinds else ()
+    spec = GraphSpec(nodes=(*named, Continuous(1, 0.0, 9.0)), class_names=("a", "b"))
+    x = torch.tensor([[1.0, 0.0, 7.5], [0.0, 1.0, 3.5]])[:, 0 if kinds else 2 :]
+    graph = Data(x=x, edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
+    ranges = (Range((0, 1), 0, low=0.6),)
+    plain, numbered = (
+        core_picture(make_core(graph, ranges=told), explanation_of(spec), (360, 230))
+        for told in ((), ranges)
+    )
+    assert re.findall(">([^<]+)</text>", numbered) == (["R·0", "B·1"] if kinds else ["0", "1"])
+    assert re.findall(">([^<]+)</text>", plain) == (["R", "B"] if kinds else ["7.5", "3.5"])
 
 
 def test_a_real_graph_without_the_first_core_says_so(full: ExplanationSet) -> None:

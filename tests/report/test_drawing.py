@@ -8,10 +8,13 @@ from xml.etree import ElementTree
 
 import networkx as nx
 import pytest
+import torch
+from torch_geometric.data import Data
 
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.report import draw, graph_svg
 from gnninterpreter.report.appearance import edge_look, legend, node_look, short_names
+from gnninterpreter.report.drawing import small_svg
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -140,6 +143,17 @@ def test_numbers_shade_the_nodes() -> None:
 )
 def test_short_names_are_unique(names: tuple[str, ...], short: tuple[str, ...]) -> None:
     assert short_names(names) == short
+
+
+def test_a_small_picture_of_a_molecule_is_its_formula() -> None:
+    pytest.importorskip("rdkit")
+    spec = GraphSpec(nodes=(Categorical(2, ("C", "O"), name="atom"),), class_names=("a",))
+    index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    graph = Data(x=torch.eye(2)[[0, 0, 1]], edge_index=index, num_nodes=3)
+    formula, drawn = small_svg(graph, spec, (90, 60)), small_svg(nx.path_graph(3), spec, (90, 60))
+    assert "<circle" not in formula
+    assert drawn.count("<circle") == 3
+    assert "<circle" in small_svg(graph, spec, (90, 60), start={0: (0, 0), 1: (1, 0), 2: (2, 0)})
 
 
 def test_a_long_legend_lists_only_what_is_there() -> None:

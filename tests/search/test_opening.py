@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from gnninterpreter.batches import widened
 from gnninterpreter.distribution import GraphDistribution, Streams, centred, from_graphs
 from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.objective import Memory
+from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.search import Calibrate, Shrink
 from gnninterpreter.search.calibration import calibrated
 from gnninterpreter.search.opening import GOOD_SHARE, opened, verified
 from gnninterpreter.search.problem import Problem
-from tests.search.known import begun, known_problem
+from tests.search.known import STAR, begun, known_problem, typicality
 from tests.tiny import graph, stack, unwatched
 
 SQUARE = [(0, 1), (1, 2), (2, 3), (3, 0)]
@@ -110,3 +114,21 @@ def test_calibrating_a_known_class_leaves_samples_certain_and_typical() -> None:
     drawn = found.discrete(50, Streams(9, 4))
     assert problem.good(drawn).double().mean() >= 0.9
     assert Calibrate().opening > 1
+
+
+def test_a_restart_is_opened_the_same_beside_larger_graphs() -> None:
+    plain = known_problem(STAR)
+    exemplars = typicality(STAR).exemplars.graphs
+    order = exemplars.num_edges.argsort()
+    both = widened(exemplars[order[torch.tensor([2, -1])]], 12).to(plain.classifier.dtype)
+    found = []
+    for graphs in (both, both[:1]):
+        problem = replace(plain, relaxed=RelaxedModel(plain.classifier), memory=Memory())
+        problem.__dict__["asks_native"] = False
+        learned, streams = from_graphs(graphs, 0.9), Streams(5, 2).select(torch.arange(len(graphs)))
+        with RelaxedModel(plain.classifier).session():
+            found.append(calibrated(problem, learned, graphs, streams, opening=8)[0])
+    beside, alone = (one.edge_probability[0] for one in found)
+    assert both.num_edges[0] < both.num_edges[1]
+    assert ((alone > 1e-3) & (alone < 0.999)).any()  # something is open
+    assert torch.allclose(alone, beside, atol=1e-5)

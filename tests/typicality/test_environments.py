@@ -139,7 +139,7 @@ def test_what_no_real_graph_holds_is_not_typical():
     bank = fit(whole([ladder, long] * 10, PLAIN))
     known = Environments.of([ladder, long] * 10, PLAIN)
     bank = bank.with_environments(known, to_dense([ladder, long] * 10, PLAIN))
-    assert bank.quantiles.shape == (4, 101)
+    assert bank.quantiles[3].isfinite().all()
     asked = to_dense([ladder, cage], PLAIN)
     assert bank.percentile(asked).tolist() == [100, 0]
     assert (bank.penalty(asked) > 0).tolist() == [False, True]
@@ -203,7 +203,7 @@ def test_stored_and_read_again_and_banks_from_before():
     old = fit(whole([ladder, long] * 10, PLAIN)).with_kinds(Kinds.of([ladder, long] * 10, PLAIN))
     assert old.environments is None
     read = TypicalityBank.from_tensors(old.tensors())
-    assert read.quantiles.shape == (3, 101)
+    assert read.quantiles[3:].isinf().all()
     assert read.strangeness(asked).rare.tolist() == [0, 0]
     assert float(read.percentile(asked[:1])) > 40
 

@@ -3,20 +3,24 @@
 A change is: take out an edge (a node that loses its last one goes with it); add an edge between two
 nodes; hang a new node on one (both with every category that the new edge and the new node may
 have); give a node or an edge another category. To take out a node is as many changes as it has
-edges. Numbers as features stay as they are.
+edges. Numbers as features stay as they are. A molecule stays one, of atoms that occur in the data.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, product
 
 import torch
 from torch import Tensor
 
 from gnninterpreter.batches import present_nodes, widened
+from gnninterpreter.chem.reading import Reading, reading_of
 from gnninterpreter.distribution.pairs import pair_ends
 from gnninterpreter.graphs import DenseGraphs, dense_width, split_blocks
+from gnninterpreter.objective.valence import allowed
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.spec import Block, Categorical
 
@@ -48,8 +52,13 @@ def single_changes(graph: DenseGraphs) -> SingleChanges:
     """Make every single change of one discrete graph."""
     wide = widened(graph, graph.num_candidates + 1)
     space = MoveSpace(wide.spec, wide.num_candidates, wide.weight.device)
-    nodes = _options(wide.spec.nodes, wide.nodes[0, -1])
-    edges = [None] if wide.edges is None else _options(wide.spec.edges, wide.edges[0, -1, 0])
+    reading = reading_of(wide.spec)
+    atom = (lambda chosen: True) if reading is None else partial(_occurs, reading)
+    nodes = _options(wide.spec.nodes, wide.nodes[0, -1], atom)
+    edges: list[Tensor | None] = [None]
+    if wide.edges is not None:
+        bond = (lambda chosen: True) if reading is None else partial(_binds, reading)
+        edges = [*_options(wide.spec.edges, wide.edges[0, -1, 0], bond)]
     variants = [_variant(wide, node, edge) for node in nodes for edge in edges]
     before = DenseGraphs.cat(variants)
     possible = space.possible(before)
@@ -61,22 +70,67 @@ def single_changes(graph: DenseGraphs) -> SingleChanges:
     for number in range(len(before)):
         node = number // len(edges)
         # Only what is new depends on the variant; everything else is done once.
-        allowed = usable & (hangs | (node == 0)) & (~there | (number == 0))
+        fits = usable & (hangs | (node == 0)) & (~there | (number == 0))
         if number:
             possible[number, pairs:] = False
-        possible[number, :pairs] &= allowed
+        possible[number, :pairs] &= fits
         possible[number, -space.num_candidates :] = False
     owner, move = possible.nonzero(as_tuple=True)
     changed = space.apply(before[owner], move)
-    full = ~changed.empty
+    full = ~changed.empty & _of_data(changed, reading) & allowed(changed)
     return SingleChanges(changed[full], space, before, owner[full], move[full])
 
 
-def _options(blocks: tuple[Block, ...], row: Tensor) -> list[Tensor]:
-    """A row of features with every combination of categories."""
+def _atom(reading: Reading, element: int, charge: int) -> bool:
+    """Whether an atom of the data has these categories of element and, if any, of charge."""
+    atom = reading.charged_atom(element, charge) if _charges(reading) else reading.atoms[element]
+    return atom is not None and (not reading.seen or str(atom) in reading.seen)
+
+
+def _charges(reading: Reading) -> int:
+    """How many categories charges have; none where they are numbers, or not told."""
+    column = reading.charge
+    return 0 if column is None or column.values is None else len(column.values)
+
+
+def _occurs(reading: Reading, chosen: tuple[int, ...]) -> bool:
+    """Whether some categories of a node are an atom of the data."""
+    place = reading.charge.place if reading.charge and _charges(reading) else reading.atom
+    return _atom(reading, chosen[reading.atom], chosen[place])
+
+
+def _of_data(graphs: DenseGraphs, reading: Reading | None) -> Tensor:
+    """Whether all atoms of each graph occur in the data, [B]."""
+    present = present_nodes(graphs)
+    if reading is None:
+        return present.any(dim=1)
+    blocks = split_blocks(graphs.nodes, graphs.spec.nodes)
+    element = blocks[reading.atom].argmax(-1)
+    charge = torch.zeros_like(element)
+    if reading.charge is not None and _charges(reading):
+        charge = blocks[reading.charge.place].argmax(-1)
+    known = torch.tensor(
+        [
+            [_atom(reading, e, q) for q in range(max(_charges(reading), 1))]
+            for e in range(len(reading.atoms))
+        ],
+        device=element.device,
+    )
+    return (known[element, charge] | ~present).all(dim=1)
+
+
+def _binds(reading: Reading, chosen: tuple[int, ...]) -> bool:
+    """Whether some categories of an edge are a bond."""
+    return reading.bond is None or reading.kinds[chosen[reading.bond]] is not None
+
+
+def _options(
+    blocks: tuple[Block, ...], row: Tensor, fits: Callable[[tuple[int, ...]], bool]
+) -> list[Tensor]:
+    """A row of features with every combination of categories that fits."""
     choices = [range(b.size) if isinstance(b, Categorical) else range(1) for b in blocks]
     found = []
-    for chosen in islice(product(*choices), MOST_OPTIONS):
+    for chosen in islice(filter(fits, product(*choices)), MOST_OPTIONS):
         made = row.clone()
         for block, part, category in zip(blocks, split_blocks(made, blocks), chosen, strict=True):
             if isinstance(block, Categorical):

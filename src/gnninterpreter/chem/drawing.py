@@ -65,6 +65,7 @@ def read_molecule(
     piece: bool = False,
     size: tuple[int, int] = SIZE,
     free: Collection[int] = (),
+    numbered: Collection[int] = (),
 ) -> Molecule | None:
     """Read a graph as a molecule; None where it is none or RDKit is missing.
 
@@ -76,11 +77,12 @@ def read_molecule(
             ring may be cut open.
         size: Width and height of the drawing.
         free: Nodes that may be any atom: ``*`` in SMILES.
+        numbered: Nodes that get their number beside them.
     """
     reading = reading_of(spec)
     if reading is None or find_spec("rdkit") is None or not graph.num_nodes:
         return None
-    known = None if reading.bonded else known_molecule(graph)
+    known = known_molecule(graph) if reading.bond is None else None
     broken = "" if known else problem(graph, spec, whole=False)
     if broken and not (piece and "aromatic" in broken):
         return Molecule(False, "", "", broken)
@@ -93,6 +95,8 @@ def read_molecule(
         atom.SetNoImplicit(piece or atom.GetNoImplicit())
         if atom.GetIdx() in marked:
             atom.SetBoolProp("marked", True)
+        if atom.GetIdx() in numbered:
+            atom.SetProp("atomNote", str(atom.GetIdx()))
         if atom.GetIdx() in free:
             atom.SetAtomicNum(0)
             atom.SetFormalCharge(0)
@@ -108,7 +112,7 @@ def read_molecule(
             for atom in molecule.GetAtoms():
                 atom.SetNumRadicalElectrons(0)
     written = "" if wrong else str(Chem.MolToSmiles(molecule))
-    note = "" if known or reading.bonded else UNKNOWN_BONDS
+    note = UNKNOWN_BONDS if reading.bond is None and not known else ""
     return Molecule(not wrong, written, _drawn(molecule, size), wrong, note)
 
 

@@ -77,11 +77,6 @@ class Reading:
         return self.charge is not None or any(atom and atom.charge for atom in self.atoms)
 
     @property
-    def bonded(self) -> bool:
-        """Whether the data says of what kind bonds are; where not, all are drawn as single ones."""
-        return self.bond is not None or self.aromatic is not None
-
-    @property
     def charges(self) -> tuple[int, ...]:
         """Charges that atoms may have besides those in their names."""
         if self.charge is None:

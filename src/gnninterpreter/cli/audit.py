@@ -46,6 +46,9 @@ class Level(str, Enum):
 def audit(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model, as for `explain`.")],
     data: Annotated[str | None, options.labelled_graphs(". A bundled model needs none.")] = None,
+    smiles: options.Smiles = None,
+    label: options.Label = None,
+    preset: options.Featuriser = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -92,6 +95,7 @@ def audit(
 
     - `gnninterpreter audit motif --out audit`
     - `gnninterpreter audit mylab.models:trained --data mylab.data:graphs --fail-on high`
+    - `gnninterpreter audit mylab.models:trained --smiles bbbp.csv --label p_np`
     """
     if out is not None:
         check_output(out, overwrite)
@@ -102,7 +106,8 @@ def audit(
     from gnninterpreter.references import load_forward, load_subject
     from gnninterpreter.search import Recipe
 
-    found, dataset = load_subject(model, data)
+    molecules = None if smiles is None else (smiles, label or [], preset)
+    found, dataset = load_subject(model, data, molecules, partial(typer.echo, err=True))
     if epochs is not None and not retrain:
         raise ModelError("--epochs is only for --retrain; add it, or leave --epochs out")
     if retrain and not isinstance(found, Bundle):

@@ -36,28 +36,9 @@ def explain(
             "needs none.",
         ),
     ] = None,
-    smiles: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Instead of DATA: a table (CSV) of SMILES, for a model of molecules.",
-        ),
-    ] = None,
-    label: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of FILE with the labels; give it again for a model of several labels.",
-        ),
-    ] = None,
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="The featuriser of the molecules in FILE: pyg, ogb, deepchem or dgl-lifesci.",
-            show_default="the features of the saved model, or pyg",
-        ),
-    ] = None,
+    smiles: options.Smiles = None,
+    label: options.Label = None,
+    preset: options.Featuriser = None,
     target: Annotated[
         list[str] | None,
         typer.Option(

@@ -20,6 +20,28 @@ Forward = Annotated[
         "model does not say how it is called.",
     ),
 ]
+Smiles = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Instead of DATA: a table (CSV) of SMILES, for a model of molecules.",
+    ),
+]
+Label = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of FILE with the labels; give it again for a model of several labels.",
+    ),
+]
+Featuriser = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The featuriser of the molecules in FILE: pyg, ogb, deepchem or dgl-lifesci.",
+        show_default="the features of the saved model, or pyg",
+    ),
+]
 Restarts = Annotated[int, typer.Option(help="Independent searches for each target.")]
 Iterations = Annotated[
     int | None, typer.Option(help="Most gradient steps of a search.", show_default="the recipe's")

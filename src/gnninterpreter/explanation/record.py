@@ -58,7 +58,8 @@ def _block(block: Any) -> str:
     kind = type(block).__name__.lower()
     if kind == "categorical":
         return f"{block.name} ({block.size} categories)"
-    return "constant" if block.constant else f"{block.dim} numbers"
+    many = "one number" if block.dim == 1 else f"{block.dim} numbers"
+    return "constant" if block.constant else many
 
 
 def versions() -> dict[str, str]:

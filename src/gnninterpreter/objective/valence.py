@@ -40,17 +40,31 @@ class Valence(Term):
         reading = reading_of(graphs.spec)
         if reading is None:
             return None
-        excess = _excess(graphs, reading).sum(dim=1)
-        broken = excess.gt(1e-4)
-        ringed = "aromatic" in reading.kinds or reading.exact
-        if ringed and not graphs.weight.requires_grad:
-            broken = broken | _impossible(graphs, reading, ~broken)
+        excess, broken = _judged(graphs, reading)
         return EACH * excess * excess.gt(1e-4) + BROKEN * broken
 
     def feasible(self, proposals: Proposals) -> Tensor | None:
         """Whether chemistry allows it, [B]."""
         cost = proposals.cost_of(self)
         return None if cost is None else cost <= 0
+
+
+def allowed(graphs: DenseGraphs) -> Tensor:
+    """Whether chemistry allows each of some graphs, [B]; those that are no molecules all are."""
+    reading = reading_of(graphs.spec)
+    if reading is None:
+        return torch.ones(len(graphs), dtype=torch.bool, device=graphs.weight.device)
+    return ~_judged(graphs, reading)[1]
+
+
+def _judged(graphs: DenseGraphs, reading: Reading) -> tuple[Tensor, Tensor]:
+    """How many bonds too many graphs have, and which of them are broken, [B] each."""
+    excess = _excess(graphs, reading).sum(dim=1)
+    broken = excess.gt(1e-4)
+    ringed = "aromatic" in reading.kinds or reading.exact
+    if ringed and not graphs.weight.requires_grad:
+        broken = broken | _impossible(graphs, reading, ~broken)
+    return excess, broken
 
 
 def _excess(graphs: DenseGraphs, reading: Reading) -> Tensor:

@@ -10,7 +10,6 @@ from typing import Any
 from markupsafe import Markup
 from torch_geometric.data import Data
 
-from gnninterpreter.chem.drawing import formula_svg
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.report.drawing import core_svg, small_svg
 from gnninterpreter.report.sections import Tile
@@ -64,8 +63,7 @@ def real_graph_svg(graph: Data, explanation: Explanation) -> Markup:
     """A real graph with its core marked: the skeletal formula where it is a molecule."""
     nodes, spec = marked_nodes(graph), explanation.spec
     title = f"Real graph: {graph.num_nodes} nodes" + f", {len(nodes)} of the core" * bool(nodes)
-    formula = formula_svg(graph, spec, title, marked=nodes)
-    return Markup(formula or small_svg(graph, spec, SMALL, title, nodes))
+    return Markup(small_svg(graph, spec, SMALL, title, nodes))
 
 
 def _caption(graph: Data, explanation: Explanation) -> tuple[str, str]:
@@ -92,5 +90,4 @@ def graph_picture(
     """A graph of an explanation as a small picture, with what it is as its title."""
     edges = int(graph.num_edges) // (1 if explanation.spec.directed else 2)
     title = f"{what} of {explanation.target.title}: {graph.num_nodes} nodes, {edges} edges"
-    formula = formula_svg(graph, explanation.spec, title, size=size)
-    return Markup(formula or small_svg(graph, explanation.spec, size, title))
+    return Markup(small_svg(graph, explanation.spec, size, title))

@@ -80,6 +80,13 @@ def node_look(attributes: Mapping[str, Any], spec: GraphSpec) -> NodeLook:
     return NodeLook(NODE_FILL, NODE_STROKE, "", hint)
 
 
+def numbered(look: NodeLook, number: int, spec: GraphSpec) -> NodeLook:
+    """The look of a node with its number: beside its kind, or in place of a number of its own."""
+    if _first_category(spec.nodes) is not None:
+        return replace(look, label=f"{look.label}·{number}")
+    return NodeLook(NODE_FILL, NODE_STROKE, str(number), look.hint)
+
+
 def edge_look(attributes: Mapping[str, Any], spec: GraphSpec) -> EdgeLook:
     """Look of an edge, likewise."""
     hint = _hint(attributes)

@@ -9,6 +9,7 @@ from typing import Any
 
 import networkx as nx
 from markupsafe import Markup
+from torch_geometric.data import Data
 
 from gnninterpreter.chem import Molecule, read_molecule
 from gnninterpreter.evidence.patterns.core import with_names
@@ -17,7 +18,7 @@ from gnninterpreter.explanation.export import explanation_json
 from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.objective import Target, ValueTarget
-from gnninterpreter.report.answers import answers_view
+from gnninterpreter.report.answers import EXEMPLARS, answers_view
 from gnninterpreter.report.appearance import LegendEntry, legend
 from gnninterpreter.report.drawing import Drawing, present
 from gnninterpreter.report.extras import ClassExtras
@@ -132,11 +133,12 @@ def _shown(
     spec = explanation.spec
     yield explanation.graph
     yield from (group.graph for group in groups[:SHOWN])
-    yield from (near.graph for near in extras.neighbours)
     for pattern in (*explanation.cores, *explanation.shortcuts):
         yield with_names(pattern.graph, spec, pattern.open)
-    for real in (*explanation.exemplars(), *(mode.graph for mode in explanation.modes()[:SHOWN])):
-        yield to_networkx(real, spec)
+    near = [one.graph for one in extras.neighbours]
+    modes = [mode.graph for mode in explanation.modes()[:SHOWN]]
+    for graph in (*near, *modes, *explanation.exemplars(EXEMPLARS)):
+        yield to_networkx(graph, spec) if isinstance(graph, Data) else graph
 
 
 def by_topic(entries: list[LegendEntry]) -> list[tuple[str, list[LegendEntry]]]:

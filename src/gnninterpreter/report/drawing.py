@@ -23,6 +23,7 @@ from gnninterpreter.report.appearance import (
     edge_look,
     legend,
     node_look,
+    numbered,
 )
 from gnninterpreter.report.layout import Positions, fit, layout
 from gnninterpreter.report.svg import render
@@ -67,7 +68,11 @@ class Drawing:
     def nodes(self) -> Iterator[tuple[Hashable, float, float, NodeLook]]:
         """Each node with its place and look."""
         for node, attributes in self.graph.nodes(data=True):
-            yield (node, *self.positions[node], node_look(attributes, self.spec))
+            shown = {k: a for k, a in attributes.items() if not k.startswith("_")}
+            look = node_look(shown, self.spec)
+            if "_number" in attributes:
+                look = numbered(look, attributes["_number"], self.spec)
+            yield (node, *self.positions[node], look)
 
     def edges(self) -> Iterator[tuple[Hashable, Hashable, EdgeLook, dict[str, Any]]]:
         """Each edge with its look and its attributes."""
@@ -144,16 +149,28 @@ def small_svg(
     marked: Collection[object] = (),
     start: Positions | None = None,
 ) -> str:
-    """The same for a small picture, without legend and handles."""
+    """The same for a small picture, without legend and handles; a molecule as its formula."""
+    if isinstance(graph, Data) and start is None:
+        formula = formula_svg(graph, spec, title or "Graph", marked=marked, size=size)
+        if formula:
+            return formula
     named = to_networkx(graph, spec) if isinstance(graph, Data) else graph
     return render(Drawing.of(named, spec, size, start), title, False, compact=True, marked=marked)
 
 
 def core_svg(core: Core, spec: GraphSpec, title: str, size: tuple[int, int]) -> str:
-    """A core as a small picture: the formula of a piece where it is one of a molecule."""
+    """A core as a small picture: the formula of a piece where it is one of a molecule.
+
+    Nodes have numbers where it says what theirs have to be.
+    """
     free = [node for node, any_ in enumerate(core.open) if any_]
-    formula = formula_svg(core.graph, spec, title, piece=True, size=size, free=free)
-    return formula or small_svg(with_names(core.graph, spec, core.open), spec, size, title)
+    told = {node for one in core.ranges for node in one.nodes}
+    formula = formula_svg(core.graph, spec, title, piece=True, size=size, free=free, numbered=told)
+    if formula:
+        return formula
+    named = with_names(core.graph, spec, core.open)
+    nx.set_node_attributes(named, {node: node for node in named} if told else {}, "_number")
+    return small_svg(named, spec, size, title)
 
 
 def draw(explanation: Explanation, ax: Any = None) -> Any:

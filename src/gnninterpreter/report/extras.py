@@ -18,7 +18,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.errors import ModelError
 from gnninterpreter.explanation import Explanation, ExplanationSet
-from gnninterpreter.graphs import DenseGraphs, to_networkx
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.report.gallery import DRAWS, SHOWN, Stop, distinct_samples, stops, thresholded
@@ -33,13 +33,13 @@ class Neighbour:
     """A real graph near the explanation.
 
     Args:
-        graph: The graph, its features named.
+        graph: The graph, its features named or to be named.
         label: What its label says.
         similarity: Cosine similarity of its embedding to that of the explanation.
         said: What the model says of it.
     """
 
-    graph: nx.Graph
+    graph: nx.Graph | Data
     label: str
     similarity: float
     said: str
@@ -172,7 +172,7 @@ def _nearest(
         label = target.truth(graph.get("y"), names) or "unlabelled"
         found.append(
             Neighbour(
-                to_networkx(graph, explanation.spec),
+                graph,
                 label,
                 float(alike[index]),
                 target.said(scores.outputs[index].tolist()),

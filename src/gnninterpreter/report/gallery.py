@@ -10,9 +10,11 @@ import math
 from dataclasses import dataclass
 
 import networkx as nx
+from torch_geometric.data import Data
 
 from gnninterpreter.distribution.pairs import pair_places
 from gnninterpreter.explanation import Explanation
+from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.isomorphism import distinct
 
@@ -27,11 +29,15 @@ MOST_EDGES = 120
 
 @dataclass(frozen=True)
 class SampleGroup:
-    """A graph that came up ``count`` times among the draws, first as number ``index``."""
+    """A graph that came up ``count`` times among the draws, first as number ``index``.
+
+    ``data`` is the same graph where it has a layout of its own, and no nodes shared with others.
+    """
 
     graph: nx.Graph
     index: int
     count: int
+    data: Data | None = None
 
 
 def distinct_samples(explanation: Explanation) -> list[SampleGroup]:
@@ -40,12 +46,16 @@ def distinct_samples(explanation: Explanation) -> list[SampleGroup]:
     Two graphs are the same if renumbering the nodes of one makes it the other, features kept.
     """
     drawn = explanation.sample_dense(DRAWS)
-    groups = distinct(drawn.to_data_list(), explanation.spec)
+    listed = drawn.to_data_list()
+    alone = isinstance(explanation.sampler, PopulationSampler)
+    groups = distinct(listed, explanation.spec)
     groups.sort(key=lambda members: (-len(members), members[0]))
     return [
-        SampleGroup(candidate_graph(drawn, members[0]), members[0], len(members))
-        for members in groups
-        if not drawn.empty[members[0]]
+        SampleGroup(
+            candidate_graph(drawn, first), first, len(members), listed[first] if alone else None
+        )
+        for first, members in ((members[0], members) for members in groups)
+        if not drawn.empty[first]
     ]
 
 

@@ -64,7 +64,7 @@ def sample_tiles(
             f"A sample: {group.graph.number_of_nodes()} nodes, "
             f"{group.graph.number_of_edges()} edges, drawn {group.count} times in {DRAWS}"
         )
-        drawing = small_svg(group.graph, explanation.spec, TILE, title, start=start)
+        drawing = small_svg(group.data or group.graph, explanation.spec, TILE, title, start=start)
         tiles.append(Tile(Markup(drawing), caption, detail))
     return tiles
 
@@ -80,7 +80,7 @@ def mode_tiles(explanation: Explanation) -> list[Tile]:
             f"Found by {count} restarts: {graph.number_of_nodes()} nodes, "
             f"{graph.number_of_edges()} edges"
         )
-        drawing = small_svg(graph, explanation.spec, TILE, title)
+        drawing = small_svg(mode.graph, explanation.spec, TILE, title)
         caption = f"{count} of {len(explanation.restarts)} restarts"
         named = f"{mode.kind}, " if mode.kind else ""
         symbol = "p" if explanation.target.probable else "score"

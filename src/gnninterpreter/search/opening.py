@@ -15,7 +15,6 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from gnninterpreter.batches import compact
 from gnninterpreter.distribution import GraphDistribution, Streams, from_graphs
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.objective import Proposals
@@ -27,8 +26,9 @@ from gnninterpreter.spec import Block, Categorical
 SAMPLES = 16
 TEMPERATURE = 0.5
 LEARNING_RATE = 0.7
-# Logit against a change that is free, to begin with, and against one that is not.
-NEARLY, CLOSED = 1.5, 12.0
+# Logit against a change that is free, to begin with, and against one that is not: random numbers
+# have too few bits to draw it ever, however many candidate nodes other restarts need.
+NEARLY, CLOSED = 1.5, 17.0
 # Share of samples that may lack something while learning, and how fast lacking gets dearer.
 ALLOWED, DEARER = 0.02, 0.5
 # What lacking counts for to begin with, in bits.
@@ -115,8 +115,10 @@ class _Learning:
         rows = bad.nonzero().squeeze(1)
         found = torch.zeros_like(drawn.weight[:, 0, 0])
         if rows.numel():
-            small = compact(drawn[rows])
-            some = problem.lacking(Proposals(small, problem.relaxed(small), problem.aim))
+            # On all candidates: a node that a sample lacks has a slope too, and how many would be
+            # left out depends on the other restarts.
+            short = drawn[rows]
+            some = problem.lacking(Proposals(short, problem.relaxed(short), problem.aim))
             found = found.index_put((rows,), some)
         return found, bad
 

@@ -21,7 +21,7 @@ from gnninterpreter.relax import RelaxedModel
 CHUNK, WIDE_CHUNK = (4096, 2**23), (65536, 2**28)
 # How many times as many are looked up at once: samples are mostly the same few graphs. On a GPU as
 # many as have so many numbers in their edges, if that is more: each part has it wait.
-REPEATS, MOST_LOOKED_UP = 4, 2**29
+REPEATS, MOST_LOOKED_UP = 4, 2**28
 # Percentile among real graphs that samples must have; less than of a prototype, so that they vary.
 SAMPLE_BAR = 25.0
 # What real graphs that fill up the samples must have: less still passes for none of the class.
@@ -228,11 +228,13 @@ class Problem:
         if self.memory is None or found.keys is None:
             return self.passes(found, bar)
 
-        # Asked about together, and once.
-        size = min(part, WIDE_CHUNK[0])
+        # Asked about together, and once; a GPU judges all that is new, as many as it can score.
+        on_cpu = self.classifier.device.type == "cpu"
+        size = part if on_cpu else self.chunk(graphs.num_candidates)
 
         def ask(new: Tensor) -> tuple[Tensor]:
-            return (torch.cat([self._judged(found.select(n), bar) for n in new.split(size)]),)
+            judged = [self._judged(found.select(some), bar) for some in torch.split(new, size)]
+            return (torch.cat(judged),)
 
         return self.memory.recall(f"good {bar}", found.keys, ask)[0]
 

@@ -224,10 +224,11 @@ class Spread:
         population = DenseGraphs.cat(kept)[order[torch.cat(fine)[order]]]
         population = population[distinct_rows(population, known.bank)]
         if len(population) < ENOUGH:
-            # Classes of few graphs that are alike leave no room for edits, but have members.
+            # Where hardly any edit leads from one member to another, those that seem to may be near
+            # misses, and real members come before them.
             real = _placed(known.exemplars.graphs, state.graphs)
             more = real[problem.good(real, bar=REAL_BAR)]
-            population = DenseGraphs.cat([population, more])
+            population = DenseGraphs.cat([kept[0][fine[0]], more, population])
             population = population[distinct_rows(population, known.bank)[:ENOUGH]]
         return state.with_(population=population) if len(population) else state
 

@@ -1,11 +1,12 @@
 """Typicality: how far a graph could be one of its class, measured against real graphs.
 
-Four figures and a border. *Nodes*: how far each node lies from the nearest node of real graphs.
+Five figures and a border. *Nodes*: how far each node lies from the nearest node of real graphs.
 *Whole*: how far the graph lies from the nearest real graphs, in size and shape. *Local*: the same
 in units of what those neighbours have among themselves: a near miss is told from a member where
-real graphs are alike. *Rare*: how few real graphs hold what lies around its nodes. Each is compared
-with what real graphs have beside other real graphs. Beyond the border are sizes that are not usual
-and kinds of nodes and edges that hardly any real graph has.
+real graphs are alike. *Rare*: how few real graphs hold what lies around its nodes. *Density*: how
+far its edges per node are from those of the class. Each is compared with what real graphs have
+beside other real graphs. Beyond the border are sizes that are not usual and kinds of nodes and
+edges that hardly any real graph has.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ NEIGHBOURS = 5
 # What the strangest node counts beside the mean over nodes.
 WORST = 0.5
 QUANTILES = 101
+# Figures that percentiles are taken of, and which of them need not be counted.
+FIGURES, RARE, DENSITY = 5, 3, 4
 # Squared distances below this are rounding: banks are stored as halves.
 ROUNDING = 4e-4
 # Lying beyond the border by as much as its own size costs this many units of distance.
@@ -70,6 +73,7 @@ class Strangeness:
         local: The same in units of the neighbours' own distances.
         outside: How far the size is from usual ones, and the share of kinds hardly seen.
         rare: How rare what lies around its nodes is; 0 where that was not counted.
+        density: How far its edges per node are from the mean of the class.
     """
 
     nodes: Tensor
@@ -77,15 +81,16 @@ class Strangeness:
     local: Tensor
     outside: Tensor
     rare: Tensor
+    density: Tensor
 
     @classmethod
     def cat(cls, parts: Sequence[Strangeness]) -> Strangeness:
         """Of one batch after the other."""
         return cls(*(torch.cat([getattr(p, f.name) for p in parts]) for f in fields(cls)))
 
-    def figures(self, count: int) -> Tensor:
-        """What percentiles are taken of, the first so many, [B, count]."""
-        return torch.stack([self.nodes, self.whole, self.local, self.rare][:count], dim=1)
+    def figures(self) -> Tensor:
+        """What percentiles are taken of, [B, FIGURES]."""
+        return torch.stack([self.nodes, self.whole, self.local, self.rare, self.density], dim=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,13 +105,15 @@ class TypicalityBank(ByValue):
         node_unit: Distance of a node beyond which it is not at home, [].
         graph_own: Distance of each of ``graphs`` to others, not below a least one, [G].
         quantiles: Quantiles 0, 0.01, ..., 1 of what real graphs have themselves: nodes, whole and
-            local strangeness, and how rare they are where that was counted, [3 or 4, 101].
+            local strangeness, how rare they are, and density, [FIGURES, 101]; infinite where that
+            was not counted.
         limits: Fewest and most nodes, fewest and most edges that are usual, [4].
         seen: For each table of categories, which of them occur in real graphs.
         held: For each table of kinds, the number of real graphs and how many hold each kind,
             [1 + kinds]; empty where that was not counted.
         environments: How many real graphs hold what lies around a node; None where that was not
             counted.
+        density: Mean of the edges per node of real graphs, []; None where that was not counted.
     """
 
     node_frame: Frame
@@ -120,6 +127,12 @@ class TypicalityBank(ByValue):
     seen: Mapping[str, Tensor]
     held: Mapping[str, Tensor] = field(default_factory=dict)
     environments: Environments | None = None
+    density: Tensor | None = None
+
+    def __post_init__(self) -> None:
+        """Figures that were not counted rule nothing out."""
+        missing = self.quantiles.new_full((FIGURES - len(self.quantiles), QUANTILES), torch.inf)
+        object.__setattr__(self, "quantiles", torch.cat([self.quantiles, missing]))
 
     def with_kinds(self, kinds: Kinds) -> TypicalityBank:
         """The same where kinds that hardly any real graph holds are not typical."""
@@ -136,8 +149,13 @@ class TypicalityBank(ByValue):
         levels = known.levels(real, QUANTILES)
         if levels is None:
             return self
-        quantiles = torch.cat([self.quantiles, levels.unsqueeze(0)])
-        return replace(self, quantiles=quantiles, environments=known)
+        return replace(self, quantiles=self.with_levels(RARE, levels), environments=known)
+
+    def with_levels(self, figure: int, levels: Tensor) -> Tensor:
+        """The quantiles with other ones of one figure, [FIGURES, 101]."""
+        quantiles = self.quantiles.clone()
+        quantiles[figure] = levels
+        return quantiles
 
     def rare_kinds(self, graph: DenseGraphs) -> dict[str, tuple[int, int]]:
         """Kinds of one graph that hardly any real one holds: how many do, of how many."""
@@ -156,7 +174,7 @@ class TypicalityBank(ByValue):
         """Share of real graphs made of parts as rare as those of one graph, in percent."""
         if self.environments is None:
             return None
-        return float(self.percentiles(self.strangeness(graph))[0, -1])
+        return float(self.percentiles(self.strangeness(graph))[0, RARE])
 
     def from_size(self, nodes: int) -> TypicalityBank:
         """The same for graphs that have at least so many nodes."""
@@ -184,15 +202,10 @@ class TypicalityBank(ByValue):
         passed = self.penalty(self._as_wholes(graphs, found), bar) <= 0
         rows = passed.nonzero().squeeze(1)
         if rows.numel():
-            some = Described(
-                {name: part[rows] for name, part in found.nodes.items()},
-                {},
-                found.presence[rows],
-                {},
-            )
-            nodes = self._nodes(some)
+            each = {name: part[rows] for name, part in found.nodes.items()}
+            nodes = self._nodes(Described(each, {}, found.presence[rows], {}))
             passed[rows] = (
-                self.penalty(Strangeness(nodes, *[torch.zeros_like(nodes)] * 4), bar) <= 0
+                self.penalty(Strangeness(nodes, *[torch.zeros_like(nodes)] * 5), bar) <= 0
             )
         return passed
 
@@ -204,19 +217,21 @@ class TypicalityBank(ByValue):
         outside = self._outside_sizes(graphs, found) + self._outside_tables(found)
         nothing = torch.zeros_like(whole)
         rare = nothing if self.environments is None else self.environments.rarity(graphs)
-        return Strangeness(nothing, whole, local, outside, rare)
+        per_node = graphs.num_edges / found.presence.sum(1).clamp_min(1)
+        density = nothing if self.density is None else (per_node - self.density.to(whole)).abs()
+        return Strangeness(nothing, whole, local, outside, rare, density)
 
     def percentile(self, graphs: DenseGraphs) -> Tensor:
         """Share of real graphs that are at least as strange, in percent; [B].
 
-        The least of nodes, whole, local and rare; 0 beyond the border.
+        The least of nodes, whole, local, rare and density; 0 beyond the border.
         """
         found = self.strangeness(graphs)
         return torch.where(found.outside > 1e-6, 0.0, self.percentiles(found).amin(1))
 
     def percentiles(self, found: Strangeness) -> Tensor:
         """The same for each of the figures by itself, [B, figures]."""
-        parts = found.figures(self.quantiles.size(0))
+        parts = found.figures()
         levels = roomy(self.quantiles.to(parts))
         return 100 * (parts.unsqueeze(2) <= levels).to(parts.dtype).mean(2)
 
@@ -228,7 +243,7 @@ class TypicalityBank(ByValue):
             bar: Percentile that is asked for.
         """
         found = graphs if isinstance(graphs, Strangeness) else self.strangeness(graphs)
-        values = found.figures(self.quantiles.size(0))
+        values = found.figures()
         levels = self.quantiles.to(values)
         unit = ((levels[:, 50] + levels[:, 95]) / 2).clamp_min(0.05)
         over = (values - roomy(levels[:, round(100 - bar)])).clamp_min(0) / unit
@@ -289,7 +304,8 @@ class TypicalityBank(ByValue):
         }
         apart = {"node_frame", "graph_frame", "seen", "held", "environments", *stored}
         plain = {field.name for field in fields(self)} - apart
-        stored |= {name: getattr(self, name) for name in sorted(plain)}
+        each = {name: getattr(self, name) for name in sorted(plain)}
+        stored |= {name: value for name, value in each.items() if value is not None}
         stored |= {SEEN + name: table for name, table in self.seen.items()}
         stored |= {HELD + name: counts for name, counts in self.held.items()}
         if self.environments is not None:
@@ -305,8 +321,11 @@ class TypicalityBank(ByValue):
         """
         around = below(tensors, AROUND)
         try:
-            rows = tensors["quantiles"].size(0)
-            if rows not in (3, 4) or (rows == 4 and len(around["held"]) != len(around["keys"]) + 1):
+            levels = tensors["quantiles"]
+            fits = levels.dim() == 2 and RARE <= levels.size(0) <= FIGURES
+            # What is stored once for all classes does not speak for each of them.
+            counted = fits and len(levels) > RARE and bool(levels[RARE].isfinite().all())
+            if not fits or (counted and len(around["held"]) != len(around["keys"]) + 1):
                 raise CheckpointError("stored typicality does not fit together; store it again")
             return cls(
                 Frame(tensors["node_shift"], tensors["node_scale"]),
@@ -315,12 +334,12 @@ class TypicalityBank(ByValue):
                 tensors["graphs"].float(),
                 tensors["node_unit"],
                 tensors["graph_own"],
-                tensors["quantiles"],
+                levels,
                 tensors["limits"],
                 below(tensors, SEEN),
                 below(tensors, HELD),
-                # What is stored once for all classes does not speak for each of them.
-                Environments.from_tensors(around) if rows == 4 else None,
+                Environments.from_tensors(around) if counted else None,
+                tensors.get("density"),
             )
         except KeyError as error:
             raise CheckpointError(f"stored typicality lacks {error}; store it again") from None

@@ -118,7 +118,4 @@ class Company:
         return names[int(value)] if whole and len(names) > 1 else f"{value:.3g}"
 
     def _picture(self, graph: Data) -> str:
-        molecule = read_molecule(graph, self.spec, size=SMALL)
-        if molecule is not None and molecule.valid:
-            return molecule.drawing
         return small_svg(graph, self.spec, SMALL)

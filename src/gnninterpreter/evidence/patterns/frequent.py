@@ -125,7 +125,8 @@ def _different(patterns: Sequence[Pattern]) -> list[Pattern]:
 def _frequent(real: RealGraphs, patterns: list[Pattern], rng: np.random.Generator) -> list[Pattern]:
     """Leave out what a sample says is too rare to learn a rule from."""
     some = rng.permutation(len(real))[:SAMPLE].tolist()
-    index = real.index_of(some)
+    # What all graphs are asked here need not be asked again.
+    index = real.index if len(some) == len(real) else real.index_of(some)
     held, _ = presence([pattern.typed for pattern in patterns], index)
     enough = held.sum(axis=0) >= max(1, LEAST_SHARE / 2 * len(some))
     kept = [pattern for pattern, keep in zip(patterns, enough, strict=True) if keep]

@@ -21,6 +21,8 @@ from gnninterpreter.evidence.patterns.offers import Offers
 from gnninterpreter.evidence.patterns.typed import Range, Typed, bits
 
 LIMIT = 2_000
+# Places that an index keeps, of all patterns together.
+KEPT = 100_000
 
 
 class Undecided(Exception):  # noqa: N818 - an answer rather than an error
@@ -50,6 +52,18 @@ class Matches:
             return None
         return f"not decided for {len(self.undecided):,} of {self.searched:,} graphs"
 
+    def among(self, graphs: int | None) -> Matches:
+        """The same of some of the graphs (as bits); of all for None."""
+        if graphs is None:
+            return self
+        there = [i for i, number in enumerate(self.where) if graphs >> number & 1]
+        return Matches(
+            tuple(self.where[i] for i in there),
+            tuple(number for number in self.undecided if graphs >> number & 1),
+            graphs.bit_count(),
+            tuple(self.places[i] for i in there),
+        )
+
 
 class PatternIndex:
     """Real graphs, made ready for many patterns to be looked up in them.
@@ -78,6 +92,8 @@ class PatternIndex:
         self.graphs = list(graphs)
         self.limit = limit
         self.budget = budget
+        self._matched: dict[object, Matches] = {}
+        self._room = KEPT
 
     def __len__(self) -> int:
         return len(self.graphs)
@@ -88,27 +104,38 @@ class PatternIndex:
         return Offers(self.graphs)
 
     def match(self, pattern: Typed, among: int | None = None) -> Matches:
-        """Find the graphs that hold a pattern.
+        """Find the graphs that hold a pattern; what was asked of all graphs is not asked again.
 
         Args:
             pattern: What to look for.
             among: The graphs to ask, as bits; all of them if omitted.
         """
+        same = (pattern.kinds, tuple(pattern.edges.items()), pattern.ranges)
+        known = self._matched.get(same)
+        # What the steps for all graphs left open they may decide for some.
+        if known is not None and (among is None or not known.undecided):
+            return known.among(among)
         plan = Plan(pattern, self)
         where, places, undecided = [], [], []
         left = math.inf if self.budget is None else self.budget
         for number in plan.candidates:
             if among is not None and not among >> number & 1:
                 continue
-            found, steps, over = plan.search(number, max(0, min(self.limit, left)), 1)
+            laid, steps, over = plan.search(number, max(0, min(self.limit, left)), 1)
             left -= steps
-            if found:
+            if laid:
                 where.append(number)
-                places.append(found[0])
+                places.append(laid[0])
             elif not over:
                 undecided.append(number)
         asked = len(self.graphs) if among is None else among.bit_count()
-        return Matches(tuple(where), tuple(undecided), asked, tuple(places))
+        found = Matches(tuple(where), tuple(undecided), asked, tuple(places))
+        if among is None:
+            self._room -= len(where)
+            if self._room < 0:
+                self._matched, self._room = {}, KEPT - len(where)
+            self._matched[same] = found
+        return found
 
 
 def find(pattern: Typed, graph: Typed, limit: int = LIMIT) -> tuple[int, ...] | None:

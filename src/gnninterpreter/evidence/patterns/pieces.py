@@ -160,22 +160,26 @@ def _shrunk(
     # Where nothing gets small the smallest there is has to do.
     pieces = small or [piece for piece in pieces if piece.last]
     buckets: dict[object, list[Candidate]] = {}
-    cuts = [(piece, list(bits(piece.nodes))) for piece in pieces]
-    parted = [(cut(graphs[p.source], nodes), typed[p.source].part(nodes)) for p, nodes in cuts]
     if any(one.values or one.edge_values for one in typed):
         # Where numbers count every piece is another, so only the smallest of each graph are taken.
         last = {piece.source: place for place, piece in enumerate(pieces)}
         near = [i for i, piece in enumerate(pieces) if last[piece.source] - i < WAYS]
         near = near[:: max(1, -(-len(near) // RANGED))]
-        pieces, parted = [pieces[i] for i in near], [parted[i] for i in near]
-        if floor > NOTHING:
-            ranged = Bounds(real, target, real.of(target), floor, search.seed)(parted)
-            parted = [(data, one) for (data, _), one in zip(parted, ranged, strict=True)]
-    for piece, (data, found) in zip(pieces, parted, strict=True):
+        pieces = [pieces[i] for i in near]
+    places = [list(bits(piece.nodes)) for piece in pieces]
+    parted = [typed[p.source].part(nodes) for p, nodes in zip(pieces, places, strict=True)]
+
+    def data_of(number: int) -> Data:
+        return cut(graphs[pieces[number].source], places[number])
+
+    if floor > NOTHING and any(one.values or one.edge_values for one in typed):
+        bounds = Bounds(real, target, real.of(target), floor, search.seed)
+        parted = bounds([(data_of(i), one) for i, one in enumerate(parted)])
+    for number, (piece, found) in enumerate(zip(pieces, parted, strict=True)):
         alike = buckets.setdefault(found.key, [])
         if not any(found.same(other.typed) for other in alike):
             p = piece.probability
-            alike.append(Candidate(data, found, p, p >= bar))
+            alike.append(Candidate(data_of(number), found, p, p >= bar))
     return [candidate for alike in buckets.values() for candidate in alike]
 
 
