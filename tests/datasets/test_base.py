@@ -181,3 +181,16 @@ def test_every_name_has_a_spec_without_data(name):
     found = datasets.dataset_class(name)
     assert found.name == name
     assert found.spec.num_classes >= (1 if name == "esol" else 2)
+
+
+def test_graphs_as_they_are_stored(tmp_path):
+    data = Shape(tmp_path, num_graphs=6)
+    stored = data.as_graphs()
+    assert stored is not None
+    assert same(stored, data)
+    assert len(stored) == 6
+    assert torch.equal(stored[-1].x, data[5].x)
+    assert [graph.num_nodes for graph in stored[1:3]] == [data[1].num_nodes, data[2].num_nodes]
+    with pytest.raises(IndexError):
+        stored[6]
+    assert data[:3].as_graphs() is None

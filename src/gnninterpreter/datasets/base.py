@@ -55,7 +55,7 @@ class StoredGraphs(Sequence[Data]):
 
     def __iter__(self) -> Iterator[Data]:
         parts = {
-            key: value.split(self.slices[key].diff().tolist(), dim=int(key == "edge_index"))
+            key: torch.split(value, self.slices[key].diff().tolist(), int(key == "edge_index"))
             for key, value in self.tensors.items()
         }
         for one in zip(*parts.values(), strict=True):
@@ -102,7 +102,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
     ) -> None:
         self.seed = seed
         self.progress = progress
-        self.metadata: dict[str, Any] = {}
+        self.metadata: dict[str, Any] = vars(self).get("metadata", {})
         super().__init__(str(root_folder(root)), transform, log=False, force_reload=force_reload)
         self._adopt(self._tensors)
         del self._tensors
@@ -210,12 +210,11 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
     def _process(self) -> None:
         # PyG's own version trusts any file of the right name, prints, and pickles its settings
         # beside the data.
-        known = None if self.force_reload else self._read_cache()
-        if known is None:
+        if not self.force_reload and "_tensors" not in vars(self):
+            self._read_cache()
+        if "_tensors" not in vars(self):
             self._check_writable()
             self.process()
-        else:
-            self._tensors = known
 
     def _check_writable(self) -> None:
         probe = Path(self.processed_dir) / f".{self.processed_file_names}.probe"
@@ -229,16 +228,17 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
                 f"({error.strerror}); give a folder that can be written as root="
             ) from error
 
-    def _read_cache(self) -> dict[str, Tensor] | None:
+    def _read_cache(self) -> bool:
+        """Take the graphs from the cache file, where there is one and it is theirs."""
         path = Path(self.processed_paths[0])
         try:
             tensors, header = read_tensors(path)
         except (OSError, ValueError):
-            return None
+            return False
         if header.get("identity") != json.loads(json.dumps(self.identity)):
-            return None
-        self.metadata = dict(header.get("metadata", {}))
-        return tensors
+            return False
+        self.metadata, self._tensors = dict(header.get("metadata", {})), tensors
+        return True
 
     def _adopt(self, tensors: Mapping[str, Tensor]) -> None:
         keys = [key for key in FIELDS if f"data.{key}" in tensors]

@@ -167,7 +167,7 @@ class RomeDataset(ExplainableDataset):
         self.root = str(root_folder(root))
         self.base = "rome" if base == "auto" else base
         self._archive: Path | None = None
-        if base == "auto" and (options.get("force_reload") or self._read_cache() is None):
+        if base == "auto" and (options.get("force_reload") or not self._read_cache()):
             self._choose_base()
         super().__init__(root, transform, **options)
 

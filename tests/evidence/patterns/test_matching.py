@@ -6,7 +6,14 @@ import networkx as nx
 import pytest
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.evidence.patterns.matching import PatternIndex, Undecided, find, occurrences
+from gnninterpreter.evidence.patterns import matching
+from gnninterpreter.evidence.patterns.matching import (
+    PatternIndex,
+    Plan,
+    Undecided,
+    find,
+    occurrences,
+)
 from gnninterpreter.evidence.patterns.typed import Range, Typed
 
 EDGE = Typed((0, 1), {(0, 1): 0})
@@ -134,3 +141,28 @@ def test_a_budget_leaves_the_later_graphs_undecided():
     assert PatternIndex([edge] * 5).match(edge).undecided == ()
     with pytest.raises(DataError, match="budget must be at least 1 step"):
         PatternIndex([edge], budget=0)
+
+
+def test_what_was_asked_of_all_graphs_is_not_asked_again(monkeypatch):
+    index = PatternIndex([TRIANGLE, PATH, TRIANGLE])
+    first = index.match(TRIANGLE)
+    assert first.places == ((0, 1, 2), (0, 1, 2))
+    monkeypatch.setattr(matching, "Plan", lambda *_: pytest.fail("asked again"))
+    assert index.match(TRIANGLE) is first
+    some = index.match(TRIANGLE, among=0b110)
+    assert (some.where, some.searched, some.places) == ((2,), 2, ((0, 1, 2),))
+
+
+def test_places_are_forgotten_where_there_are_too_many(monkeypatch):
+    monkeypatch.setattr(matching, "KEPT", 3)
+    index = PatternIndex([TRIANGLE, TRIANGLE])
+    first = index.match(TRIANGLE)
+    index.match(PATH)
+    assert index.match(TRIANGLE) is not first
+
+
+def test_graphs_without_rings_are_not_searched_for_one():
+    ring = Typed((0,) * 5, {(i, i + 1): 0 for i in range(4)} | {(0, 4): 0})
+    tree = Typed((0,) * 7, {(0, i): 0 for i in range(1, 4)} | {(i, i + 3): 0 for i in range(1, 4)})
+    other = Typed((0,) * 5, {**ring.edges, (0, 4): 1})
+    assert Plan(ring, PatternIndex([tree, ring, other])).candidates == [1]

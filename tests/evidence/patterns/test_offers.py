@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from gnninterpreter.evidence.patterns.offers import Offers
-from gnninterpreter.evidence.patterns.typed import ANY, Typed
+from gnninterpreter.evidence.patterns.typed import ANY, NESTED, Typed
 
 PATH = Typed((0, 1, 0), {(0, 1): 5, (1, 2): 6})
 STAR = Typed((0, 1, 1), {(0, 1): 0, (0, 2): 0})
@@ -30,3 +30,12 @@ def test_the_ends_of_a_directed_edge_have_different_codes():
     offers = Offers([Typed((0, 0), {(0, 1): 3}, directed=True)])
     assert offers.having([(0, 6, 0, 1)]).tolist() == [0b01]
     assert offers.having([(0, 7, 0, 1)]).tolist() == [0b10]
+
+
+def test_rings_and_what_lies_between_them():
+    # Two triangles with a way of one node between them, and a tail.
+    edges = [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (5, 6), (4, 6), (6, 7)]
+    offers = Offers([Typed((0,) * 8, dict.fromkeys(edges, 1)), PATH])
+    assert offers.having([(ANY, 2, NESTED, 2)]).tolist() == [0b01111111, 0]
+    assert not offers.having([(ANY, 2, NESTED, 3)]).any()
+    assert not offers.having([(ANY, 0, NESTED, 2)]).any()

@@ -3,6 +3,7 @@ from __future__ import annotations
 import torch
 from torch_geometric.data import Data
 
+from gnninterpreter.datasets.base import StoredGraphs
 from gnninterpreter.evidence.patterns.real import chosen, in_order
 from tests.evidence.patterns.pairs import chain
 
@@ -40,3 +41,25 @@ def test_graphs_come_to_the_same_order_whatever_the_order_they_came_in():
     assert all(one is other for one, other in zip(once, again, strict=True))
     assert in_order(once) is once
     assert list(in_order([])) == []
+
+
+def test_stored_graphs_come_to_the_same_order_as_a_list_of_them():
+    graphs = [*labelled(1, 2), *labelled(0, 1), chain("rbb")]
+    graphs[3].y = torch.tensor([2])
+    tensors = {
+        "x": torch.cat([graph.x for graph in graphs]),
+        "edge_index": torch.cat([graph.edge_index for graph in graphs], dim=1),
+        "y": torch.cat([graph.y for graph in graphs]),
+    }
+    slices = {
+        "x": torch.tensor([0, 2, 4, 6, 9]),
+        "edge_index": torch.tensor([0, 2, 4, 6, 10]),
+        "y": torch.arange(5),
+    }
+    stored = in_order(StoredGraphs(tensors, slices))
+    plain = in_order(graphs)
+    assert stored.order.tolist() == plain.order.tolist()
+    assert stored.labels.tolist() == plain.labels.tolist() == [1.0, 1.0, 0.0, 2.0]
+    (largest,) = stored.where(stored.nodes == 3)
+    assert torch.equal(largest.x, graphs[3].x)
+    assert stored.edges.tolist() == [2, 2, 2, 4]

@@ -175,10 +175,12 @@ def _side_by_side(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None, list[float | None]]:
     """Nodes and edges of each graph, all edges, all node features, and the class of each."""
     if isinstance(graphs, StoredGraphs):
-        x, links, y = (graphs.tensors.get(key) for key in ("x", "edge_index", "y"))
+        x, y = (graphs.tensors.get(key) for key in ("x", "y"))
+        links = graphs.tensors["edge_index"]
         sizes, edges = (graphs.slices[key].diff() for key in ("x", "edge_index"))
-        single = y is not None and y.numel() == len(graphs)
-        labels = y.double().flatten().tolist() if single else [math.nan] * len(graphs)
+        labels = [math.nan] * len(graphs)
+        if y is not None and y.numel() == len(graphs):
+            labels = y.double().flatten().tolist()
     else:
         sizes = torch.tensor([node_count(graph) for graph in graphs], dtype=torch.long)
         each = [graph.edge_index.cpu() for graph in graphs]

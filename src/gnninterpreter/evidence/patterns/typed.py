@@ -285,8 +285,9 @@ def cut(graph: Data, nodes: Sequence[int]) -> Data:
 
 
 def _edge_rows(graph: Data) -> Tensor | None:
-    attr = graph.get("edge_attr")
-    return graph.get("edge_type") if attr is None else attr
+    attr: Tensor | None = graph.get("edge_attr")
+    other: Tensor | None = graph.get("edge_type")
+    return other if attr is None else attr
 
 
 def _kinds(
