@@ -97,7 +97,7 @@ def told_size(graphs: Any) -> list[str]:
     return [
         *lines,
         f"read {read:,} graphs and kept {len(graphs):,}, of each class as many as of any other "
-        "where there are enough; numbers and sizes of graphs are over all"
+        "where there are enough; numbers and sizes of graphs are over all",
     ]
 
 
