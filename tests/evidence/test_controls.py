@@ -11,10 +11,11 @@ from torch_geometric.data import Data
 
 from gnninterpreter.evidence import evidence_of
 from gnninterpreter.evidence.controls import connected_weights, one_kind, random_control
-from gnninterpreter.evidence.evidence import Check
+from gnninterpreter.evidence.evidence import Check, Evidence
 from gnninterpreter.evidence.patterns.answers import LEFT_OVER
 from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.reaching import Case, reached
+from gnninterpreter.evidence.verdict import verdict_on
 from gnninterpreter.graphs import dense_graphs
 from tests.evidence.patterns.pairs import PAIRED, PLAIN, SPEC, chain, classifier
 from tests.explanation.made import explanation
@@ -85,7 +86,8 @@ def test_a_class_that_is_what_is_left_does_not_go_by_size() -> None:
     one = explanation(dense_graphs([complete(8)], SPEC), target=1, probabilities=[0.999])
     left = replace(one, spec=SPEC, notes=[f"{LEFT_OVER}: without their cores ..."])
     found = random_control(replace(dense, explanation=left))
-    assert (found.name, found.passed) == ("random graphs", False)
+    assert (found.name, found.passed) == ("left over", False)
+    assert verdict_on(Evidence((found,))).word == "what is left without the other classes"
     assert found.sentence.endswith(f"{LEFT_OVER}, as in most random graphs")
 
 

@@ -99,5 +99,5 @@ def test_a_mean_in_chunks_is_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
     task = Problem(classifier, None, Recipe.auto().objective, aim())
     of = distribution(classifier.spec, 5, restarts=4, dtype=classifier.dtype)
     whole = task.mean_score(of, 20, Streams(1, 4))
-    monkeypatch.setattr(problem, "CHUNK", 30)
+    monkeypatch.setattr(problem, "CHUNK", (30, 2**23))
     assert torch.allclose(task.mean_score(of, 20, Streams(1, 4)), whole)

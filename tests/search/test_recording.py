@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from gnninterpreter.batches import widened
+from gnninterpreter.batches import repeat, widened
 from gnninterpreter.distribution import Streams, from_graphs
 from gnninterpreter.objective import Memory
 from gnninterpreter.recording import fixed_shapes, recording
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.search import Problem
 from gnninterpreter.search.anneal import _Walk, random_walkers
-from gnninterpreter.search.edits import FeaturePool
+from gnninterpreter.search.edits import DRAWS, GROW, FeaturePool, propose
 from gnninterpreter.search.local import _Improving
 from gnninterpreter.search.opening import _begun, _Learning
 from gnninterpreter.search.real import _Shrinking, _Spreading
@@ -98,3 +99,23 @@ def test_the_first_step_changes_something() -> None:
         for _ in range(3):
             work.step()
         assert any(not torch.equal(a, b) for a, b in zip(before, seen(), strict=True)), name
+
+
+def test_a_gpu_judges_all_that_is_new_and_comes_to_the_same() -> None:
+    plain = task()
+    graphs = widened(typicality().exemplars.graphs[:4], 12).to(plain.classifier.dtype)
+    pool = FeaturePool.of(graphs)
+    draws = Streams(1, 4).uniform(8, DRAWS).flatten(0, 1)
+    tried = propose(repeat(graphs, 8), draws, pool, GROW)
+    # Only where it is says that it is a GPU.
+    there = SimpleNamespace(device=torch.device("cuda"), spec=plain.classifier.spec)
+    far = replace(plain, classifier=there, memory=Memory())  # type: ignore[arg-type]
+    far.__dict__["asks_native"] = False
+    with RelaxedModel(plain.classifier).session(), Asked() as asked:
+        known = far.good(tried)
+    assert asked.found == ["nonzero", "_unique2", "nonzero"]  # to look it up, not to judge it
+    assert known.any()
+    assert not known.all()
+    assert torch.equal(plain.good(tried), known)
+    assert far.at_once(7, 16) == 2**28 // 256
+    assert plain.at_once(7, 16) == 7

@@ -150,3 +150,12 @@ def test_no_edges_by_any_name(empty: Any) -> None:
 def test_what_cannot_be_read(dataset: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
         graph_list(dataset)
+
+
+def test_graphs_without_nodes_are_left_out_and_counted() -> None:
+    edges = torch.tensor([[0, 1], [1, 0]])
+    full = Data(x=torch.ones(2, 1), edge_index=edges)
+    empty = Data(x=torch.ones(0, 1), edge_index=edges[:, :0])
+    found = graph_list([full, empty, full, empty])
+    assert (len(found), found.left_out) == (2, 2)
+    assert graph_list([empty])[0].num_nodes == 0, "whoever asks about it is told"

@@ -25,7 +25,7 @@ def sure(some):
 
 
 def counted(real=REAL):
-    return with_density(fit(whole(real, PLAIN)), real, PLAIN, to_dense(real, PLAIN, 12))
+    return with_density(fit(whole(real, PLAIN)), real, PLAIN, 1.0)
 
 
 def test_the_share_of_real_graphs_that_are_as_far_from_the_mean():
@@ -62,18 +62,14 @@ def test_more_edges_than_asked_for_cost_with_a_slope():
 )
 def test_says_nothing_of_large_graphs_and_of_several_kinds(real, why):
     bank = fit(whole(real, PLAIN, 40))
-    assert with_density(bank, real, PLAIN, to_dense(real, PLAIN)) is bank, why
+    assert with_density(bank, real, PLAIN, 1.0) is bank, why
 
 
-def test_says_nothing_where_the_model_is_certain_of_other_densities():
-    certain = to_dense([ring(10)] * 9 + [chorded(10, 2)], PLAIN, 12)
-    real = [ring(10)] * 9 + [chorded(10, chords) for chords in (2, 3, 4, 5)] * 9
-    bank = fit(whole(real, PLAIN))
-    found = with_density(bank, real, PLAIN, to_dense(real, PLAIN, 12))
-    assert found.density is not None
-    before, after = bank.reaches(certain, 40.0), found.reaches(certain, 40.0)
-    assert int(after.sum()) * 3 < int(before.sum())
-    assert with_density(bank, real, PLAIN, certain) is bank
+def test_says_nothing_where_the_model_is_rarely_certain():
+    assert Typicality.of(REAL, PLAIN, 12, sure).bank.density is not None
+    rarely = Typicality.of(REAL, PLAIN, 12, lambda some: some.num_edges == 10)
+    assert rarely.bank.density is None
+    assert Typicality.of(REAL, PLAIN, 12, sure, density=False).bank.density is None
 
 
 def test_of_whole_graphs_alone_and_stored_with_the_rest():

@@ -70,6 +70,7 @@ def random_control(case: Case) -> Check:
         sentence += ": this one is not special"
     elif not passed and any(note.startswith(LEFT_OVER) for note in explanation.notes):
         sentence += f": {LEFT_OVER}, as in most random graphs"
+        name = "left over"
     elif not passed and case.target.probable and _of_most(case, classifier, lending, own):
         sentence += f": {case.target.noun} is what the model says of most graphs, and this one is "
         sentence += "not special"

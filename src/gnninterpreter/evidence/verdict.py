@@ -23,6 +23,7 @@ WORDS: dict[str, tuple[str, str | None]] = {
     "target reached": ("not reached", "not checked"),
     "rule of the data set": ("contradicts the rule", None),
     "random graphs": ("no better than random graphs", INCOMPLETE),
+    "left over": ("what is left without the other classes", None),
     "size and density": ("goes by size and density", None),
     "certain": ("not certain", INCOMPLETE),
     "as asked for": ("not quite as asked for", None),
@@ -44,8 +45,12 @@ WORDS: dict[str, tuple[str, str | None]] = {
 }
 
 # Asked in place of others: of what is no probability, of a boundary, which lies away from every
-# class, and where random graphs do as well only if they are as large and as dense.
-INSTEAD = {"certain": "as asked for", "likeness": "margin", "random graphs": "size and density"}
+# class, and where random graphs do as well for a reason of their own.
+INSTEAD = {
+    "certain": ("as asked for",),
+    "likeness": ("margin",),
+    "random graphs": ("size and density", "left over"),
+}
 
 # Said, but no reason for or against: a class may be the absence of something, and have no core.
 TOLD = ("core covers", "necessary", "sufficient", "new", "margin", "thickness", "complexity")
@@ -93,7 +98,7 @@ def verdict_on(evidence: Evidence) -> Verdict:
         return Verdict(word, "bad" if failed[0].grave else "caution", tuple(reasons))
     asked = {check.name for check in evidence}
     for name, (_, unchecked) in WORDS.items():
-        spared = name not in asked and INSTEAD.get(name) in asked
+        spared = name not in asked and not asked.isdisjoint(INSTEAD.get(name, ()))
         if unchecked is not None and evidence[name].passed is None and not spared:
             return Verdict(unchecked, "caution", tuple(reasons))
     return Verdict(TRUSTWORTHY, "good", tuple(reasons))

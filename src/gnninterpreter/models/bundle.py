@@ -8,6 +8,7 @@ ever pickled.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -118,7 +119,7 @@ def load(name: str) -> Bundle:
         CheckpointError: If there is none of that name; the message lists those there are.
     """
     if folded(name) not in bundled_names():
-        if Path(name).is_file():
+        if isinstance(name, str) and os.path.isfile(name):
             raise CheckpointError(
                 f"{name} is a file, and the name of a bundled model was expected; load its weights "
                 "into the class they were trained with, and pass that model (one that Bundle.save "

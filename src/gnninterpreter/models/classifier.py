@@ -21,6 +21,7 @@ from torch_geometric.data import Batch, Data
 from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.calling import Convention, infer_convention, native_module, written_by
+from gnninterpreter.models.company import independent, undecided
 from gnninterpreter.models.embedding import EmbeddingPoint, Tap, check_embedding, find_embedding
 from gnninterpreter.models.examples import COUNT, choose, prepare, varied
 from gnninterpreter.models.final_operation import OperationRecorder
@@ -124,7 +125,9 @@ class GraphClassifier:
             else:
                 value = self._embedding_call(model, self._guarded(batch))
                 check_embedding("embedding=", value, batch.num_graphs)
-            self.batched = self._independent_of_batch(batch, logits)
+            apart = independent(self, batch, logits)
+            self.undecided = not apart and undecided(self, batch, logits)
+            self.batched = apart or self.undecided
 
     @classmethod
     def connect(cls, model: nn.Module, spec: GraphSpec, **options: Any) -> GraphClassifier:
@@ -182,6 +185,11 @@ class GraphClassifier:
             lines.append(self.spec.metadata["note"])
         if not self.convention.takes_batch:
             lines.append("takes no batch vector: graphs are scored one by one (slower)")
+        elif self.undecided:
+            lines.append(
+                "which of several like nodes or edges it chooses is left to rounding: a graph may "
+                "get another score with these in another order, or beside other graphs"
+            )
         elif not self.batched:
             lines.append("graphs of one batch influence each other: scored one by one (slower)")
         return lines
@@ -325,31 +333,6 @@ class GraphClassifier:
                 f"{self.spec.edge_width} edge feature columns, called as {self.convention}: "
                 f"{type(error).__name__}: {error}. {mend}"
             ) from error
-
-    def _independent_of_batch(self, batch: Batch, logits: Tensor) -> bool:
-        """Whether a graph's scores are the same alone and in company."""
-        if not self.convention.takes_batch:
-            return False
-        if batch.num_graphs < 2:
-            return True
-        last = batch.batch == batch.num_graphs - 1
-        edges = last[batch.edge_index[1]]
-        alone = Batch(x=batch.x[last], edge_index=batch.edge_index[:, edges] - last.nonzero()[0])
-        for key, mine in (
-            ("pos", last),
-            *((block.name, last) for block in self.spec.attributes),
-            ("edge_attr", edges),
-            ("edge_type", edges),
-            ("edge_weight", edges),
-        ):
-            if batch.get(key) is not None:
-                alone[key] = batch[key][mine]
-        alone.batch = torch.zeros(int(last.sum()), dtype=torch.long, device=self.device)
-        alone.ptr = torch.tensor([0, int(last.sum())], device=self.device)
-        alone._num_graphs = 1
-        single = self.reader(self._raw(alone).to(self.dtype))
-        scale = logits.abs().max().clamp_min(1.0)
-        return bool((single[0] - logits[-1]).abs().max() / scale < 1e-3)
 
 
 def _dtype_and_device(model: nn.Module) -> tuple[torch.dtype, torch.device]:

@@ -371,6 +371,7 @@ def _typicality(
 ) -> tuple[Typicality | None, ...]:
     """What is kept of the real graphs of each row."""
     known: list[Typicality | None] = []
+    classes = classifier.task is not Task.REGRESSION
     graphs = [graph.clone().cpu() for graph in graphs]
     # What lies around nodes in graphs of any class occurs in real graphs.
     around = Environments.of(graphs, classifier.spec)
@@ -391,7 +392,7 @@ def _typicality(
 
         if max_nodes is not None and sum(size <= limit for size in sizes) < FEWEST_SURE:
             limit = showing_nodes(real, classifier.spec, limit, max_nodes, certain)
-        known.append(Typicality.of(real, classifier.spec, limit, certain, around))
+        known.append(Typicality.of(real, classifier.spec, limit, certain, around, classes))
     return tuple(known) if any(known) else ()
 
 

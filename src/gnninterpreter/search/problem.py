@@ -228,11 +228,13 @@ class Problem:
         if self.memory is None or found.keys is None:
             return self.passes(found, bar)
 
-        # Asked about together, and once.
-        size = min(part, WIDE_CHUNK[0])
+        # Asked about together, and once; a GPU judges all that is new, as many as it can score.
+        on_cpu = self.classifier.device.type == "cpu"
+        size = part if on_cpu else self.chunk(graphs.num_candidates)
 
         def ask(new: Tensor) -> tuple[Tensor]:
-            return (torch.cat([self._judged(found.select(n), bar) for n in new.split(size)]),)
+            judged = [self._judged(found.select(some), bar) for some in torch.split(new, size)]
+            return (torch.cat(judged),)
 
         return self.memory.recall(f"good {bar}", found.keys, ask)[0]
 

@@ -33,6 +33,7 @@ class GraphList(list[Data]):
         class_names: Its names of the classes, or None.
         oracle: Its rule, or None; ``rule_of_thumb`` says whether that is always right.
         patterns: What defines its classes, or None.
+        left_out: How many graphs without nodes there were besides.
     """
 
     read: int = 0
@@ -43,6 +44,7 @@ class GraphList(list[Data]):
     oracle: Any = None
     rule_of_thumb: bool | None = None
     patterns: Any = None
+    left_out: int = 0
 
 
 def graph_list(dataset: Any, progress: Callable[[int], object] | None = None) -> GraphList:
@@ -50,7 +52,8 @@ def graph_list(dataset: Any, progress: Callable[[int], object] | None = None) ->
 
     Arrays and lists in the fields of a graph become tensors, and a sparse ``adj_t`` an
     ``edge_index``; the user's graphs stay as they are. Of more than `sampling.MOST_KEPT` graphs a
-    sample is kept, in bounded memory, with exact counts of all.
+    sample is kept, in bounded memory, with exact counts of all. Graphs without nodes, of which
+    readouts make no row where they come last, are left out where there are others.
 
     Args:
         dataset: The data set.
@@ -69,8 +72,10 @@ def graph_list(dataset: Any, progress: Callable[[int], object] | None = None) ->
     # Data sets of the package were checked when they were made.
     known = dataset.as_graphs() if hasattr(dataset, "as_graphs") else None
     checked = known or (_checked(graph, i) for i, graph in enumerate(_items(dataset)))
-    sample = Sample.of(checked, progress)
-    graphs = GraphList(sample.graphs)
+    empty: list[Data] = []
+    sample = Sample.of(known or _full(checked, empty), progress)
+    graphs = GraphList(sample.graphs or empty)
+    graphs.left_out = len(empty) if sample.graphs else 0
     if not graphs:
         raise DataError("dataset is empty; give the graphs the model was trained on, or spec=")
     graphs.read, graphs.totals = sample.read, sample.totals
@@ -84,11 +89,13 @@ def graph_list(dataset: Any, progress: Callable[[int], object] | None = None) ->
 
 
 def told_size(graphs: Any) -> list[str]:
-    """How many graphs were read and how many were kept, where these differ, in a line."""
-    read = getattr(graphs, "read", 0)
+    """How many graphs were read and how many were kept, where these differ, in short lines."""
+    read, empty = getattr(graphs, "read", 0), getattr(graphs, "left_out", 0)
+    lines = [f"graphs without nodes, left out: {empty:,}"] if empty else []
     if read <= len(graphs or ()):
-        return []
+        return lines
     return [
+        *lines,
         f"read {read:,} graphs and kept {len(graphs):,}, of each class as many as of any other "
         "where there are enough; numbers and sizes of graphs are over all"
     ]
@@ -98,6 +105,15 @@ def node_count(graph: Data) -> int:
     """Number of nodes, many times faster than PyG tells it where nodes have features."""
     x = graph.get("x")
     return x.size(0) if isinstance(x, Tensor) else int(graph.num_nodes or 0)
+
+
+def _full(graphs: Iterable[Data], empty: list[Data]) -> Iterable[Data]:
+    """Those that have nodes; the others are put aside."""
+    for graph in graphs:
+        if node_count(graph):
+            yield graph
+        else:
+            empty.append(graph)
 
 
 def _items(dataset: Any) -> Iterable[Any]:

@@ -90,8 +90,7 @@ class Strangeness:
 
     def figures(self) -> Tensor:
         """What percentiles are taken of, [B, FIGURES]."""
-        parts = [self.nodes, self.whole, self.local, self.rare, self.density]
-        return torch.stack(parts, dim=1)
+        return torch.stack([self.nodes, self.whole, self.local, self.rare, self.density], dim=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,10 +131,8 @@ class TypicalityBank(ByValue):
 
     def __post_init__(self) -> None:
         """Figures that were not counted rule nothing out."""
-        missing = FIGURES - self.quantiles.size(0)
-        if missing:
-            filled = torch.nn.functional.pad(self.quantiles, (0, 0, 0, missing), value=torch.inf)
-            object.__setattr__(self, "quantiles", filled)
+        missing = self.quantiles.new_full((FIGURES - len(self.quantiles), QUANTILES), torch.inf)
+        object.__setattr__(self, "quantiles", torch.cat([self.quantiles, missing]))
 
     def with_kinds(self, kinds: Kinds) -> TypicalityBank:
         """The same where kinds that hardly any real graph holds are not typical."""
@@ -205,13 +202,8 @@ class TypicalityBank(ByValue):
         passed = self.penalty(self._as_wholes(graphs, found), bar) <= 0
         rows = passed.nonzero().squeeze(1)
         if rows.numel():
-            some = Described(
-                {name: part[rows] for name, part in found.nodes.items()},
-                {},
-                found.presence[rows],
-                {},
-            )
-            nodes = self._nodes(some)
+            each = {name: part[rows] for name, part in found.nodes.items()}
+            nodes = self._nodes(Described(each, {}, found.presence[rows], {}))
             passed[rows] = (
                 self.penalty(Strangeness(nodes, *[torch.zeros_like(nodes)] * 5), bar) <= 0
             )
@@ -225,10 +217,8 @@ class TypicalityBank(ByValue):
         outside = self._outside_sizes(graphs, found) + self._outside_tables(found)
         nothing = torch.zeros_like(whole)
         rare = nothing if self.environments is None else self.environments.rarity(graphs)
-        density = nothing
-        if self.density is not None:
-            per_node = graphs.num_edges / found.presence.sum(1).clamp_min(1)
-            density = (per_node - self.density.to(per_node)).abs()
+        per_node = graphs.num_edges / found.presence.sum(1).clamp_min(1)
+        density = nothing if self.density is None else (per_node - self.density.to(whole)).abs()
         return Strangeness(nothing, whole, local, outside, rare, density)
 
     def percentile(self, graphs: DenseGraphs) -> Tensor:
@@ -314,9 +304,8 @@ class TypicalityBank(ByValue):
         }
         apart = {"node_frame", "graph_frame", "seen", "held", "environments", *stored}
         plain = {field.name for field in fields(self)} - apart
-        stored |= {
-            name: value for name in sorted(plain) if (value := getattr(self, name)) is not None
-        }
+        each = {name: getattr(self, name) for name in sorted(plain)}
+        stored |= {name: value for name, value in each.items() if value is not None}
         stored |= {SEEN + name: table for name, table in self.seen.items()}
         stored |= {HELD + name: counts for name, counts in self.held.items()}
         if self.environments is not None:

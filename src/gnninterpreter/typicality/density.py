@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import GraphSpec
-from gnninterpreter.typicality.bank import BAR, DENSITY, QUANTILES, TypicalityBank
+from gnninterpreter.spec.data import node_count
+from gnninterpreter.typicality.bank import DENSITY, QUANTILES, TypicalityBank
 
 # Where the median graph has more nodes than this, answers are smaller than most real graphs, and
 # have other numbers of edges per node for that alone.
@@ -23,23 +23,25 @@ MOST_SHOWN = 30
 # Half of what is spread normally lies within so many deviations of the mean, of what is spread
 # evenly more than a third. With fewer, graphs are of several kinds, and the mean is like none.
 NEAR, FEW = 0.6745, 1 / 3
+# A model that is certain of fewer is rarely sure.
+RARELY = 0.5
 
 
 def with_density(
-    bank: TypicalityBank, graphs: Sequence[Data], spec: GraphSpec, sure: DenseGraphs
+    bank: TypicalityBank, graphs: Sequence[Data], spec: GraphSpec, sure: float
 ) -> TypicalityBank:
     """A bank to which graphs are strange, too, that have far more or fewer edges per node.
 
-    The bank as it is where that says nothing: graphs are mostly too large to be shown, few are near
-    the mean, or it rules out most of the typical ones that the model is certain of.
+    The bank as it is where that says nothing: most graphs are too large to be shown, few are near
+    the mean, or the model is certain of few, which need not be like the class on the whole.
 
     Args:
         bank: What real graphs look like.
         graphs: Real graphs of the class, of any size.
         spec: What their features mean.
-        sure: Real graphs that the model is certain of.
+        sure: Share of them that the model is certain of.
     """
-    if median(int(graph.num_nodes or 0) for graph in graphs) > MOST_SHOWN:
+    if sure < RARELY or median(map(node_count, graphs)) > MOST_SHOWN:
         return bank
     per_node = _edges_per_node(graphs, spec)
     mean = per_node.mean()
@@ -47,13 +49,10 @@ def with_density(
     if float((apart <= NEAR * per_node.std(unbiased=False)).double().mean()) < FEW:
         return bank
     levels = apart.quantile(torch.linspace(0, 1, QUANTILES).to(apart))
-    found = replace(bank, quantiles=bank.with_levels(DENSITY, levels), density=mean)
-    before, after = (int(one.reaches(sure, BAR).sum()) for one in (bank, found))
-    return bank if after < FEW * before else found
+    return replace(bank, quantiles=bank.with_levels(DENSITY, levels), density=mean)
 
 
 def _edges_per_node(graphs: Sequence[Data], spec: GraphSpec) -> Tensor:
     """Edges for each node, an undirected one counted once, [G]."""
     sides = 1 if spec.directed else 2
-    counts = [(g.edge_index.size(1) / sides, max(int(g.num_nodes or 0), 1)) for g in graphs]
-    return torch.tensor([edges / nodes for edges, nodes in counts])
+    return torch.tensor([g.edge_index.size(1) / sides / max(node_count(g), 1) for g in graphs])

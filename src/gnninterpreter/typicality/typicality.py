@@ -49,6 +49,7 @@ class Typicality(ByValue):
         max_nodes: int,
         certain: Certain,
         environments: Environments | None = None,
+        density: bool = True,
     ) -> Typicality | None:
         """Learn it from real graphs of the class.
 
@@ -59,6 +60,8 @@ class Typicality(ByValue):
             certain: Says which of some graphs the model is certain of.
             environments: What real graphs hold, those of other classes too; counted over these
                 graphs when omitted.
+            density: Whether to compare edges per node, too; not of a range of values, of which a
+                model is never certain.
 
         Returns:
             What was learned; None where there are too few graphs to compare with.
@@ -80,8 +83,8 @@ class Typicality(ByValue):
         bank = bank.with_kinds(Kinds.of(graphs, spec))
         known = Environments.of(graphs, spec) if environments is None else environments
         bank = bank.with_environments(known, real.graphs)
-        if real.whole:
-            bank = with_density(bank, graphs, spec, real.graphs[real.certain])
+        if density and real.whole:
+            bank = with_density(bank, graphs, spec, float(real.certain.double().mean()))
         found = cls(bank, choose_exemplars(real, bank))
         # As it will be read back, so that a search comes to the same before and after storing.
         return cls.from_tensors(found.tensors(), spec)

@@ -28,8 +28,8 @@ def gat(
         return None
     heads, width = layer.heads, layer.out_channels
     hidden = layer.lin(x).view(-1, heads, width)
-    source_score = candidates.per_graph((hidden * layer.att_src).sum(-1)).transpose(1, 2)
-    target_score = candidates.per_graph((hidden * layer.att_dst).sum(-1)).transpose(1, 2)
+    source_score = _heads_first(candidates, (hidden * layer.att_src).sum(-1))
+    target_score = _heads_first(candidates, (hidden * layer.att_dst).sum(-1))
     scores = source_score.unsqueeze(2) + target_score.unsqueeze(3)  # [B, H, N, N]
     if edge_attr is not None:
         if layer.lin_edge is None:
@@ -152,6 +152,11 @@ def _log_weights(candidates: Candidates, loops: bool) -> Tensor:
     if loops:
         weight = weight + torch.eye(candidates.size, dtype=weight.dtype, device=weight.device)
     return torch.where(weight > 0, log_weight(weight), below_all(weight.dtype))
+
+
+def _heads_first(candidates: Candidates, scores: Tensor) -> Tensor:
+    """Scores of nodes [B * N, H] as [B, H, N], so laid out: what is made of them is so, too."""
+    return candidates.per_graph(scores).transpose(1, 2).contiguous()
 
 
 def _plain(layer: Any) -> bool:
