@@ -9,14 +9,16 @@ import pytest
 import torch
 
 from gnninterpreter.distribution import from_graphs
-from gnninterpreter.explanation.assembly import explanation_of
+from gnninterpreter.evidence.patterns.core import Core
+from gnninterpreter.explanation.assembly import _chosen, explanation_of
 from gnninterpreter.explanation.explanation import Explanation
 from gnninterpreter.explanation.sampler import REPORTING
-from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.graphs import DenseGraphs, dense_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective import ClassTarget
 from gnninterpreter.search import History, Limits, Problem, Reason, Recipe, SearchResult
+from tests.evidence.patterns.pairs import SPEC, chain
 from tests.tiny import aim, degree_classifier, edges_only, graph, stack
 
 COMPLETE = [(i, j) for i in range(5) for j in range(i)]
@@ -221,3 +223,22 @@ def test_curves_have_a_value_for_each_restart_at_each_look(classifier: GraphClas
     # A term whose weight was 0 at first appears when it does.
     assert curves["entropy"].iterations == [20]
     assert curves["entropy"].values == [[1.0, 1.5]]
+
+
+@pytest.mark.parametrize(
+    ("fine", "choice"),
+    [([True, True, True], 1), ([True, False, True], 2), ([True, False, False], 0)],
+)
+def test_the_graph_that_is_shown_holds_the_core_of_nearly_all(
+    fine: list[bool], choice: int
+) -> None:
+    modes = dense_graphs([chain("bbbb"), chain("brrb"), chain("rrbb")], SPEC)
+    core = Core(chain("rr"), SPEC, 1.0, True, coverage=1.0, lift=50.0)
+    found, notes = _chosen([0, 1, 2], fine, modes, [core])
+    assert found == choice
+    assert bool(notes) == (choice == 0)
+    assert all("does not hold the core, which all of the real graphs do" in note for note in notes)
+    for other in (core.with_(coverage=0.7), core.with_(lift=2.0), core.with_(coverage=None)):
+        assert _chosen([0, 1, 2], fine, modes, [other]) == (0, [])
+    assert _chosen([2, 0, 1], fine, modes, [core]) == (2, [])
+    assert _chosen([0, 1, 2], fine, modes, []) == (0, [])

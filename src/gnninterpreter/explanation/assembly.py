@@ -14,7 +14,11 @@ from gnninterpreter.chem.molecules import rdkit_installed
 from gnninterpreter.chem.reading import is_molecular
 from gnninterpreter.evidence import Rule, evidence_of
 from gnninterpreter.evidence.patterns import Answers, RealAnswers
-from gnninterpreter.evidence.thresholds import CERTAIN
+from gnninterpreter.evidence.patterns.core import Core
+from gnninterpreter.evidence.patterns.matching import Undecided, find
+from gnninterpreter.evidence.patterns.typed import typed_graphs
+from gnninterpreter.evidence.reaching import percent
+from gnninterpreter.evidence.thresholds import CERTAIN, COVERING, OUTLYING_PERCENTILE
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability
 from gnninterpreter.explanation.modes import Restart
 from gnninterpreter.explanation.sampler import REPORTING, LatentSampler, PopulationSampler
@@ -27,6 +31,8 @@ from gnninterpreter.search.real import ENOUGH
 from gnninterpreter.typicality import FEWEST_GRAPHS
 
 SAMPLES = 1000
+# So many times as often in the class as elsewhere, a core makes it.
+FAR = 10.0
 
 
 def explanation_of(
@@ -45,26 +51,35 @@ def explanation_of(
 
     ``graphs`` are the data, to tell whether an answer is one of them.
     """
-    target, choice = result.target, result.ranking()[0]
+    target = result.target
     profile = target.profile(statistics)
+    answers = Answers()
+    if real is not None:
+        answers = real.about(target, result.shortcuts, result.certain)
+    modes = result.distribution.mode()
+    scores = classifier.score(modes)
+    given = target.score(scores).nan_to_num(nan=0.0)
+    aim = Aim(target, result.limits.max_nodes, result.limits.max_edges)
+    whole = violation(Proposals(modes, scores, aim)) <= 0
+    typical = _percentiles(modes, profile)
+    good = whole & given.ge(result.certain)
+    fine = [
+        ok and (p is None or p >= OUTLYING_PERCENTILE)
+        for ok, p in zip(good.tolist(), typical, strict=True)
+    ]
+    choice, note = _chosen(result.ranking(), fine, modes, answers.cores[:1])
     sampler = LatentSampler.of(result.distribution.detach(), choice)
     if result.population is not None:
         sampler = PopulationSampler(sampler.distribution, sampler.weights, result.population)
     drawn = classifier.score(sampler.sample(SAMPLES, seed, REPORTING))
     sampled = target.score(drawn).nan_to_num(nan=0.0).double()
     probability = Probability(float(sampled.mean()), float(sampled.std()), SAMPLES)
-    modes = result.distribution.mode()
-    scores = classifier.score(modes)
-    given = target.score(scores).nan_to_num(nan=0.0)
     outputs = scores.outputs.nan_to_num(nan=0.0)
     alike = similarities(scores.embedding, profile)
     percentile = None
     if profile is not None and (found := alike[choice]) is not None:
         percentile = profile.similarity_percentile(found)
     entropy = result.distribution.entropy()
-    aim = Aim(target, result.limits.max_nodes, result.limits.max_edges)
-    whole = violation(Proposals(modes, scores, aim)) <= 0
-    typical = _percentiles(modes, profile)
     # One look at the device for all restarts, not one for each number.
     columns = zip(
         given.tolist(),
@@ -91,9 +106,6 @@ def explanation_of(
         )
         for r, (score, mean, nodes, edges, feasible, bits) in enumerate(columns)
     ]
-    answers = Answers()
-    if real is not None:
-        answers = real.about(target, result.shortcuts, result.certain)
     explanation = Explanation(
         spec=classifier.spec,
         target=target,
@@ -118,7 +130,7 @@ def explanation_of(
         real_graphs=answers.exemplars,
         sampled_outputs=_spreads(drawn),
     )
-    explanation.notes.extend(_notes(explanation, profile))
+    explanation.notes.extend(note + _notes(explanation, profile))
     if result.population is not None and len(result.population) < ENOUGH:
         explanation.notes.append(_few(len(result.population)))
     evidence = evidence_of(
@@ -132,6 +144,42 @@ def explanation_of(
         peers=peers,
     )
     return replace(explanation, evidence=evidence)
+
+
+def _chosen(
+    ranking: Sequence[int], fine: Sequence[bool], modes: DenseGraphs, cores: Sequence[Core]
+) -> tuple[int, list[str]]:
+    """The restart that is shown, and what to say of it.
+
+    Where nearly all of the class hold a core and hardly any other graph does, a graph without it is
+    a chance of the model: the best one with it is shown, if it is certain, feasible and typical.
+
+    Args:
+        ranking: The restarts, best ones first.
+        fine: Which of them may be shown in place of the best.
+        modes: Their graphs.
+        cores: The first core, if there is one.
+    """
+    told = [core for core in cores if (core.coverage or 0) >= COVERING and (core.lift or 0) >= FAR]
+    if not told or bool(modes.empty[ranking[0]]):
+        return ranking[0], []
+    graphs = typed_graphs([graph.cpu() for graph in modes.to_data_list()], modes.spec)
+
+    def holds(restart: int) -> bool:
+        try:
+            return find(told[0].typed, graphs[restart]) is not None
+        except Undecided:
+            return False
+
+    if holds(ranking[0]):
+        return ranking[0], []
+    for restart in ranking[1:]:
+        if fine[restart] and holds(restart):
+            return restart, []
+    return ranking[0], [
+        f"the prototype does not hold the core, which {percent(told[0].coverage or 0)} of the real "
+        "graphs do: here the model is certain for another reason"
+    ]
 
 
 def _spreads(scores: Scores) -> list[tuple[float, float]]:
