@@ -16,13 +16,10 @@ from torch_geometric.nn import GraphConv, TopKPooling, global_max_pool, global_m
 
 import gnninterpreter as gi
 from gnninterpreter import api
-from gnninterpreter.api import _with_recipes
 from gnninterpreter.datasets.base import StoredGraphs
 from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError, SpecError, TargetError
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.models import Bundle
-from gnninterpreter.models.task import Task
-from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.search import Snapshot
 from tests.tiny import MeanDegree, fit, seeded, shapes, trained_shapes
 
@@ -676,17 +673,6 @@ def test_cuda_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(SpecError, match=r"device 'cuda' was asked for, but there is no CUDA here"):
         explain(MeanDegree(), spec=SPEC, device="cuda")
-
-
-@pytest.mark.parametrize(("name", "left"), [("shape", "others"), ("motif", "others")])
-def test_the_paper_s_recipe_leaves_classes_out_that_it_has_no_weights_for(
-    name: str, left: str
-) -> None:
-    spec = gi.models.load(name).spec
-    every = targets_of(None, spec, Task.MULTICLASS, None)
-    wanted, said = _with_recipes(every, "paper", name, every=True)
-    assert {target.name for target, _ in wanted} == {*spec.class_names} - {left}
-    assert said == [f"left out, since the paper gives no weights for it: {left}"]
 
 
 def test_classes_that_the_data_lacks_are_left_out_unless_asked_for() -> None:

@@ -23,10 +23,8 @@ from gnninterpreter.datasets._storage import cache_folder
 from gnninterpreter.datasets.base import StoredGraphs
 from gnninterpreter.errors import (
     CheckpointError,
-    GNNInterpreterError,
     ModelError,
     SpecError,
-    TargetError,
 )
 from gnninterpreter.evidence import rule_of
 from gnninterpreter.evidence.patterns import RealAnswers
@@ -39,15 +37,16 @@ from gnninterpreter.models import Bundle
 from gnninterpreter.models import load as load_model
 from gnninterpreter.models.calling import native_module
 from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.peers import peers_of
 from gnninterpreter.models.statistics import DECILES, ClassStatistics
 from gnninterpreter.models.task import Task
-from gnninterpreter.objective import Target
 from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.progress import Several
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
 from gnninterpreter.search import Callback, Recipe, plan, search
+from gnninterpreter.search.choosing import fitted, recipes_for
 from gnninterpreter.search.memory import Plan, read_bytes
-from gnninterpreter.spec import GraphSpec, graph_list
+from gnninterpreter.spec import GraphList, GraphSpec, graph_list
 from gnninterpreter.spec.data import told_size
 from gnninterpreter.spec.inference import infer_blocks
 from gnninterpreter.spec.recognition import split_derived
@@ -153,22 +152,7 @@ def explain(
     graphs = None if dataset is None else graph_list(dataset, reading)
     # What cores and shares are about; a bundled model needs it for nothing else.
     seen = _at_hand(bundle) if graphs is None and bundle is not None else graphs
-    if spec is None:
-        if graphs is None:
-            raise SpecError(
-                "neither dataset nor spec was given, so the features of nodes and edges are "
-                "unknown; pass the training data, or spec=GraphSpec(nodes=..., class_names=...)"
-            )
-        spec = GraphSpec.from_dataset(graphs, features=features)
-    elif features is not None:
-        if graphs is None:
-            raise SpecError(
-                "features= is read off the dataset, which was not given; pass it, or put Derived "
-                "blocks into the spec"
-            )
-        spec = split_derived(graphs, spec, features, infer_blocks)
-    if feature_names is not None:
-        spec = spec.with_feature_names(feature_names)
+    spec = _spec_of(spec, graphs, features, feature_names)
     with _on_device(model, device):
         classifier = GraphClassifier.connect(
             model,
@@ -185,10 +169,10 @@ def explain(
             most = recipe.max_nodes if isinstance(recipe, Recipe) and recipe.typical else None
             class_statistics = ClassStatistics.from_dataset(classifier, graphs, max_nodes=most)
         asked = targets_of(targets, classifier.spec, classifier.task, class_statistics)
-        wanted, skipped = _with_recipes(asked, recipe, dataset_name, targets is None)
+        wanted, skipped = recipes_for(asked, recipe, dataset_name, targets is None)
         if graphs is not None:
-            wanted = [(one, _fitted(chosen, one, class_statistics)) for one, chosen in wanted]
-        others = _peers(peers, classifier)
+            wanted = [(one, fitted(chosen, one, class_statistics)) for one, chosen in wanted]
+        others = peers_of(peers, classifier)
         relaxed, report = _relax(classifier, gradient)
         with (relaxed or RelaxedModel(classifier)).session():
             memory = plan(classifier, relaxed, class_statistics, wanted, restarts, limit)
@@ -283,6 +267,27 @@ def load(folder: str | Path) -> ExplanationSet:
     return load_run(path_of("folder", folder, CheckpointError))
 
 
+def _spec_of(
+    spec: GraphSpec | None, graphs: GraphList | None, features: Any, feature_names: Any
+) -> GraphSpec:
+    """What the graphs are, as far as it was said, else as the data shows it."""
+    if spec is None:
+        if graphs is None:
+            raise SpecError(
+                "neither dataset nor spec was given, so the features of nodes and edges are "
+                "unknown; pass the training data, or spec=GraphSpec(nodes=..., class_names=...)"
+            )
+        spec = GraphSpec.from_dataset(graphs, features=features)
+    elif features is not None:
+        if graphs is None:
+            raise SpecError(
+                "features= is read off the dataset, which was not given; pass it, or put Derived "
+                "blocks into the spec"
+            )
+        spec = split_derived(graphs, spec, features, infer_blocks)
+    return spec if feature_names is None else spec.with_feature_names(feature_names)
+
+
 def _callbacks(callbacks: Any) -> tuple[Callback, ...]:
     single = callable(callbacks)
     listed = (callbacks,) if single else several("callbacks", callbacks, "functions of a Snapshot")
@@ -307,34 +312,6 @@ def _at_hand(bundle: Bundle) -> StoredGraphs | None:
     return graphs
 
 
-def _peers(peers: Any, classifier: GraphClassifier) -> tuple[GraphClassifier, ...]:
-    """Other models, each of which must say the same kind of thing about the same graphs."""
-    single = isinstance(peers, (str, nn.Module, Bundle))
-    found = []
-    for place, given in enumerate((peers,) if single else several("peers", peers, "models")):
-        peer = load_model(given) if isinstance(given, str) else given
-        module = peer.model if isinstance(peer, Bundle) else peer
-        if not isinstance(module, nn.Module):
-            raise ModelError(
-                f"peers must be models of the same task (got {type(peer).__name__} at place "
-                f"{place})"
-            )
-        try:
-            other = GraphClassifier(module, classifier.spec, task=str(classifier.task))
-        except GNNInterpreterError as error:
-            raise ModelError(
-                f"peers must take the same graphs as the model, and the one at place {place} does "
-                f"not: {error}"
-            ) from error
-        if other.spec.num_classes != classifier.spec.num_classes:
-            raise ModelError(
-                f"peers must have the {classifier.spec.num_classes} classes of the model (got "
-                f"{other.spec.num_classes} at place {place})"
-            )
-        found.append(other)
-    return tuple(found)
-
-
 def _relax(classifier: GraphClassifier, gradient: str) -> tuple[RelaxedModel | None, ProbeReport]:
     relaxed = RelaxedModel(classifier)
     report = probe(relaxed)
@@ -346,56 +323,6 @@ def _relax(classifier: GraphClassifier, gradient: str) -> tuple[RelaxedModel | N
             "use gradient='auto'"
         )
     return (relaxed if report.passed else None), report
-
-
-def _with_recipes(
-    targets: list[Target], recipe: str | Recipe, dataset_name: str | None, every: bool
-) -> tuple[list[tuple[Target, Recipe]], list[str]]:
-    """Each target with its recipe; where all are meant, those without one are left out and told."""
-    found, skipped = [], []
-    for target in targets:
-        try:
-            found.append((target, _recipe(recipe, dataset_name, target.name)))
-        except TargetError:  # noqa: PERF203 - a handful of classes
-            if not every:
-                raise
-            skipped.append(target.name)
-    if not found:
-        raise TargetError(f"the recipe {recipe!r} has settings for none of the classes")
-    names = ", ".join(skipped)
-    return found, [f"left out, since the paper gives no weights for it: {names}"] if names else []
-
-
-def _recipe(recipe: str | Recipe, dataset_name: str | None, target: str) -> Recipe:
-    if isinstance(recipe, Recipe):
-        return recipe
-    if not isinstance(recipe, str):
-        recipe = repr(recipe)
-    if recipe == "auto":
-        return Recipe.auto()
-    if recipe == "certain":
-        return Recipe.certain()
-    if recipe == "paper":
-        if dataset_name is None:
-            raise SpecError(
-                "recipe 'paper' has weights for the data sets of the paper, and this model comes "
-                "with none of them; use 'auto', or Recipe.paper(dataset, class) with one of its own"
-            )
-        return Recipe.paper(dataset_name, target)
-    raise SpecError(f"recipe must be 'auto', 'certain', 'paper' or a Recipe (got {recipe!r})")
-
-
-def _fitted(recipe: Recipe, target: Target, statistics: ClassStatistics | None) -> Recipe:
-    """The same on no more nodes than typical graphs have, which may be far fewer than allowed."""
-    profile = target.profile(statistics)
-    if (
-        recipe.max_nodes is None
-        or not recipe.typical
-        or profile is None
-        or profile.typicality is None
-    ):
-        return recipe
-    return replace(recipe, max_nodes=min(recipe.max_nodes, profile.most_nodes))
 
 
 def _check_statistics_fit(statistics: ClassStatistics, classifier: GraphClassifier) -> None:
