@@ -11,6 +11,7 @@ from gnninterpreter.distribution import Streams
 from gnninterpreter.errors import SpecError
 from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.search import Monitor, Problem, Shrink, Snapshot, Spread, State
+from gnninterpreter.search.edits import FeaturePool
 from gnninterpreter.search.problem import REAL_BAR, SAMPLE_BAR
 from gnninterpreter.typicality import BAR
 from tests.search.known import CYCLE, STAR, begun, known_problem, typicality
@@ -78,6 +79,17 @@ def test_real_graphs_fill_up_a_population_that_walkers_left_small() -> None:
     assert len(fine) > 3
     assert set(fine.num_nodes.tolist()) <= set(state.population.num_nodes.tolist())
     assert problem.good(state.population, bar=REAL_BAR).all()
+
+
+def test_a_small_population_is_walked_on_from_while_that_leads_to_new_graphs() -> None:
+    problem = known_problem()
+    found = run(Shrink(), problem, begun(problem)).graphs[:1]
+    pool, streams = FeaturePool.of(typicality().exemplars.graphs), Streams(3, 4)
+    more = Spread(walkers=4, steps=4)._further(problem, found, pool, streams, typicality().bank)
+    sizes = more.num_nodes.tolist()
+    assert sizes[0] == int(found.num_nodes[0])
+    assert len(set(sizes)) == len(sizes) > 1
+    assert problem.good(more).all()
 
 
 def test_samples_differ_until_the_population_is_used_up() -> None:

@@ -23,7 +23,7 @@ from gnninterpreter.search.edits import DRAWS, GROW, SHRINK, FeaturePool, propos
 from gnninterpreter.search.problem import REAL_BAR, SAMPLE_BAR, Problem
 from gnninterpreter.search.repeating import Repeated, finished, numbers, put
 from gnninterpreter.search.state import State
-from gnninterpreter.typicality import BAR, Typicality, distinct_rows
+from gnninterpreter.typicality import BAR, Typicality, TypicalityBank, distinct_rows
 
 # Costs that differ by less are the same.
 SAME = 1e-6
@@ -31,6 +31,9 @@ SAME = 1e-6
 LOOK_EVERY = 5
 # Graphs of which a population has enough; a smaller one is filled up with real graphs.
 ENOUGH = 50
+# A population that is still smaller is walked on from, in so many turns at the most of so many
+# steps, with so many times as many edits; these draw from streams of their own.
+TURNS, STEPS, MORE, FURTHER = 16, 2, 8, 1000
 
 
 @dataclass(frozen=True)
@@ -230,7 +233,37 @@ class Spread:
             more = real[problem.good(real, bar=REAL_BAR)]
             population = DenseGraphs.cat([kept[0][fine[0]], more, population])
             population = population[distinct_rows(population, known.bank)[:ENOUGH]]
+            population = self._further(problem, population, pool, streams, known.bank)
         return state.with_(population=population) if len(population) else state
+
+    def _further(
+        self,
+        problem: Problem,
+        population: DenseGraphs,
+        pool: FeaturePool,
+        streams: Streams,
+        bank: TypicalityBank,
+    ) -> DenseGraphs:
+        """Go on from what is there with more edits, while they are few and that leads to new ones.
+
+        Of a model that is rarely sure hardly an edit in a hundred is good.
+        """
+        for turn in range(TURNS):
+            before = len(population)
+            if not 0 < before < ENOUGH:
+                break
+            places = torch.arange(self.walkers * len(streams), device=streams.keys.device) % before
+            more = streams.fork(FURTHER + turn)
+            work = _Spreading(problem, population[places], pool, more, MORE * self.edits)
+            found = [population]
+            for _ in range(STEPS):
+                work.step()
+                found.append(work.walkers[work.good.nonzero().squeeze(1)])
+            population = DenseGraphs.cat(found)
+            population = population[distinct_rows(population, bank)[:ENOUGH]]
+            if len(population) == before:
+                break
+        return population
 
 
 class _Spreading:
