@@ -50,7 +50,10 @@ def _finding_view(finding: Finding, spec: GraphSpec) -> dict[str, Any]:
 
 
 def _written(value: float | int | str) -> str:
-    return f"{value:.3f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    # What is small is not nothing.
+    return f"{value:.1g}" if 0 < abs(value) < 0.0005 else f"{value:.3f}".rstrip("0").rstrip(".")
 
 
 def _percent(rate: float) -> str:

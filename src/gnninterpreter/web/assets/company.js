@@ -34,7 +34,8 @@ const Company = (spec, { open, tell }) => {
   const cores = ({ cores, asked }) => {
     $("cores").hidden = !asked;
     const names = [...new Set(cores.map(({ name }) => name))];
-    $("cores").textContent = names.length ? `Holds the core of ${names.join(" and ")}.` : "Holds none of the cores.";
+    const listed = names.join(", ").replace(/, (?=[^,]*$)/, " and ");
+    $("cores").textContent = names.length ? `Holds the core of ${listed}.` : "Holds none of the cores.";
   };
   const nearest = (found) => {
     $("near-name").hidden = !found.length;
