@@ -23,7 +23,7 @@ from gnninterpreter.search.edits import DRAWS, GROW, SHRINK, FeaturePool, propos
 from gnninterpreter.search.problem import REAL_BAR, SAMPLE_BAR, Problem
 from gnninterpreter.search.repeating import Repeated, finished, numbers, put
 from gnninterpreter.search.state import State
-from gnninterpreter.typicality import BAR, Typicality, TypicalityBank, distinct_rows
+from gnninterpreter.typicality import BAR, Typicality, distinct_rows
 
 # Costs that differ by less are the same.
 SAME = 1e-6
@@ -233,7 +233,7 @@ class Spread:
             more = real[problem.good(real, bar=REAL_BAR)]
             population = DenseGraphs.cat([kept[0][fine[0]], more, population])
             population = population[distinct_rows(population, known.bank)[:ENOUGH]]
-            population = self._further(problem, population, pool, streams, known.bank)
+            population = self._further(problem, population, pool, streams, known)
         return state.with_(population=population) if len(population) else state
 
     def _further(
@@ -242,7 +242,7 @@ class Spread:
         population: DenseGraphs,
         pool: FeaturePool,
         streams: Streams,
-        bank: TypicalityBank,
+        known: Typicality,
     ) -> DenseGraphs:
         """Go on from what is there with more edits, while they are few and that leads to new ones.
 
@@ -260,7 +260,7 @@ class Spread:
                 work.step()
                 found.append(work.walkers[work.good.nonzero().squeeze(1)])
             population = DenseGraphs.cat(found)
-            population = population[distinct_rows(population, bank)[:ENOUGH]]
+            population = population[distinct_rows(population, known.bank)[:ENOUGH]]
             if len(population) == before:
                 break
         return population
