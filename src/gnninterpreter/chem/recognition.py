@@ -10,14 +10,12 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.chem.molecules import rdkit_installed
-from gnninterpreter.chem.naming import name_by_smiles
 from gnninterpreter.chem.presets import PRESETS, UNSEEN, Feature, Preset, preset
 from gnninterpreter.chem.reading import FUNCTION, reading_of
 from gnninterpreter.errors import DataError
 from gnninterpreter.graphs import table
 from gnninterpreter.spec import Block, Categorical, Derived, GraphSpec, graph_list
 from gnninterpreter.spec.derived import fill
-from gnninterpreter.spec.inference import register_namer, register_recogniser
 
 LOOKED_AT = 40
 """Graphs that a featuriser is tried on."""
@@ -205,7 +203,3 @@ def _check_fits(part: torch.Tensor, feature: Feature, chosen: Preset) -> None:
             f"preset {chosen.name!r} does not fit: the column of the {feature.name} has {wrong}, "
             f"and {chosen.title} knows {feature.size} values of it"
         )
-
-
-register_recogniser(spec_of)
-register_namer(name_by_smiles)

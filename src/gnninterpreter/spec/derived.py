@@ -18,6 +18,7 @@ from torch_geometric.data import Data
 from gnninterpreter.errors import SpecError
 from gnninterpreter.spec.blocks import Block, Derived
 from gnninterpreter.spec.spec import GraphSpec
+from gnninterpreter.views import view
 
 __all__ = [
     "cleared",
@@ -69,12 +70,18 @@ def registered(block: Derived) -> _Function:
     Raises:
         SpecError: If it is not known here, as with a user's own transform in a stored run.
     """
-    if block.function not in _FUNCTIONS:
+    if not _is_known(block.function):
         raise SpecError(
             f"'{block.name}' was computed by {block.function!r}, which is not known here; "
             f"call register_derived({block.function!r}, ...) first"
         )
     return _FUNCTIONS[block.function]
+
+
+def _is_known(function: str) -> bool:
+    if function not in _FUNCTIONS:
+        view("derived")()
+    return function in _FUNCTIONS
 
 
 def table(values: Tensor) -> Tensor:
@@ -179,7 +186,7 @@ def _computed(data: Data, spec: GraphSpec, known_only: bool) -> dict[Block, Tens
     edges = data.edge_index.size(1)
     for name, blocks in asked.items():
         rows = [edges if block in spec.edges else int(data.num_nodes or 0) for block in blocks]
-        if known_only and name not in _FUNCTIONS:
+        if known_only and not _is_known(name):
             made: Sequence[Tensor] = [
                 torch.full((count, block.width), torch.nan)
                 for count, block in zip(rows, blocks, strict=True)
