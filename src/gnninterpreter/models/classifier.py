@@ -96,7 +96,7 @@ class GraphClassifier:
         graphs = examples or ()
         count = COUNT if self.convention.takes_batch else 1
         batch = choose(graphs, self, count)
-        with self.frozen(), self._explaining_errors(), torch.no_grad():
+        with self.frozen(), self.explaining_errors(), torch.no_grad():
             with OperationRecorder() as recorder:
                 found, self._written = written_by(model, batch, self._raw)
             self._check_rows(found.size(1), batch)
@@ -225,7 +225,7 @@ class GraphClassifier:
         asked = (~graphs.empty).nonzero().flatten()
         parts = []
         step = chunk if self.batched else 1
-        with self.frozen(), self._explaining_errors():
+        with self.frozen(), self.explaining_errors():
             for start in range(0, asked.numel(), step):
                 batch = graphs[asked[start : start + step]].to_batch()
                 parts.append(self.call(batch.to(self.device)))
@@ -253,7 +253,7 @@ class GraphClassifier:
             # Layers with a matrix for each edge take twice as long where that leaves the cache.
             nodes = max(1, sum(map(node_count, graphs)))
             step = min(step, max(1, CACHED_NODES * len(graphs) // nodes))
-        with self.frozen(), self._explaining_errors():
+        with self.frozen(), self.explaining_errors():
             cuts = (graphs[start : start + step] for start in range(0, len(graphs), step))
             batches = (prepare(part, self) for part in cuts)
             return Scores.cat([self.call(batch) for batch in batches])
@@ -315,7 +315,7 @@ class GraphClassifier:
         return not torch.equal(self.score(some).logits, self.score(changed).logits)
 
     @contextmanager
-    def _explaining_errors(self) -> Iterator[None]:
+    def explaining_errors(self) -> Iterator[None]:
         """Say what the model was given when it fails."""
         try:
             yield

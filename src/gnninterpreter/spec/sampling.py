@@ -117,7 +117,7 @@ class Sample:
             some = [(i, value) for i, value in some if value.numel()]
             if not some or len({value.shape[1:] for _, value in some}) > 1:
                 continue
-            whole = torch.cat([value for _, value in some])
+            whole = torch.cat([value for _, value in some]).double()  # bytes have no negative
             owner = torch.tensor([i for i, _ in some])
             owner = owner.repeat_interleave(torch.tensor([len(value) for _, value in some]))
             for side, (value, place) in enumerate((whole.min(0), (-whole).min(0))):
