@@ -75,7 +75,7 @@ def test_labels_that_are_all_missing_are_refused() -> None:
 
 
 def test_an_infinite_label_is_refused() -> None:
-    with pytest.raises(DataError, match=r"must be finite numbers \(got inf in graph 1\)"):
+    with pytest.raises(DataError, match="an infinite one in graph 1"):
         labels(0.0, -float("inf"), 1.0)
 
 

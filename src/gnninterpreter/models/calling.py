@@ -50,10 +50,10 @@ ELSEWHERE = {
 def native_module(model: nn.Module) -> nn.Module:
     """The module as it was written, out of what `torch.compile` or parallel training made."""
     if not isinstance(model, nn.Module):
-        raise ModelError(
-            f"model must be a torch.nn.Module (got {type(model).__name__}); "
-            "load the weights into the class they were trained with first"
-        )
+        got, mend = type(model).__name__, "load the weights into the class they were trained with"
+        if isinstance(model, type):
+            got, mend = f"the class {model.__name__}", "make one of it and load its weights"
+        raise ModelError(f"model must be a torch.nn.Module (got {got}); {mend} first")
     while True:
         compiled = type(model).__name__ == "OptimizedModule"
         inner = getattr(model, "_orig_mod", None) if compiled else None
@@ -117,6 +117,8 @@ def infer_convention(
 
     Optional edge arguments are filled where the graphs have edge features.
     """
+    if forward is not None and not callable(forward):
+        raise ModelError(f"forward must be a function forward(model, data) (got {forward!r:.60})")
     if forward is not None:
         return Convention(function=forward)
     parameters = [

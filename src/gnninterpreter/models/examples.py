@@ -116,7 +116,7 @@ def _joined(graphs: Sequence[Data]) -> Batch:
         values = [graph.get(key) for graph in graphs]
         if key == "x" and values[0] is None:
             values = [torch.ones(size, 1) for size in sizes.tolist()]
-        if values[0] is not None:
+        if all(value is not None for value in values):
             batch[key] = torch.cat(values, dim=1 if key == "edge_index" else 0)
     each = torch.tensor([graph.edge_index.size(1) for graph in graphs])
     first = batch.ptr[:-1].repeat_interleave(each)

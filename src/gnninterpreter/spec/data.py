@@ -19,6 +19,7 @@ from torch_geometric.utils import to_edge_index
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec.sampling import Sample
 
+FEATURES = ("x", "edge_attr", "edge_type", "edge_weight")
 ABOUT = ("name", "spec", "class_names", "oracle", "rule_of_thumb", "patterns")
 
 
@@ -78,6 +79,11 @@ def graph_list(dataset: Any, progress: Callable[[int], object] | None = None) ->
     graphs.left_out = len(empty) if sample.graphs else 0
     if not graphs:
         raise DataError("dataset is empty; give the graphs the model was trained on, or spec=")
+    for key in FEATURES if known is None else ():
+        if len({graph.get(key) is None for graph in graphs}) > 1:
+            raise DataError(
+                f"some graphs of the dataset have '{key}' and some do not; give it to all or none"
+            )
     graphs.read, graphs.totals = sample.read, sample.totals
     while dataset is not None:
         for key in ABOUT:
@@ -170,7 +176,7 @@ def _checked(graph: Any, number: int) -> Data:
         for key, change in changes.items():
             graph[key] = change
     edges = graph.get("edge_index")
-    counts = {"edge_attr": (edges.size(1), "edges")}
+    counts = {key: (edges.size(1), "edges") for key in FEATURES[1:]}
     if graph.get("num_nodes") is not None:
         counts["x"] = (int(graph.num_nodes or 0), "nodes")
     for key, (count, noun) in counts.items():

@@ -185,8 +185,6 @@ def _stack(parts: Sequence[Tensor | None], name: str) -> Tensor | None:
     present = [part for part in parts if part is not None]
     if not present:
         return None
-    if len(present) < len(parts):
-        raise DataError(f"some graphs of the dataset have '{name}' and some do not")
     widths = {tuple(part.shape[1:]) for part in present}
     if len(widths) > 1:
         raise DataError(

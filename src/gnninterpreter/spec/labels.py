@@ -95,7 +95,7 @@ def read_labels(graphs: Sequence[Data]) -> Labels | None:
     endless = values.isinf().any(1).nonzero()
     if endless.numel():
         raise DataError(
-            f"labels in 'y' must be finite numbers (got {values[endless[0]].abs().max():g} in graph "
+            f"labels in 'y' must be finite numbers (got an infinite one in graph "
             f"{int(endless[0])}); NaN stands for what was not measured"
         )
     known = values[~values.isnan()]
