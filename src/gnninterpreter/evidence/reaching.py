@@ -165,5 +165,5 @@ def among_real(case: Case) -> Check:
 
 
 def percent(share: float) -> str:
-    """A share in percent that never rounds to all."""
-    return "all" if share == 1 else f"{min(100 * share, 99.9):.3g}%"
+    """A share in percent that never rounds to all; "all" and "none" where it is so."""
+    return {0: "none", 1: "all"}.get(share, f"{min(100 * share, 99.9):.3g}%")

@@ -184,7 +184,10 @@ def _read_description(path: Path) -> dict[str, Any]:
             f"{path} is truncated or no JSON; train or fetch the model again"
         ) from error
     if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise CheckpointError(f"{path} does not describe a model of this package")
+        raise CheckpointError(
+            f"{path} is no model that Bundle.save or `gnninterpreter train` wrote; give the .json "
+            "of one, or the folder of a run where one may be given"
+        )
     if description.get("schema") != SCHEMA:
         raise CheckpointError(
             f"{path} has schema {description.get('schema')!r}, but this version reads schema "
