@@ -124,7 +124,10 @@ def certain(case: Case) -> Check:
     sentence = f"the model is{'' if passed else ' not'} certain of this: samples have "
     sentence += f"{case.given} on average"
     if passed and case.bar < CERTAIN:
-        sentence += f", as the top tenth of real graphs, which get {case.bar:.3f} or more"
+        sentence = (
+            f"the model is as certain as of the top tenth of real graphs, which get {case.bar:.3f} "
+            f"or more: samples have {case.given} on average"
+        )
     return Check("certain", passed, sentence, mean, case.bar)
 
 

@@ -38,7 +38,7 @@ from gnninterpreter.report.sections import (
     soft_view,
 )
 from gnninterpreter.report.svg import legend_group, render
-from gnninterpreter.report.words import sentence, typical_percentile
+from gnninterpreter.report.words import place_words, sentence
 
 DRAWING = (520, 350)
 MOST_VARIATIONS = 6
@@ -75,7 +75,7 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> d
         "notes": [sentence(note) for note in explanation.notes],
         "drawing": Markup(render(drawing, title, show_legend=False)),
         "answers": answers_view(explanation),
-        "percentile": typical_percentile(explanation),
+        "place": place_words(explanation),
         "facts": _facts(explanation),
         "learned": _learned(explanation),
         "bars": _bars(explanation),
