@@ -128,8 +128,9 @@ class RealAnswers:
         graphs = graphs.where(np.sort(rng.permutation(len(graphs))[:MOST_ASKED]))
         given = self.classifier.score_data(graphs[:]).logits.gt(0).cpu().numpy()
         often = np.where(given, given.sum(0), len(graphs) + 1)
-        labels = np.where(given.any(1), often.argmin(1), None)
-        return replace(graphs, labels=labels)
+        rarest = often.argmin(1).astype(object)
+        rarest[~given.any(1)] = None
+        return replace(graphs, labels=rarest)
 
     def about(
         self, target: Target, shortcuts: DenseGraphs | None = None, certain: float = 0.99
