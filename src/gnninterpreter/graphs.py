@@ -139,11 +139,7 @@ class DenseGraphs(ByValue):
         return ~self.weight.flatten(1).gt(0.5).any(dim=1)
 
     def main_component(self) -> tuple[Tensor, Tensor]:
-        """Which nodes hang together with the node of highest degree, and which are present at all.
-
-        Returns:
-            Two masks of shape [B, N]. Weights above one half count as edges.
-        """
+        """Which nodes hang together with the one of highest degree, and which are present."""
         adjacent = self.weight.gt(0.5)
         adjacent = adjacent | adjacent.transpose(1, 2)
         hub = adjacent.sum(dim=2).argmax(dim=1, keepdim=True)
@@ -174,10 +170,8 @@ class DenseGraphs(ByValue):
     def to_batch(self, known_only: bool = False) -> Batch:
         """Return the graphs as one PyG batch of present nodes and edges only.
 
-        A weight above one half is an edge. The batch is what the native model is called with.
-
-        Args:
-            known_only: Whether derived columns that cannot be computed here are NaN, and no error.
+        A weight above one half is an edge. With ``known_only`` derived columns that cannot
+        be computed here are NaN, and no error.
         """
         present_edges = self.weight.gt(0.5)
         present = present_edges.any(dim=2) | present_edges.any(dim=1)
@@ -344,15 +338,8 @@ def random_graphs(
 ) -> DenseGraphs:
     """Draw discrete graphs with independent edges and uniform features, none of them empty.
 
-    Args:
-        spec: What to draw.
-        count: How many.
-        num_candidates: Number of candidate nodes.
-        generator: Source of randomness.
-        density: Edge probability; drawn anew for each graph between sparse and dense when omitted.
-        dtype: Floating-point type of weights and features.
-        absent: How many candidates no edge touches, at least, anywhere among the candidates; two
-            always stay.
+    The density is drawn for each graph when omitted. ``absent``: how many candidates no edge
+    touches, at least; two always stay.
     """
     n = num_candidates
     rate = (

@@ -36,10 +36,7 @@ _TRUE = ("true", "yes", "1", "aromatic")
 class Column:
     """Where a property is written: a block, and for each category what it says.
 
-    Args:
-        place: Number of the block.
-        values: What each category means; None where the block holds the number itself.
-        offset: Which of the block's numbers it is.
+    Without ``values`` the block holds the number itself, the one at ``offset``.
     """
 
     place: int

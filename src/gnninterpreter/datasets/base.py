@@ -30,12 +30,7 @@ FIELDS = ("x", "edge_index", "edge_attr", "y")
 
 @dataclass(frozen=True, eq=False)
 class StoredGraphs(Sequence[Data]):
-    """Graphs as they are stored, side by side; one is made when it is asked for.
-
-    Args:
-        tensors: The fields of all graphs.
-        slices: Where the graphs begin in each, and where the last one ends.
-    """
+    """Graphs as they are stored, side by side; one is made when it is asked for."""
 
     tensors: Mapping[str, Tensor]
     slices: Mapping[str, Tensor]
@@ -131,15 +126,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         return StoredGraphs({key: self._data[key] for key in self.slices}, dict(self.slices))
 
     def split(self, kind: str = "random", seed: int = 0) -> Split:
-        """Split the graphs into 80% training, 10% validation and 10% test, class by class.
-
-        Args:
-            kind: ``"random"``; data sets of molecules have others.
-            seed: The same seed gives the same split.
-
-        Raises:
-            DataError: If there is no such kind.
-        """
+        """Split the graphs into 80% training, 10% validation and 10% test, class by class."""
         if kind != "random":
             raise DataError(f"'{self.name}' has only the split 'random' (got {kind!r})")
         return stratified_split(self.y, seed)
@@ -261,13 +248,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
 
 
 class DrawnDataset(ExplainableDataset):
-    """A data set whose graphs are drawn one by one, each from a random stream of its own.
-
-    Args:
-        *args: ``root`` and ``transform``, as for `ExplainableDataset`.
-        num_graphs: How many graphs to draw; ``default_graphs`` of the data set when omitted.
-        **options: ``seed``, ``progress`` and ``force_reload``.
-    """
+    """A data set whose graphs are drawn one by one, each from a random stream of its own."""
 
     num_graphs: int
     default_graphs: ClassVar[int]

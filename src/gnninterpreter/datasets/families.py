@@ -25,12 +25,10 @@ SMALLEST = {"lollipop head": 4, "lollipop tail": 4, "wheel": 4, "grid": 2, "star
 
 @dataclass(frozen=True)
 class FamilyMatch:
-    """The family nearest to a graph.
+    """The family nearest to a graph, ``"others"`` if none is near.
 
-    Attributes:
-        name: ``"lollipop"``, ``"wheel"``, ``"grid"``, ``"star"``, or ``"others"`` if none is near.
-        distance: Noise it takes to make the graph from the nearest member, as a share of its edges.
-        distances: The same for each family; infinite where the graph holds no member at all.
+    Distances are the noise it takes to make the graph from the nearest member of a family, as a
+    share of its edges; infinite where the graph holds none.
     """
 
     name: str
@@ -39,10 +37,7 @@ class FamilyMatch:
 
 
 def nearest_family(graph: Data) -> FamilyMatch:
-    """Find the family whose largest member in a graph leaves the smallest share of edges over.
-
-    Directions, loops and repeated edges do not matter.
-    """
+    """Find the family whose largest member in a graph leaves the smallest share of edges over."""
     neighbors = adjacency(graph)
     edges = sum(len(others) for others in neighbors.values()) // 2
     largest = {

@@ -85,12 +85,7 @@ class _Table(MolecularDataset):
 
 
 class BBBP(_Table):
-    """Whether a drug gets into the brain (Martins et al. 2012).
-
-    Example:
-        >>> dataset = BBBP()  # doctest: +SKIP
-        >>> dataset.split("scaffold").test  # doctest: +SKIP
-    """
+    """Whether a drug gets into the brain (Martins et al. 2012)."""
 
     name = "bbbp"
     source = PublishedFile(
@@ -116,10 +111,7 @@ class ESOL(_Table):
 
 
 class Tox21(_Table):
-    """Activity in twelve assays of nuclear receptors and stress response; NaN where not measured.
-
-    The data of the Tox21 challenge (2014).
-    """
+    """Activity in twelve assays of the Tox21 challenge (2014); NaN where not measured."""
 
     name = "tox21"
     source = PublishedFile(

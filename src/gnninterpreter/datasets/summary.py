@@ -11,18 +11,10 @@ from gnninterpreter.datasets.base import ExplainableDataset
 
 
 def summarize(dataset: ExplainableDataset, *, oracle_graphs: int | None = None) -> dict[str, Any]:
-    """Count what a table of data sets shows.
+    """Count what a table of data sets shows, as plain JSON values.
 
-    Args:
-        dataset: The data set.
-        oracle_graphs: How many graphs to ask the oracle about; all when omitted, none at 0.
-
-    Returns:
-        Plain JSON values: ``name``, ``graphs``, ``mean_nodes``, ``mean_edges`` (an undirected edge
-        counts once), ``classes`` (graphs of each, by name; with a
-        label; or with a value), ``node_features`` and ``edge_features``
-        (names of the columns), ``oracle_agreement`` (share of graphs whose label the oracle
-        confirms, or None) and ``metadata``.
+    The oracle is asked about ``oracle_graphs``, all when omitted; an undirected edge counts
+    once.
     """
     nodes = dataset.slices["x"].diff().double().mean()
     edges = dataset.slices["edge_index"].diff().double().mean()

@@ -131,11 +131,7 @@ class GraphDistribution(ByValue):
         return bits
 
     def relaxed(self, samples: int, temperature: float, streams: Streams) -> DenseGraphs:
-        """Draw K independent Concrete samples for each restart (equation 5).
-
-        Returns:
-            R * K soft graphs, the samples of one restart beside each other.
-        """
+        """Draw R * K Concrete samples (equation 5), those of one restart beside each other."""
         dtype, pairs = self.edge_logits.dtype, self.edge_logits.size(1)
         of_nodes, of_pairs = self._places(samples)
         noise = streams.logistic(samples, pairs, dtype=dtype, places=of_pairs(1))
@@ -153,11 +149,8 @@ class GraphDistribution(ByValue):
     def discrete(self, samples: int, streams: Streams, jitter: float = 0.0) -> DenseGraphs:
         """Draw Bernoulli / Categorical graphs: R * n, those of one restart beside each other.
 
-        Args:
-            samples: Number of graphs for each restart.
-            streams: Source of randomness.
-            jitter: Standard deviation of noise on the latents of continuous features, for the
-                score-function gradient, which needs them to vary.
+        Jitter is noise on the latents of continuous features, for the score-function
+        gradient, which needs them to vary.
         """
         with torch.no_grad():
             of_nodes, of_pairs = self._places(samples)
@@ -188,14 +181,9 @@ class GraphDistribution(ByValue):
             return self._assemble(weight, nodes, edges)
 
     def log_probability(self, graphs: DenseGraphs, jitter: float = 0.0) -> Tensor:
-        """Log-probability of discrete graphs under their restart, differentiable in the latents.
+        """Log-probability of discrete graphs under their restart, differentiable, [R, K].
 
-        Args:
-            graphs: R * K graphs, as `discrete` lays them out.
-            jitter: The jitter they were drawn with; without it continuous features have no density.
-
-        Returns:
-            Shape [R, K].
+        Without the jitter that they were drawn with continuous features have no density.
         """
         shape = (self.restarts, len(graphs) // self.restarts)
         present = self.to_pairs(graphs.weight).view(*shape, -1)

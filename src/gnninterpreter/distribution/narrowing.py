@@ -21,22 +21,13 @@ NEVER = 1e-7
 
 @dataclass(frozen=True)
 class Narrowing:
-    """Some of the candidate nodes of each of R distributions.
-
-    Args:
-        order: Which candidates are kept, those that are needed first, [R, n].
-    """
+    """Some of the candidate nodes of each of R distributions, [R, n], needed ones first."""
 
     order: Tensor
 
     @classmethod
     def needed(cls, present: Tensor, spare: int = 0) -> Narrowing:
-        """Keep as many as the largest needs, and some more.
-
-        Args:
-            present: Which candidates are needed, [R, N].
-            spare: How many more to keep where there are any.
-        """
+        """Keep as many as the largest needs, [R, N], and ``spare`` more where there are any."""
         most = min(max(int(present.sum(1).max()) + spare, 3), present.size(1))
         return cls(present.int().argsort(dim=1, descending=True, stable=True)[:, :most])
 

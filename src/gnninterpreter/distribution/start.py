@@ -72,14 +72,7 @@ def from_graphs(graphs: DenseGraphs, certainty: float = 0.999) -> GraphDistribut
 def around_graphs(
     graphs: DenseGraphs, streams: Streams, certainty: float = 0.88, spread: float = 0.3
 ) -> GraphDistribution:
-    """Distributions that lean towards the given graphs and have not decided on anything yet.
-
-    Args:
-        graphs: One discrete graph for each stream.
-        streams: Source of randomness.
-        certainty: Probability of each edge and category of the graph.
-        spread: Standard deviation of what the edge logits differ by.
-    """
+    """Distributions that lean towards the given graphs and have not decided on anything yet."""
     leaning = from_graphs(graphs, certainty)
     noise = streams.normal(leaning.edge_logits.size(1), dtype=leaning.edge_logits.dtype)
     return leaning.with_latents([leaning.edge_logits + spread * noise, *leaning.latents()[1:]])

@@ -79,9 +79,8 @@ def native_module(model: nn.Module) -> nn.Module:
 class Convention:
     """The arguments a model takes, each with the field of the data that fills it.
 
-    Args:
-        arguments: Pairs (name of the argument, field of the batch); empty for ``forward(data)``.
-        function: The user's own ``forward(model, data)``, which overrides everything else.
+    Pairs of both, empty for ``forward(data)``; the user's own ``function(model, data)`` goes
+    first.
     """
 
     arguments: tuple[tuple[str, str], ...] = ()
@@ -113,10 +112,7 @@ def infer_convention(
     has_edge_types: bool = False,
     attributes: Sequence[Derived] = (),
 ) -> Convention:
-    """Read the convention off the signature of ``model.forward``; a user's ``forward`` goes first.
-
-    Optional edge arguments are filled where the graphs have edge features.
-    """
+    """Read the convention off ``model.forward``; optional edge arguments are filled, too."""
     if forward is not None:
         return Convention(function=forward)
     parameters = [
@@ -189,10 +185,7 @@ def _transposed_adjacency(data: Batch) -> Tensor:
 def written_by(
     model: nn.Module, data: Batch, run: Callable[[Batch], Tensor]
 ) -> tuple[Tensor, tuple[str, ...]]:
-    """Run a model once; return what it gives, and which fields of the batch it has overwritten.
-
-    One that changes its own weights is refused, and they are put back.
-    """
+    """Run a model; return what it gives and which fields it overwrote; its weights are put back."""
     given = copy(data)
     before = {key: value.clone() for key, value in given if isinstance(value, Tensor)}
     for key, value in before.items():

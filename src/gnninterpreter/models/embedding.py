@@ -25,13 +25,7 @@ from gnninterpreter.models.frozen import Hook, hooked
 
 @dataclass(frozen=True)
 class EmbeddingPoint:
-    """A place in the model: the input or output of a submodule, at its n-th call.
-
-    Args:
-        module: Name of the submodule; empty for the model's own output.
-        side: ``"input"`` or ``"output"``.
-        call: Which call of the submodule, counted from 0, in one run of the model.
-    """
+    """A place in the model: ``"input"`` or ``"output"`` of a submodule at its n-th call."""
 
     module: str
     side: str = "output"

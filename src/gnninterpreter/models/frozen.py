@@ -97,10 +97,9 @@ Hook = tuple[nn.Module, str, Callable[..., Any]]
 def hooked(hooks: Sequence[Hook]) -> Iterator[None]:
     """Listen to modules while the context lasts, in the thread that opened it.
 
-    Args:
-        hooks: Modules, each with ``"input"`` or ``"output"`` and a function: ``function(args)`` is
-            called before the module runs, ``function(args, output)`` after it. What they return,
-            if anything, takes the place of the arguments or the output.
+    ``function(args)`` is called before a module with ``"input"`` runs, ``function(args,
+    output)`` after one with ``"output"``; what they return, if anything, takes the place of
+    either.
     """
     thread = get_ident()
 

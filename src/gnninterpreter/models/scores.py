@@ -20,14 +20,9 @@ from gnninterpreter.schema import Known, typed
 class ClassificationScores:
     """Scores of classes or labels over some graphs.
 
-    Attributes:
-        accuracy: Share of graphs whose most probable class is their label; for labels, of those
-            that were measured.
-        f1: One score for each class, 2 TP / (2 TP + FP + FN); 0 where a class is neither there nor
-            predicted.
-        count: Number of graphs.
-        roc_auc: Chance that a graph with the label is given more than one without, for each label,
-            or for the second of two classes; NaN where there are not both. Empty for more classes.
+    ``accuracy`` is of labels that were measured; ``f1`` has one score for each class, 0 where
+    it is neither there nor predicted; ``roc_auc`` one for each label, or one for the second of
+    two classes, NaN without both.
 
     Example:
         >>> predictions, labels = torch.tensor([0, 1, 1]), torch.tensor([0, 1, 1])
@@ -55,13 +50,7 @@ class ClassificationScores:
 
     @classmethod
     def of(cls, predictions: Tensor, labels: Tensor, num_classes: int) -> ClassificationScores:
-        """Compare predicted classes with labels.
-
-        Args:
-            predictions: Predicted classes, shape [graphs].
-            labels: True classes, shape [graphs].
-            num_classes: Number of classes.
-        """
+        """Compare predicted classes with labels, both of shape [graphs]."""
         cells = (labels * num_classes + predictions).bincount(minlength=num_classes**2)
         confusion = cells.reshape(num_classes, num_classes).double()
         hits = confusion.diagonal()
@@ -76,14 +65,7 @@ class ClassificationScores:
 
 @dataclass(frozen=True)
 class RegressionScores:
-    """Errors of predicted values over some graphs, in the unit of the data.
-
-    Attributes:
-        rmse: Root of the mean squared error, over values that are known.
-        mae: Mean absolute error.
-        r2: Share of the variance that is explained.
-        count: Number of graphs.
-    """
+    """Errors of predicted values over some graphs, in the unit of the data."""
 
     rmse: float
     mae: float

@@ -27,13 +27,9 @@ MOST_KEPT = 2**18
 class Candidates:
     """The candidate nodes and edges of B soft graphs, flattened.
 
-    Args:
-        graphs: The soft graphs. With fewer than three candidate nodes an absent one is added, since
-            nodes and edges are told apart by their number.
-
-    Attributes:
-        products_only: Whether all that was computed so far were products of matrices, nothing for
-            each candidate edge by itself and nothing sorted.
+    With fewer than three candidate nodes an absent one is added, since nodes and edges are told
+    apart by their number. ``products_only``: all that was computed so far were products of
+    matrices, nothing for each candidate edge by itself and nothing sorted.
     """
 
     def __init__(self, graphs: DenseGraphs) -> None:
@@ -110,16 +106,7 @@ class Candidates:
         return self.num_graphs * self.size
 
     def weight_of(self, index: Tensor, length: int) -> Tensor | None:
-        """Return the weights of what a reduction runs over, told by its length.
-
-        Args:
-            index: Where each member goes.
-            length: Number of members.
-
-        Returns:
-            Weights of the edges, of the edges followed by one self-loop a node, or of the nodes;
-            None for anything else.
-        """
+        """Weights of edges, of edges and then loops, or of nodes, told by number; or None."""
         if length == self.num_edges:
             return self.edge_weight
         if length == self.num_edges + self.num_nodes:

@@ -70,9 +70,7 @@ def active_relaxation() -> Relaxation | None:
 class Relaxation(TorchFunctionMode):
     """Weighs every reduction over the candidate edges and nodes of some soft graphs.
 
-    Args:
-        candidates: The soft graphs, flattened as the model receives them.
-        kernels: For each type of layer that is to be computed in another way, that way.
+    Layers of the types in ``kernels`` are computed in that way instead.
     """
 
     def __init__(

@@ -105,36 +105,17 @@ def walk(
 ) -> DenseGraphs:
     """Let the walkers of R restarts walk, and return the best graph each restart's have seen.
 
-    A restart whose best graph leaves nothing to be desired walks no further, so that what it finds
-    does not depend on the others.
-
-    Args:
-        problem: Says how good a graph is.
-        walkers: R * W discrete graphs, those of one restart beside each other.
-        streams: One stream for each restart.
-        steps: Most steps of a walker.
-        emphasis: How far the W walkers of a restart follow some terms, by name, [W] each.
-        by_cost: Whether walkers seek to lower the cost itself, rather than its gentler guide.
-        temperatures: At the beginning and at the end of the walk, both positive.
-        tell: Called now and then with the steps done and the best graph of each restart; True ends
-            the walk.
+    A restart whose best graph leaves nothing to be desired walks no further, so that what it
+    finds does not depend on the others. Its W walkers lie beside each other and follow some
+    terms by ``emphasis``, [W] each, or with ``by_cost`` the cost itself instead of its gentler
+    guide.
     """
     work = _Walk(problem, walkers, streams, steps, emphasis, by_cost, temperatures)
     return finished(work, steps, CHECK_EVERY, tell)
 
 
 class _Walk:
-    """Walkers of several restarts on their way; a step changes tensors in place.
-
-    Args:
-        problem: Says how good a graph is.
-        walkers: All walkers, those of one restart beside each other.
-        streams: One for each restart.
-        steps: Steps of the whole walk.
-        emphasis: As for `walk`.
-        by_cost: Likewise.
-        temperatures: Likewise.
-    """
+    """Walkers of several restarts on their way; a step changes tensors in place."""
 
     def __init__(
         self,

@@ -29,12 +29,9 @@ STEPS = 100
 
 @dataclass(frozen=True)
 class Bridge:
-    """Begin each restart at joined pieces of real graphs of two classes, and improve that.
+    """Begin at joined pieces of real graphs of both ``sides`` of a boundary, and improve that.
 
     Does nothing unless a boundary is asked for and pieces of both classes fit on the nodes.
-
-    Args:
-        sides: Real graphs of the one class and of the other.
     """
 
     sides: tuple[Exemplars, Exemplars]

@@ -56,9 +56,8 @@ SHUT = 1 - 1e-9
 class Calibrate:
     """Make each distribution as certain as its target needs, and not more.
 
-    Args:
-        opening: Gradient steps that learn how far each distribution can be opened, where real
-            graphs are known and the model can be relaxed.
+    ``opening`` gradient steps learn how far each can be opened, where real graphs are known and
+    the model can be relaxed.
     """
 
     opening: int = 8
@@ -91,19 +90,8 @@ def calibrated(
 ) -> tuple[GraphDistribution, Tensor]:
     """Return distributions whose modes are the given graphs and whose samples are as good as they.
 
-    Args:
-        problem: Says how good graphs are.
-        learned: What the search learned, one distribution for each graph.
-        graphs: The graph that is to be the mode of each.
-        streams: Source of randomness.
-        samples: Samples by which a mean is estimated; a few and then many when omitted, fewer for
-            larger graphs.
-        tell: Called with the number of each attempt and what it tries; True ends them.
-        opening: Gradient steps that learn how far to open, where real graphs are known.
-
-    Returns:
-        The distributions, and of each the mean score over its samples, or the share that is good
-        where real graphs are known, [R].
+    Also the mean score over samples of each, or the share that is good where real graphs are
+    known, [R]. ``samples`` are a few and then many when omitted, fewer for larger graphs.
     """
     if problem.aim.typicality is not None:
         return _opened(problem, learned, graphs, streams, samples, tell, opening)

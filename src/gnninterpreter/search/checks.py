@@ -10,11 +10,7 @@ from gnninterpreter.errors import SpecError
 
 
 def check_settings(phase: Any, **least: int) -> None:
-    """Check that some fields of a frozen dataclass are whole numbers of at least a value.
-
-    Raises:
-        SpecError: If one is not.
-    """
+    """Check that some fields of a frozen dataclass are whole numbers of at least a value."""
     for name, bound in least.items():
         value = getattr(phase, name)
         try:
@@ -27,11 +23,7 @@ def check_settings(phase: Any, **least: int) -> None:
 
 
 def check_positive(value: Any, name: str, most: float = math.inf) -> None:
-    """Check that a setting is a number above 0, and not above a bound.
-
-    Raises:
-        SpecError: If it is not.
-    """
+    """Check that a setting is a number above 0, and not above a bound."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not 0 < value <= most or value == math.inf:
         bound = "positive" if most == math.inf else f"above 0 and at most {most:g}"
@@ -39,11 +31,7 @@ def check_positive(value: Any, name: str, most: float = math.inf) -> None:
 
 
 def check_choice(value: Any, name: str, *allowed: str) -> None:
-    """Check that a setting is one of some words.
-
-    Raises:
-        SpecError: If it is not.
-    """
+    """Check that a setting is one of some words."""
     if not isinstance(value, str) or value not in allowed:
         raise SpecError(
             f"{name} must be one of {', '.join(map(repr, allowed))} (got {value!r:.60})"

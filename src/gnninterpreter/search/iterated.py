@@ -32,11 +32,7 @@ LOCAL_STEPS = 100
 
 @dataclass(frozen=True)
 class IteratedSearch:
-    """Improve restarts whose graph is not certain or not feasible, by walks and local search.
-
-    Args:
-        rounds: Rounds at the most; every second one begins afresh.
-    """
+    """Improve restarts that are not certain or feasible, by rounds of walks and local search."""
 
     rounds: int = 3
     name: str = "iterated search"

@@ -40,11 +40,7 @@ GLIMPSE = 1e-3
 
 @dataclass(frozen=True)
 class LocalSearch:
-    """Improve the most probable graph of each restart until no move that is tried helps.
-
-    Args:
-        steps: Most steps.
-    """
+    """Improve the most probable graph of each restart until no move that is tried helps."""
 
     steps: int = 100
     name: str = "local search"
@@ -78,26 +74,14 @@ def improved(
 ) -> DenseGraphs:
     """Improve R discrete graphs, each on its own; on the same candidate nodes.
 
-    Args:
-        problem: Says how good a graph is.
-        graphs: One graph for each restart.
-        streams: Source of randomness, one stream for each restart.
-        steps: Most steps.
-        tell: Called before each step with the steps done and the graphs so far; True ends the
-            search.
+    ``tell`` is called before each step with the steps done and the graphs so far; True ends it.
     """
     every = 1 if graphs.weight.device.type == "cpu" else LOOK_EVERY
     return finished(_Improving(problem, graphs, streams), steps, every, tell)
 
 
 class _Improving:
-    """Restarts on their way.
-
-    Args:
-        problem: Says how good a graph is.
-        graphs: One for each.
-        streams: Likewise.
-    """
+    """Restarts on their way, one graph and one stream for each."""
 
     each = PROMISING + AT_RANDOM
 

@@ -122,11 +122,7 @@ class Recipe:
         return any(weighted.term.name == "typicality" for weighted in self.terms)
 
     def phase(self, name: str) -> Any:
-        """Look a phase up by its name.
-
-        Raises:
-            SpecError: If the recipe has none of that name.
-        """
+        """Look a phase up by its name."""
         for phase in self.phases:
             if isinstance(name, str) and phase.name == name:
                 return phase
@@ -134,11 +130,7 @@ class Recipe:
         raise SpecError(f"the recipe has no phase {name!r}; it has {known}")
 
     def without(self, *names: str) -> Recipe:
-        """The same recipe with some phases left out.
-
-        Raises:
-            SpecError: If it has none of that name.
-        """
+        """The same recipe with some phases left out."""
         gone = {self.phase(name).name for name in names}
         return replace(self, phases=tuple(p for p in self.phases if p.name not in gone))
 
@@ -148,11 +140,7 @@ class Recipe:
         return replace(self, terms=(*self.terms, *more))
 
     def with_phase(self, name: str, **settings: Any) -> Recipe:
-        """The same recipe with other settings of one phase.
-
-        Raises:
-            SpecError: If it has no such phase, or that no such setting.
-        """
+        """The same recipe with other settings of one phase."""
         phase = self.phase(name)
         unknown = set(settings) - _settings(phase)
         if unknown:
@@ -164,11 +152,7 @@ class Recipe:
         return replace(self, phases=tuple(changed if p is phase else p for p in self.phases))
 
     def with_(self, **settings: Any) -> Recipe:
-        """The same recipe with other settings: its own, or of the one phase that has them.
-
-        Raises:
-            SpecError: If there is no such setting, or several phases have it.
-        """
+        """The same recipe with other settings: its own, or of the one phase that has them."""
         own = {field.name for field in fields(self)}
         recipe = replace(self, **{k: v for k, v in settings.items() if k in own})
         for name, value in settings.items():
@@ -191,11 +175,7 @@ class Recipe:
 
     @classmethod
     def auto(cls, **settings: Any) -> Recipe:
-        """The recipe that needs no tuning: every number is read from the model and the class.
-
-        Args:
-            **settings: Settings to change, as in `with_`.
-        """
+        """The recipe that needs no tuning, with settings changed as in `with_`."""
         recipe = cls(
             name="auto",
             terms=(
@@ -223,11 +203,7 @@ class Recipe:
 
     @classmethod
     def certain(cls, **settings: Any) -> Recipe:
-        """What the model is certain of, like anything real or not: `auto` without typicality.
-
-        Args:
-            **settings: Settings to change, as in `with_`.
-        """
+        """What the model is certain of, like anything real or not: `auto` without typicality."""
         recipe = cls.auto().without("shrink", "spread", "shortcuts")
         terms = tuple(w for w in recipe.terms if w.term.name != "typicality")
         return replace(recipe, name="certain", terms=terms).with_(**settings)
@@ -236,18 +212,10 @@ class Recipe:
     def paper(cls, dataset: str, target: str, **settings: Any) -> Recipe:
         """The paper's settings for a class of one of its data sets, to the letter.
 
-        SGD with step size 1, K = 10, temperature 0.2, mu = 1 (10 for MUTAG), the weights of its
-        table and the budget warmed up over 500 iterations; the last iterate is the result. It says
-        "until convergence" and names no number of iterations, candidate nodes or budget; these are
-        settings here.
-
-        Args:
-            dataset: Name of the data set.
-            target: Name of the class.
-            **settings: Settings to change, as in `with_`.
-
-        Raises:
-            TargetError: If the paper gives no weights for that class.
+        SGD with step size 1, K = 10, temperature 0.2, mu = 1 (10 for MUTAG), the weights of
+        its table and the budget warmed up over 500 iterations; the last iterate is the
+        result. It says "until convergence" and names no number of iterations, candidate
+        nodes or budget; these are settings here, changed as in `with_`.
         """
         folded = dataset.strip().lower().replace("-", "_").replace(" ", "_")
         rows = PAPER_WEIGHTS.get(folded, {})
@@ -325,11 +293,7 @@ class Recipe:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Recipe:
-        """Read what `to_json` wrote.
-
-        Raises:
-            SpecError: If it is none, or holds a term or phase that the library does not have.
-        """
+        """Read what `to_json` wrote."""
         recipe = from_plain(values)
         if not isinstance(recipe, cls):
             raise SpecError(f"this is no recipe (got {type(recipe).__name__})")

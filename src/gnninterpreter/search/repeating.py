@@ -26,14 +26,11 @@ MOST_RECORDED = 2**27
 
 
 class Repeated:
-    """A step that is made again and again.
+    """A step that is made again and again, ``total`` times at the most.
 
-    Args:
-        step: Changes tensors in place, always the same ones. One that waits for the device cannot
-            be recorded and is made as it is.
-        device: Where its tensors are.
-        total: How often it will be made at the most; the last time is not worth a recording.
-        size: Numbers in the edges of all graphs that a step makes.
+    It changes tensors in place, always the same ones. One that waits for the device cannot be
+    recorded and is made as it is; the last time is not worth a recording. ``size``: numbers in
+    the edges of all graphs that a step makes.
     """
 
     def __init__(
@@ -133,11 +130,9 @@ Own = TypeVar("Own", bound="Work")
 
 
 class Work(Protocol):
-    """Several restarts on their way, one graph each.
+    """Several restarts on their way, one graph each, which a step changes in place.
 
-    Attributes:
-        best: The graph that each has now; a step changes it in place.
-        each: Graphs that a step makes for each restart.
+    ``each``: graphs that a step makes for each restart.
     """
 
     best: DenseGraphs
@@ -160,15 +155,10 @@ def finished(
     tell: Callable[[int, DenseGraphs], bool] | None = None,
     candidates: int | None = None,
 ) -> DenseGraphs:
-    """Make steps until all restarts are done, and return the graph of each.
+    """Make steps until all restarts are done, and return the graph of each on ``candidates`` nodes.
 
-    Args:
-        work: The restarts.
-        steps: Most steps.
-        every: After how many to look who is done, which waits for a GPU.
-        tell: Called at every look with the steps done and the graphs so far; True ends it.
-        candidates: Number of candidate nodes to return the graphs on, where the work may be done
-            on fewer.
+    After ``every`` steps it looks who is done, which waits for a GPU, and tells the steps done
+    and the graphs so far; True ends it.
     """
     n = candidates or work.best.num_candidates
     found = widened(work.best, n)

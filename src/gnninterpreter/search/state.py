@@ -127,18 +127,11 @@ def _term(name: str, history: History, place: int) -> Tensor | None:
 
 @dataclass(frozen=True)
 class State:
-    """R restarts between two phases.
+    """R restarts between two phases: distributions, their most probable graphs, what was seen.
 
-    Args:
-        distribution: The R distributions.
-        graphs: The most probable graph of each, on the candidate nodes.
-        evaluation: What the objective makes of these graphs.
-        reasons: Why the gradient search of each ended.
-        iterations: Gradient iterations that each took.
-        history: What was seen along the way.
-        population: Different graphs that are certain and typical, where samples come from; None
-            where they come from the distributions.
-        shortcuts: Graphs that are certain and unlike anything real; None where none was found.
+    ``population`` are different graphs that are certain and typical, where samples come from;
+    None where they come from the distributions. ``shortcuts`` are certain and unlike anything
+    real.
     """
 
     distribution: GraphDistribution
@@ -210,11 +203,4 @@ class Phase(Protocol):
         """Name in callbacks, recipes and timings; also the seed of its random numbers."""
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
-        """Run the phase.
-
-        Args:
-            problem: What is to be solved.
-            state: What there is so far.
-            streams: One source of randomness for each restart, this phase's own.
-            monitor: To be told how the phase goes; it says when to end early.
-        """
+        """Run the phase with streams of its own; the monitor says when to end early."""

@@ -18,12 +18,9 @@ MOST_CLASSES = 1000
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of G graphs.
+    """The labels of G graphs: [G, W] doubles, NaN where nothing was measured.
 
-    Args:
-        values: One row for each graph, [G, W], as doubles; NaN where nothing was measured.
-        integer: Whether they came as whole numbers.
-        marked: Whether -1 stood for what was not measured.
+    ``integer``: they came as whole numbers; ``marked``: -1 stood for what was not measured.
     """
 
     values: Tensor
@@ -77,9 +74,6 @@ def read_labels(graphs: Sequence[Data]) -> Labels | None:
     """Read the field ``y`` of graphs; None where some have none, or rows of different lengths.
 
     Beside whole numbers from 0 on, -1 stands for what was not measured, as NaN does.
-
-    Raises:
-        DataError: If there are labels, and all of them are missing.
     """
     rows: list[Tensor] = []
     integer = True

@@ -50,11 +50,7 @@ class TrainingState:
         self._best = _copy(model)
 
     def record(self, figure: float, loss: float, seconds: float) -> None:
-        """Count an epoch, and keep the model's state if it is the best yet.
-
-        The better state has the higher figure on the validation part, or the lower loss at the
-        same one.
-        """
+        """Count an epoch; keep the state of the highest figure, then of the lowest loss."""
         self.epoch += 1
         self.seconds += seconds
         if (figure, -loss) > (self.best_figure, -self.best_loss):

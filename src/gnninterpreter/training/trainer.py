@@ -114,16 +114,10 @@ class EpochReport:
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """A trained model and how good it is.
+    """A trained model, in its best state on the CPU, and how good it is by part of the data.
 
-    Attributes:
-        model: The classifier in its best state, in evaluation mode, on the CPU.
-        scores: Scores on the parts ``"test"``, ``"validation"`` and ``"all"``.
-        split: Which graphs were in which part.
-        epochs: Epochs run.
-        best_epoch: The epoch whose state is in the model, counted from 1.
-        reason: Why training ended: ``"plateau"`` or ``"max_epochs"``.
-        seconds: Time of training, over all runs where it was resumed.
+    ``best_epoch`` counts from 1; ``reason`` is ``"plateau"`` or ``"max_epochs"``; the seconds
+    are over all runs where it was resumed.
     """
 
     model: nn.Module

@@ -47,12 +47,7 @@ MOST_PAIRS, CACHED_PAIRS = 2**28, 2**18
 
 @dataclass(frozen=True, eq=False)
 class Frame(ByValue):
-    """How blocks of a description become one row in which distances mean something.
-
-    Args:
-        shift: Mean of each column over real ones.
-        scale: What each column is multiplied with.
-    """
+    """How blocks of a description become one row in which distances mean something."""
 
     shift: Tensor
     scale: Tensor
@@ -67,13 +62,9 @@ class Frame(ByValue):
 class Strangeness:
     """How strange B graphs are; every field has shape [B], and 0 is as usual as can be.
 
-    Args:
-        nodes: How far nodes are from real nodes: the mean, and some of the worst.
-        whole: How far the graph is from real graphs.
-        local: The same in units of the neighbours' own distances.
-        outside: How far the size is from usual ones, and the share of kinds hardly seen.
-        rare: How rare what lies around its nodes is; 0 where that was not counted.
-        density: How far its edges per node are from the mean of the class.
+    ``nodes``: the mean over nodes, and some of the worst; ``local``: the whole in units of the
+    neighbours' own distances; ``outside``: how far the size is from usual ones, and the share
+    of kinds hardly seen; ``rare``: 0 where that was not counted.
     """
 
     nodes: Tensor
@@ -140,12 +131,7 @@ class TypicalityBank(ByValue):
         return replace(self, seen={**self.seen, **seen}, held=kinds.held)
 
     def with_environments(self, known: Environments, real: DenseGraphs) -> TypicalityBank:
-        """The same where graphs are strange, too, by what hardly any real graph holds.
-
-        Args:
-            known: What real graphs hold, those below among them.
-            real: Real graphs of the class.
-        """
+        """The same where graphs are strange, too, by what hardly any real graph holds."""
         levels = known.levels(real, QUANTILES)
         if levels is None:
             return self
@@ -191,10 +177,7 @@ class TypicalityBank(ByValue):
         return found[0] if len(found) == 1 else Strangeness.cat(found)
 
     def reaches(self, graphs: DenseGraphs, bar: float) -> Tensor:
-        """Whether B graphs are as typical as asked for, [B]; faster than how strange they are.
-
-        Nodes, which take longest, are looked at where the graph as a whole passes.
-        """
+        """Whether B graphs are as typical as asked for, [B]; nodes take longest and come last."""
         parts = parts_of(graphs)
         if len(parts) > 1:
             return torch.cat([self.reaches(part, bar) for part in parts])
@@ -236,12 +219,7 @@ class TypicalityBank(ByValue):
         return 100 * (parts.unsqueeze(2) <= levels).to(parts.dtype).mean(2)
 
     def penalty(self, graphs: DenseGraphs | Strangeness, bar: float = BAR) -> Tensor:
-        """0 where a graph is as typical as asked for, more the farther it is from that; [B].
-
-        Args:
-            graphs: The graphs, or how strange they are where that is known already.
-            bar: Percentile that is asked for.
-        """
+        """0 where a graph is as typical as asked for, more the farther it is from that; [B]."""
         found = graphs if isinstance(graphs, Strangeness) else self.strangeness(graphs)
         values = found.figures()
         levels = self.quantiles.to(values)
@@ -314,11 +292,7 @@ class TypicalityBank(ByValue):
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor]) -> TypicalityBank:
-        """Read what `tensors` wrote.
-
-        Raises:
-            CheckpointError: If a part is missing.
-        """
+        """Read what `tensors` wrote."""
         around = below(tensors, AROUND)
         try:
             levels = tensors["quantiles"]

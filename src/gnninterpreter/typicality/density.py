@@ -32,14 +32,9 @@ def with_density(
 ) -> TypicalityBank:
     """A bank to which graphs are strange, too, that have far more or fewer edges per node.
 
-    The bank as it is where that says nothing: most graphs are too large to be shown, few are near
-    the mean, or the model is certain of few, which need not be like the class on the whole.
-
-    Args:
-        bank: What real graphs look like.
-        graphs: Real graphs of the class, of any size.
-        spec: What their features mean.
-        sure: Share of them that the model is certain of.
+    The bank as it is where that says nothing: most graphs are too large to be shown, few are
+    near the mean, or the model is certain of few (``sure``), which need not be like the class
+    on the whole.
     """
     if sure < RARELY or median(map(node_count, graphs)) > MOST_SHOWN:
         return bank

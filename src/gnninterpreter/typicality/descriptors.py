@@ -33,13 +33,10 @@ TINY = 1e-6
 
 @dataclass(frozen=True)
 class Described:
-    """Descriptions of B graphs on N candidate nodes.
+    """Descriptions of B graphs on N candidate nodes, a tensor for each block.
 
-    Args:
-        nodes: One tensor for each block, [B, N, columns].
-        graphs: One tensor for each block, [B, columns].
-        presence: How far each node is there, [B, N].
-        tables: How often each combination of categories occurs, [B, combinations] for each table.
+    ``presence``, [B, N], is how far each node is there; ``tables`` how often each combination
+    of categories occurs, [B, combinations].
     """
 
     nodes: dict[str, Tensor]

@@ -18,11 +18,7 @@ from gnninterpreter.typicality.typicality import Typicality
 
 @dataclass(frozen=True, eq=False)
 class EitherBank(ByValue):
-    """Several banks, of which a graph has to be typical of one.
-
-    Args:
-        banks: The banks.
-    """
+    """Several banks, of which a graph has to be typical of one."""
 
     banks: tuple[TypicalityBank, ...]
 

@@ -42,9 +42,8 @@ OWN, OUT = 0x1B873593, 0x2545F4914F6CDD1D
 class Environments(ByValue):
     """How many real graphs hold each environment.
 
-    Args:
-        keys: Codes of the environments, in order, [K].
-        held: How many graphs there are, then how many of them hold each environment, [1 + K].
+    ``keys``, [K], are their codes in order; ``held``, [1 + K], begins with the number of
+    graphs.
     """
 
     keys: Tensor
@@ -88,10 +87,7 @@ class Environments(ByValue):
     def rarity(self, graphs: DenseGraphs, counted: bool = False) -> Tensor:
         """How rare the environments of B graphs are on average, 0 where all are common; [B].
 
-        Args:
-            graphs: The graphs; an edge is what has a weight above one half.
-            counted: Whether they are among those that were counted, and do not count for
-                themselves.
+        Graphs that are among those ``counted`` do not count for themselves.
         """
         holders, here = self.holders(graphs)
         others = (holders - int(counted)).clamp_min(0).to(graphs.weight.dtype)
@@ -101,8 +97,7 @@ class Environments(ByValue):
     def holders(self, graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
         """How many graphs hold the environments of each node, and which nodes there are.
 
-        Returns:
-            Tensors [B, N, RADIUS], 0 where hardly any graph does, and [B, N].
+        [B, N, RADIUS], 0 where hardly any graph does, and [B, N].
         """
         parts = [environment_codes(part) for part in parts_of(graphs)]
         codes, here = (torch.cat(each) for each in zip(*parts, strict=True))
@@ -129,9 +124,8 @@ class Environments(ByValue):
 def environment_codes(graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
     """A number for the environment of each node at each radius, and which nodes there are.
 
-    Returns:
-        Tensors [B, N, RADIUS] and [B, N]. Equal environments have equal numbers, and different
-        ones hardly ever; the order of nodes does not matter.
+    [B, N, RADIUS] and [B, N]. Equal environments have equal numbers, and different ones hardly
+    ever; the order of nodes does not matter.
     """
     spec, edge = graphs.spec, graphs.weight.gt(0.5)
     both = edge | edge.mT if spec.directed else edge

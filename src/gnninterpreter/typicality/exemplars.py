@@ -36,12 +36,7 @@ UNCERTAIN = 1e6
 
 @dataclass(frozen=True, eq=False)
 class Exemplars(ByValue):
-    """Real graphs where a search can begin, best ones first.
-
-    Args:
-        graphs: The graphs.
-        percentile: How typical each is, [B].
-    """
+    """Real graphs where a search can begin, best ones first, and how typical each is."""
 
     graphs: DenseGraphs
     percentile: Tensor
@@ -50,13 +45,7 @@ class Exemplars(ByValue):
         return len(self.graphs)
 
     def begin_small(self, streams: Streams, bar: float = 0.0, among: int = 4) -> DenseGraphs:
-        """Draw a few graphs for every stream and give it the smallest of them.
-
-        Args:
-            streams: One for each restart.
-            bar: As for `begin`.
-            among: How many to choose from.
-        """
+        """Draw a few graphs for every stream and give it the smallest of them."""
         # Of a few exemplars the smallest would be the same for all.
         among = min(among, max(1, self._places(bar).numel() // 2))
         drawn = self.begin(streams, among, bar)
@@ -67,11 +56,9 @@ class Exemplars(ByValue):
     def begin(self, streams: Streams, each: int = 1, bar: float = 0.0) -> DenseGraphs:
         """Draw ``each`` graphs for every stream, not one twice for a stream while there are others.
 
-        Args:
-            streams: One for each restart.
-            each: How many each restart gets.
-            bar: Least percentile, where at least `FEWEST` graphs reach it; else as many as come
-                nearest to it, and none that is unlike all others while there are any.
+        The least percentile is ``bar`` where at least `FEWEST` graphs reach it; else as
+        many as come nearest to it are taken, and none that is unlike all others while there
+        are any.
         """
         places = self._places(bar)
         order = streams.uniform(places.numel()).argsort(dim=1)
@@ -102,11 +89,7 @@ class Exemplars(ByValue):
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor], spec: GraphSpec) -> Exemplars:
-        """Read what `tensors` wrote.
-
-        Raises:
-            CheckpointError: If a part is missing, or parts do not fit together.
-        """
+        """Read what `tensors` wrote."""
         missing = {"weight", "nodes", "percentile", "shape"} - set(tensors)
         if missing or (spec.edges and "edges" not in tensors):
             raise CheckpointError(
@@ -134,13 +117,7 @@ class Exemplars(ByValue):
 
 
 def choose_exemplars(real: References, bank: TypicalityBank, count: int = MOST) -> Exemplars:
-    """Choose different graphs that the model is certain of, those typical of the class first.
-
-    Args:
-        real: Real graphs of the class, or pieces of them.
-        bank: What these look like.
-        count: Most to keep.
-    """
+    """Choose different graphs that the model is certain of, those typical of the class first."""
     graphs = real.graphs
     percentile = bank.percentile(graphs)
     first = distinct_rows(graphs, bank)

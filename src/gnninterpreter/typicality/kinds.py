@@ -28,10 +28,7 @@ NODES, EDGES = "node kinds", "edge kinds"
 class Kinds:
     """Which kinds real graphs of a class hold, for each table of kinds.
 
-    Args:
-        held: How many graphs there are, then how many of them hold each kind, [1 + kinds].
-        rare: Which kinds hardly any of them holds, [kinds].
-        odd: Which of the graphs hold such a kind, [graphs].
+    ``held`` begins with the number of graphs, [1 + kinds]; ``odd`` graphs hold a ``rare`` kind.
     """
 
     held: dict[str, Tensor]

@@ -21,14 +21,7 @@ def to_dense(
     num_candidates: int | None = None,
     dtype: torch.dtype = torch.float32,
 ) -> DenseGraphs:
-    """Return PyG graphs as one dense batch; the features of absent nodes are those of the first.
-
-    Args:
-        graphs: The graphs, each with a node at least.
-        spec: What their features mean.
-        num_candidates: Number of candidate nodes; those of the largest graph when omitted.
-        dtype: Floating-point type.
-    """
+    """Return PyG graphs as one dense batch; the features of absent nodes are those of the first."""
     sizes = torch.tensor([node_count(graph) for graph in graphs])
     n = max(num_candidates or int(sizes.max()), 2)
     count = len(graphs)
@@ -69,13 +62,7 @@ def joined(parts: Sequence[DenseGraphs]) -> DenseGraphs:
 
 
 def cut_piece(graph: Data, size: int, rng: np.random.Generator) -> Data:
-    """Cut a connected piece out of a graph, breadth first from a random node.
-
-    Args:
-        graph: The graph.
-        size: Most nodes of the piece; there are fewer where the part around the node is smaller.
-        rng: Source of randomness.
-    """
+    """Cut a connected piece of at most ``size`` nodes out, breadth first from a random node."""
     total = node_count(graph)
     both = torch.cat([graph.edge_index, graph.edge_index.flip(0)], dim=1)
     source, target = both.cpu().numpy()

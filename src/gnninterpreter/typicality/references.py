@@ -39,13 +39,7 @@ DROPS = 40
 
 @dataclass(frozen=True)
 class References:
-    """Real graphs, or pieces of them, that explanations are compared with.
-
-    Args:
-        graphs: The graphs, on as many candidate nodes as an explanation may have.
-        whole: Whether they are whole graphs.
-        certain: Which of them the model is certain of, [B].
-    """
+    """Real graphs, or pieces of them, that explanations are compared with."""
 
     graphs: DenseGraphs
     whole: bool
@@ -60,19 +54,7 @@ def references(
     seed: int = 0,
     count: int = MOST_GRAPHS,
 ) -> References | None:
-    """Real graphs of a class that fit the limit, or pieces where too few do.
-
-    Args:
-        graphs: Real graphs of the class.
-        spec: What their features mean.
-        max_nodes: Most nodes an explanation may have.
-        certain: Asks the model.
-        seed: Decides which graphs and pieces are taken.
-        count: Most graphs to take.
-
-    Returns:
-        The graphs; None where none has an edge.
-    """
+    """Real graphs of a class that fit the limit, or pieces where too few do; None without edges."""
     rng = np.random.default_rng(seed)
     count = min(count, max(FEWEST_GRAPHS, MOST_PAIRS // max_nodes**2))
     usable = [g for g in graphs if node_count(g) >= 2 and g.edge_index.numel()]

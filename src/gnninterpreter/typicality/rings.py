@@ -17,13 +17,10 @@ EXACT = 2**24
 
 
 def smallest_cycles(edge: Tensor) -> tuple[Tensor, Tensor]:
-    """Size of the smallest cycle through each edge, and the number of cycles of that size.
+    """Size of the smallest cycle through each edge of [B, N, N], and how many there are.
 
-    Args:
-        edge: Edges of B undirected graphs without loops, true or false, [B, N, N].
-
-    Returns:
-        Two tensors [B, N, N]; 0 for what is no edge, or on no cycle of `LARGEST` nodes or fewer.
+    Undirected graphs without loops; 0 for what is no edge, or on no cycle of at most `LARGEST`
+    nodes.
     """
     # Counts have to be exact, for they cancel each other; walks are as many as degrees allow.
     most = edge.size(1) - 1

@@ -33,9 +33,7 @@ FEWEST_GRAPHS = 10
 class Typicality(ByValue):
     """What real graphs of a class look like; small, so that it is stored beside a model.
 
-    Args:
-        bank: Says how typical a graph is.
-        exemplars: Real graphs, or pieces of them, that the model is certain of.
+    A bank, which says how typical a graph is, and exemplars that the model is certain of.
     """
 
     bank: TypicalityBank | EitherBank
@@ -51,20 +49,11 @@ class Typicality(ByValue):
         environments: Environments | None = None,
         density: bool = True,
     ) -> Typicality | None:
-        """Learn it from real graphs of the class.
+        """Learn it from real graphs of the class; None where there are too few to compare with.
 
-        Args:
-            graphs: The graphs.
-            spec: What their features mean.
-            max_nodes: Most nodes an explanation may have.
-            certain: Says which of some graphs the model is certain of.
-            environments: What real graphs hold, those of other classes too; counted over these
-                graphs when omitted.
-            density: Whether to compare edges per node, too; not of a range of values, of which a
-                model is never certain.
-
-        Returns:
-            What was learned; None where there are too few graphs to compare with.
+        ``certain`` asks the model; environments are counted over these graphs when omitted.
+        ``density`` compares edges per node, too; not of a range of values, of which a model
+        is never certain.
         """
         # Where columns follow from the graph few graphs are possible at all, so that a search has
         # to begin at real ones; how typical an answer is, is then not told.
@@ -109,11 +98,7 @@ class Typicality(ByValue):
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor], spec: GraphSpec) -> Typicality:
-        """Read what `tensors` wrote.
-
-        Raises:
-            CheckpointError: If a part is missing, or parts do not fit together.
-        """
+        """Read what `tensors` wrote."""
 
         def part(prefix: str) -> dict[str, Tensor]:
             return {k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)}

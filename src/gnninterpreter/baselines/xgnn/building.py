@@ -24,13 +24,7 @@ NO_LIMIT = 1_000_000
 
 @dataclass(frozen=True)
 class State:
-    """B growing graphs.
-
-    Args:
-        weight: Adjacency, [B, M, M].
-        types: One-hot type of each node, [B, M, T]; zero in rows that are no nodes yet.
-        count: Number of nodes, [B].
-    """
+    """B growing graphs: adjacency [B, M, M], one-hot types [B, M, T], number of nodes [B]."""
 
     weight: Tensor
     types: Tensor
@@ -54,14 +48,7 @@ class State:
 
 @dataclass(frozen=True)
 class Rules:
-    """What graphs may be built.
-
-    Args:
-        spec: One categorical node feature or a constant one, no edge features, undirected.
-        max_nodes: Most nodes M.
-        limits: Most edges of a node of each type, [T].
-        start: Type of the first node.
-    """
+    """What graphs may be built: at most ``max_nodes``, ``limits`` edges of each type, [T]."""
 
     spec: GraphSpec
     max_nodes: int
@@ -78,11 +65,8 @@ class Rules:
     ) -> Rules:
         """Read the types off a spec.
 
-        Valencies are by name: those of MUTAG's atoms where the spec has just these and nothing is
-        given. An empty mapping means no limits.
-
-        Raises:
-            SpecError: If graphs have other features than XGNN can build.
+        Valencies are by name: those of MUTAG's atoms where the spec has just these and
+        nothing is given. An empty mapping means no limits.
         """
         names = _types(spec)
         whole_number("max_nodes", max_nodes, 2)
@@ -120,10 +104,7 @@ class Rules:
         return torch.cat([old, new], dim=2)
 
     def apply(self, state: State, start: Tensor, end: Tensor) -> tuple[State, Tensor]:
-        """Take one action in each graph: from a node to a node, or to M + type for a new one, [B].
-
-        One that breaks a rule changes nothing. Also says which were legal, [B].
-        """
+        """Take an action in each graph, to a node or to M + type; also says which were legal."""
         m = self.max_nodes
         row = torch.arange(start.numel())
         ok = self.legal(state)[row, start, end]

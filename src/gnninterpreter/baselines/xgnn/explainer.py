@@ -30,16 +30,10 @@ STEP_BONUS, INVALID, INVALID_ROLLOUT = 0.1, -1.0, -0.1
 class Reward:
     """What one action is worth.
 
-    With ``f(G) = p_c(G) - 1/l`` for l classes, the paper's form is
-    ``f(G') + rollout_weight * mean f(rollouts of G') - rule_weight * [rule broken]``.
-    The reference code's form is ``0.1 + f(G') + 2 * mean f(rollouts)`` for a legal action, in which
-    a rollout that breaks a rule counts as -0.1, and -1 for any other.
-
-    Args:
-        num_classes: Number of classes l.
-        form: ``"paper"`` or ``"reference"``.
-        rollout_weight: Weight of the rollouts in the paper's form, lambda 1.
-        rule_weight: Weight of a broken rule in it, lambda 2.
+    With ``f(G) = p_c(G) - 1/l`` for l classes, the paper's form is ``f(G') + rollout_weight *
+    mean f(rollouts of G') - rule_weight * [rule broken]``. The reference code's form is ``0.1 +
+    f(G') + 2 * mean f(rollouts)`` for a legal action, in which a rollout that breaks a rule
+    counts as -0.1, and -1 for any other.
     """
 
     num_classes: int
@@ -135,12 +129,7 @@ class XGNN(Baseline):
         statistics: ClassStatistics | None,
         seed: int,
     ) -> Drawing:
-        """Train a policy for one class.
-
-        Raises:
-            SpecError: If the graphs have features that XGNN cannot build.
-            TargetError: If the target is something else than a class.
-        """
+        """Train a policy for one class."""
         if not isinstance(target, ClassTarget):
             raise TargetError(f"XGNN explains classes only (got the {target.quantity})")
         index = target.index
@@ -166,11 +155,7 @@ class XGNN(Baseline):
         target: int,
         generator: torch.Generator,
     ) -> list[float]:
-        """Train a policy in place; it ends as the best it was at any check.
-
-        Returns:
-            Mean reward of each update.
-        """
+        """Train a policy in place, and keep the best it was; return the mean rewards."""
         optimizer = torch.optim.Adam(policy.parameters(), self.learning_rate, betas=(0.9, 0.99))
         reward = Reward(
             classifier.spec.num_classes, self.reward, self.rollout_weight, self.rule_weight

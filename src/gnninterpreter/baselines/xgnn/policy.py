@@ -17,17 +17,13 @@ START_WIDTH, END_WIDTH = 16, 24
 class Policy(nn.Module):
     """A graph convolutional network with a head for each end of the new edge.
 
-    Rows are the M nodes, present or not, and the T candidate nodes, one of each type, unattached.
-    Linear to 8, graph convolutions 8-16-24-32 with ReLU on ``D^-1/2 (A + I) D^-1/2``; the start
-    head is 32-16-ReLU6-1 for each node, the end head the same over pairs with the start node,
-    64-24-ReLU6-1. Both are softmaxes over the rows that are allowed.
+    Rows are the M nodes, present or not, and the T candidate nodes, one of each type,
+    unattached. Linear to 8, graph convolutions 8-16-24-32 with ReLU on ``D^-1/2 (A + I)
+    D^-1/2``; the start head is 32-16-ReLU6-1 for each node, the end head the same over pairs
+    with the start node, 64-24-ReLU6-1. Both are softmaxes over the rows that are allowed.
 
     Differs from the reference code: the log-probability is that of the masked softmax, which is
     what was sampled from; there it is taken over all rows.
-
-    Args:
-        num_types: Number of node types T.
-        generator: Source of randomness for the weights.
     """
 
     def __init__(self, num_types: int, generator: torch.Generator | None = None) -> None:
@@ -96,11 +92,7 @@ def kept(before: State, legal: Tensor, value: Tensor) -> Tensor:
 def roll_out(
     policy: Policy, rules: Rules, state: State, steps: int, generator: torch.Generator
 ) -> tuple[State, Tensor]:
-    """Let the policy build on until it breaks a rule or has taken all its steps.
-
-    Returns:
-        The last legal state of each graph, and which ended by a broken rule, [B].
-    """
+    """Let the policy build on; return the last legal states, and which broke a rule, [B]."""
     active = torch.ones(state.count.numel(), dtype=torch.bool)
     for _ in range(steps):
         start, end, _ = policy(state, generator)

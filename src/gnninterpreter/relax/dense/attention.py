@@ -118,16 +118,9 @@ def _attend(
 ) -> Tensor:
     """Weighted softmax over sources (and the node itself), then the weighted sum of values.
 
-    Args:
-        candidates: The soft graphs.
-        scores: [B, H, N, N], target before source; the diagonal is the score of a self-loop. They
-            are overwritten.
-        loops: Whether every node also attends to itself.
-        values: [B * N, H, F], the values of the sources.
-        edges: [B, N, N, H, F] added to the values, or None.
-
-    Returns:
-        [B * N, H, F].
+    Scores, [B, H, N, N], target before source, are overwritten; the diagonal is that of a
+    self-loop. Values are those of the sources, [B * N, H, F], as is the result; ``edges``, [B,
+    N, N, H, F], are added to them.
     """
     candidates.products_only = False
     logs = candidates.remember(("log weights", loops), lambda: _log_weights(candidates, loops))

@@ -117,16 +117,7 @@ def aggregate_messages(candidates: Candidates, messages: Tensor, how: str) -> Te
 
 
 def received_by_feature(candidates: Candidates, edges: Tensor, nodes: Tensor) -> Tensor:
-    """What each node receives, split by the edge feature that carried it.
-
-    Args:
-        candidates: The soft graphs.
-        edges: Edge features, [B, N, N, K].
-        nodes: Node values, [B * N, F].
-
-    Returns:
-        sum_j a_ij e_ijk x_j, [B, N, K, F]: one batched matrix product.
-    """
+    """What each node receives by edge feature: sum_j a_ij e_ijk x_j, [B, N, K, F]."""
     carried = candidates.adjacency().unsqueeze(-1) * edges
     stacked = carried.permute(0, 1, 3, 2).flatten(1, 2)  # [B, N * K, N]
     received = torch.bmm(stacked, candidates.per_graph(nodes))
