@@ -221,15 +221,24 @@ def _parts(adjacent: Tensor) -> Tensor:
     return part.view(count, n)
 
 
+def beside(mask: Tensor, values: Tensor) -> Tensor:
+    """A mask of rows, [B], so that it goes with values [B, ...]."""
+    return mask.view((-1,) + (1,) * (values.dim() - 1))
+
+
+def block_widths(blocks: Sequence[Block]) -> list[int]:
+    """Number of columns that each block takes in `DenseGraphs`; categories are always one-hot."""
+    return [b.size if isinstance(b, Categorical) else b.dim for b in blocks]
+
+
 def dense_width(blocks: Sequence[Block]) -> int:
-    """Number of columns the blocks take in `DenseGraphs` (categories always one-hot)."""
-    return sum(b.size if isinstance(b, Categorical) else b.dim for b in blocks)
+    """Number of columns the blocks take together."""
+    return sum(block_widths(blocks))
 
 
 def split_blocks(values: Tensor, blocks: Sequence[Block]) -> tuple[Tensor, ...]:
     """Cut the last dimension of dense features into one tensor for each block."""
-    sizes = [b.size if isinstance(b, Categorical) else b.dim for b in blocks]
-    return torch.split(values, sizes, dim=-1)
+    return torch.split(values, block_widths(blocks), dim=-1)
 
 
 def encode(values: Tensor, blocks: Sequence[Block]) -> Tensor:

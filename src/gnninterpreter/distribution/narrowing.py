@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnninterpreter.batches import on_nodes
 from gnninterpreter.distribution.distribution import GraphDistribution
 from gnninterpreter.distribution.pairs import pair_ends, pair_places
 from gnninterpreter.graphs import DenseGraphs
@@ -70,7 +71,4 @@ class Narrowing:
 
     def graphs(self, graphs: DenseGraphs) -> DenseGraphs:
         """The same graphs on the candidates that are kept."""
-        rows = torch.arange(len(graphs), device=self.order.device).unsqueeze(1)
-        pick = (rows.unsqueeze(2), self.order.unsqueeze(2), self.order.unsqueeze(1))
-        edges = None if graphs.edges is None else graphs.edges[pick]
-        return DenseGraphs(graphs.spec, graphs.weight[pick], graphs.nodes[rows, self.order], edges)
+        return on_nodes(graphs, self.order)

@@ -12,9 +12,9 @@ from functools import lru_cache
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 from torch_geometric.data import Batch
 
+from gnninterpreter.batches import widened
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, _batch, split_blocks
 from gnninterpreter.spec import Categorical, Derived
@@ -35,7 +35,7 @@ class Candidates:
     def __init__(self, graphs: DenseGraphs) -> None:
         """Flatten the graphs."""
         if graphs.num_candidates < 3:
-            graphs = _with_absent_node(graphs)
+            graphs = widened(graphs, 3)
         self.graphs = graphs
         self.num_graphs, self.size = len(graphs), graphs.num_candidates
         device = graphs.weight.device
@@ -187,14 +187,6 @@ class Candidates:
         """Return for each candidate edge the value of its source, [B, N, N-1, ...]."""
         values = self.per_graph(nodes)[:, self.source]
         return values.view(self.num_graphs, self.size, self.size - 1, *nodes.shape[1:])
-
-
-def _with_absent_node(graphs: DenseGraphs) -> DenseGraphs:
-    missing = 3 - graphs.num_candidates
-    weight = pad(graphs.weight, (0, missing, 0, missing))
-    nodes = torch.cat([graphs.nodes, graphs.nodes[:, :1].expand(-1, missing, -1)], dim=1)
-    edges = None if graphs.edges is None else pad(graphs.edges, (0, 0, 0, missing, 0, missing))
-    return DenseGraphs(graphs.spec, weight, nodes, edges)
 
 
 @lru_cache(maxsize=64)

@@ -17,14 +17,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from gnninterpreter.batches import (
-    choose,
-    repeat,
-    widened,
-    with_varied_absent_nodes,
-)
+from gnninterpreter.batches import choose, repeat, widened, with_varied_absent_nodes
 from gnninterpreter.distribution import GraphDistribution, Streams, around_graphs
-from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.graphs import DenseGraphs, beside
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
@@ -81,12 +76,10 @@ class Anneal:
         seen = problem.evaluate(found)
         good = seen.score >= PROMISING
         warm = around_graphs(found, streams)
-        latents = [
-            torch.where(good.view((-1,) + (1,) * (a.dim() - 1)), a, b)
-            for a, b in zip(warm.latents(), state.distribution.latents(), strict=True)
-        ]
         return state.with_(
-            distribution=state.distribution.with_latents(latents),
+            distribution=warm.each(
+                lambda a, b: torch.where(beside(good, a), a, b), state.distribution
+            ),
             graphs=choose(good, found, state.graphs),
             evaluation=seen.where(good, state.evaluation),
         )
@@ -198,19 +191,12 @@ def random_walkers(
     """Discrete graphs to begin with: any size, any density, any features; R * ``each`` of them."""
     pairs = GraphDistribution.num_pairs(spec, num_candidates)
     restarts, device = len(streams), streams.keys.device
-    blank = GraphDistribution(
-        spec,
-        num_candidates,
-        torch.zeros(restarts, pairs, dtype=dtype, device=device),
-        tuple(
-            torch.zeros(restarts, num_candidates, width, dtype=dtype, device=device)
-            for width in GraphDistribution.latent_widths(spec.nodes)
-        ),
-        tuple(
-            torch.zeros(restarts, pairs, width, dtype=dtype, device=device)
-            for width in GraphDistribution.latent_widths(spec.edges)
-        ),
+    logits = torch.zeros(restarts, pairs, dtype=dtype, device=device)
+    nodes, edges = (
+        tuple(logits.new_zeros(restarts, rows, w) for w in GraphDistribution.latent_widths(blocks))
+        for rows, blocks in ((num_candidates, spec.nodes), (pairs, spec.edges))
     )
+    blank = GraphDistribution(spec, num_candidates, logits, nodes, edges)
     features = blank.discrete(each, streams, jitter=1.5)
     size, density = streams.uniform(2, each, dtype=dtype).flatten(2).unbind(1)
     size = 3 + (size * (num_candidates - 2)).floor().flatten()

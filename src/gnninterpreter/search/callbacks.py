@@ -101,11 +101,7 @@ class Monitor:
         if self._others is not None:
             state, rows = self._others
             seen = state.evaluation.merged(rows, seen)
-            latents = [
-                mine.index_copy(0, rows, new)
-                for mine, new in zip(state.distribution.latents(), shown.latents(), strict=True)
-            ]
-            shown = state.distribution.with_latents(latents)
+            shown = state.distribution.merged(rows, shown)
         # A copy: the search goes on changing its own, and a callback may keep what it was shown.
         done = self._share(phase, step / max(steps, 1))
         snapshot = Snapshot(phase, step, steps, seen.score, seen.edges, shown.detach(), done)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from gnninterpreter.batches import compact
 from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams
+from gnninterpreter.equality import Alike
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical, graph_keys
@@ -32,7 +33,7 @@ SAMPLE_MARGIN = 0.2
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Alike):
     """What was found about B discrete graphs; every field has shape [B].
 
     ``met`` says whether a graph leaves nothing to be desired but to be smaller.
@@ -48,25 +49,15 @@ class Evaluation:
 
     def select(self, rows: Tensor) -> Evaluation:
         """What was found about some of the graphs."""
-        return Evaluation(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return self.each(lambda part: part[rows])
 
     def merged(self, rows: Tensor, some: Evaluation) -> Evaluation:
         """The same, but for some graphs, of which there is newer knowledge."""
-        return Evaluation(
-            *(
-                getattr(self, field.name).index_copy(0, rows, getattr(some, field.name))
-                for field in fields(self)
-            )
-        )
+        return self.each(lambda part, new: part.index_copy(0, rows, new), some)
 
     def where(self, mask: Tensor, other: Evaluation) -> Evaluation:
         """This one where the mask is set, the other one elsewhere."""
-        return Evaluation(
-            *(
-                torch.where(mask, getattr(self, field.name), getattr(other, field.name))
-                for field in fields(self)
-            )
-        )
+        return self.each(lambda mine, its: torch.where(mask, mine, its), other)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -68,19 +68,18 @@ class SearchResult:
 
 def joined(parts: Sequence[SearchResult], problem: Problem) -> SearchResult:
     """What several parts of the restarts came to, as if all had been searched for at once."""
-    latents = zip(*(part.distribution.latents() for part in parts), strict=True)
+    first, rest = parts[0], parts[1:]
+
+    def together(*values: Tensor) -> Tensor:
+        return torch.cat(values)
+
     population = _together([part.population for part in parts])
     if population is not None and problem.aim.typicality is not None:
         population = population[distinct_rows(population, problem.aim.typicality.bank)]
     return replace(
-        parts[0],
-        distribution=parts[0].distribution.with_latents([torch.cat(alike) for alike in latents]),
-        evaluation=Evaluation(
-            *(
-                torch.cat([getattr(part.evaluation, field.name) for part in parts])
-                for field in fields(Evaluation)
-            )
-        ),
+        first,
+        distribution=first.distribution.each(together, *(part.distribution for part in rest)),
+        evaluation=first.evaluation.each(together, *(part.evaluation for part in rest)),
         mean_score=torch.cat([part.mean_score for part in parts]),
         reasons=[reason for part in parts for reason in part.reasons],
         iterations=[count for part in parts for count in part.iterations],

@@ -169,18 +169,12 @@ class State:
 
     def merged(self, rows: Tensor, some: State) -> State:
         """The same with some restarts as another state has them."""
-        latents = [
-            mine.index_copy(0, rows, new)
-            for mine, new in zip(
-                self.distribution.latents(), some.distribution.latents(), strict=True
-            )
-        ]
         reasons, iterations = list(self.reasons), list(self.iterations)
         for place, row in enumerate(rows.tolist()):
             reasons[row], iterations[row] = some.reasons[place], some.iterations[place]
         return replace(
             some,
-            distribution=self.distribution.with_latents(latents),
+            distribution=self.distribution.merged(rows, some.distribution),
             graphs=replaced(self.graphs, rows, some.graphs),
             evaluation=self.evaluation.merged(rows, some.evaluation),
             reasons=tuple(reasons),

@@ -11,7 +11,7 @@ edges that hardly any real graph has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from torch import Tensor
 
 from gnninterpreter.batches import parts_of
 from gnninterpreter.datasets._storage import below
-from gnninterpreter.equality import ByValue
+from gnninterpreter.equality import Alike, ByValue
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.recording import recording
@@ -46,7 +46,7 @@ MOST_PAIRS, CACHED_PAIRS = 2**28, 2**18
 
 
 @dataclass(frozen=True, eq=False)
-class Frame(ByValue):
+class Frame(Alike, ByValue):
     """How blocks of a description become one row in which distances mean something."""
 
     shift: Tensor
@@ -59,7 +59,7 @@ class Frame(ByValue):
 
 
 @dataclass(frozen=True)
-class Strangeness:
+class Strangeness(Alike):
     """How strange B graphs are; every field has shape [B], and 0 is as usual as can be.
 
     ``nodes``: the mean over nodes, and some of the worst; ``local``: the whole in units of the
@@ -73,11 +73,6 @@ class Strangeness:
     outside: Tensor
     rare: Tensor
     density: Tensor
-
-    @classmethod
-    def cat(cls, parts: Sequence[Strangeness]) -> Strangeness:
-        """Of one batch after the other."""
-        return cls(*(torch.cat([getattr(p, f.name) for p in parts]) for f in fields(cls)))
 
     def figures(self) -> Tensor:
         """What percentiles are taken of, [B, FIGURES]."""
@@ -174,7 +169,7 @@ class TypicalityBank(ByValue):
         for part in parts_of(graphs):
             seen = describe(part)
             found.append(replace(self._as_wholes(part, seen), nodes=self._nodes(seen)))
-        return found[0] if len(found) == 1 else Strangeness.cat(found)
+        return found[0] if len(found) == 1 else found[0].each(lambda *f: torch.cat(f), *found[1:])
 
     def reaches(self, graphs: DenseGraphs, bar: float) -> Tensor:
         """Whether B graphs are as typical as asked for, [B]; nodes take longest and come last."""
@@ -263,7 +258,7 @@ class TypicalityBank(ByValue):
 
         def moved(value: Any) -> Any:
             if isinstance(value, Frame):
-                return Frame(value.shift.to(device), value.scale.to(device))
+                return value.each(lambda part: part.to(device))
             if isinstance(value, Mapping):
                 return {name: table.to(device) for name, table in value.items()}
             return None if value is None else value.to(device)

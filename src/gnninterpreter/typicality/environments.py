@@ -17,7 +17,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.batches import parts_of
-from gnninterpreter.equality import ByValue
+from gnninterpreter.equality import Alike, ByValue
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.mixing import mix, shift_right
 from gnninterpreter.spec import Block, Categorical, GraphSpec
@@ -39,7 +39,7 @@ OWN, OUT = 0x1B873593, 0x2545F4914F6CDD1D
 
 
 @dataclass(frozen=True, eq=False)
-class Environments(ByValue):
+class Environments(Alike, ByValue):
     """How many real graphs hold each environment.
 
     ``keys``, [K], are their codes in order; ``held``, [1 + K], begins with the number of
@@ -109,7 +109,7 @@ class Environments(ByValue):
 
     def to(self, device: torch.device | str) -> Environments:
         """The same on another device."""
-        return Environments(self.keys.to(device), self.held.to(device))
+        return self.each(lambda part: part.to(device))
 
     def tensors(self) -> dict[str, Tensor]:
         """Return it as named tensors."""

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from gnninterpreter.batches import compact, parts_of
-from gnninterpreter.equality import ByValue
+from gnninterpreter.equality import Alike, ByValue
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.spec import GraphSpec
@@ -35,7 +36,7 @@ UNCERTAIN = 1e6
 
 
 @dataclass(frozen=True, eq=False)
-class Exemplars(ByValue):
+class Exemplars(Alike, ByValue):
     """Real graphs where a search can begin, best ones first, and how typical each is."""
 
     graphs: DenseGraphs
@@ -77,7 +78,9 @@ class Exemplars(ByValue):
         """Return the exemplars as named tensors: edges as bits, categories as bytes or halves."""
         graphs = self.graphs
         stored = {
-            "weight": _packed(graphs.weight.gt(0.5)),
+            "weight": torch.from_numpy(
+                np.packbits(graphs.weight.gt(0.5).numpy(force=True), bitorder="little")
+            ),
             "nodes": graphs.nodes.half(),
             "percentile": self.percentile.half(),
             "shape": torch.tensor(graphs.weight.shape),
@@ -96,12 +99,15 @@ class Exemplars(ByValue):
                 f"stored exemplars lack {', '.join(sorted(missing)) or 'edges'}; store them again"
             )
         shape = tuple(tensors["shape"].flatten().tolist())
-        bits = 8 * tensors["weight"].numel()
+        size, packed = math.prod(shape), tensors["weight"]
         # Sizes are looked at before anything of that size is made.
-        fits = len(shape) == 3 and shape[1] == shape[2] and 0 <= bits - math.prod(shape) < 8
+        fits = len(shape) == 3 and shape[1] == shape[2] and 0 <= 8 * packed.numel() - size < 8
         fits = fits and tensors["nodes"].shape == (*shape[:2], dense_width(spec.nodes))
         fits = fits and tensors["percentile"].shape == shape[:1]
-        edge = _unpacked(tensors["weight"], shape) if fits else torch.zeros(0)
+        edge = torch.zeros(0)
+        if fits:
+            bits = np.unpackbits(tensors["weight"].numpy(), count=size, bitorder="little")
+            edge = torch.from_numpy(bits).bool().view(shape)
         if spec.edges:
             wide = (int(edge.sum()), dense_width(spec.edges))
             fits = fits and tensors["edges"].shape == wide
@@ -138,16 +144,3 @@ def distinct_rows(graphs: DenseGraphs, bank: TypicalityBank | EitherBank) -> Ten
     places = torch.arange(len(graphs), device=group.device)
     first = torch.full_like(places, len(graphs)).scatter_reduce(0, group, places, "amin")
     return first[first < len(graphs)].sort()[0]
-
-
-def _packed(bits: Tensor) -> Tensor:
-    flat = bits.flatten().to(torch.uint8)
-    flat = torch.nn.functional.pad(flat, (0, -flat.numel() % 8)).view(-1, 8)
-    power = 2 ** torch.arange(8, device=flat.device)
-    return (flat * power).sum(1).to(torch.uint8)
-
-
-def _unpacked(packed: Tensor, shape: tuple[int, ...]) -> Tensor:
-    power = 2 ** torch.arange(8)
-    bits = (packed.long().unsqueeze(1) & power) > 0
-    return bits.flatten()[: math.prod(shape)].view(shape)

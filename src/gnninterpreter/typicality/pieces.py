@@ -50,17 +50,6 @@ def to_dense(
     return DenseGraphs(spec, weight, nodes, edges)
 
 
-def joined(parts: Sequence[DenseGraphs]) -> DenseGraphs:
-    """One batch out of several on the same candidate nodes."""
-    edges = [part.edges for part in parts if part.edges is not None]
-    return DenseGraphs(
-        parts[0].spec,
-        torch.cat([part.weight for part in parts]),
-        torch.cat([part.nodes for part in parts]),
-        torch.cat(edges) if edges else None,
-    )
-
-
 def cut_piece(graph: Data, size: int, rng: np.random.Generator) -> Data:
     """Cut a connected piece of at most ``size`` nodes out, breadth first from a random node."""
     total = node_count(graph)

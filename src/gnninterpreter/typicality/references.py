@@ -19,7 +19,7 @@ from gnninterpreter.batches import compact, present_nodes, replaced
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.data import node_count
-from gnninterpreter.typicality.pieces import cut_piece, joined, to_dense
+from gnninterpreter.typicality.pieces import cut_piece, to_dense
 
 Certain = Callable[[DenseGraphs], Tensor]
 """Says which of B graphs the model is certain of, [B]."""
@@ -71,7 +71,7 @@ def references(
         return References(dense, True, certain(dense))
     good, others = _pieces(usable, spec, max_nodes, certain, rng, count)
     if len(good) < FEWEST_CERTAIN:
-        every = joined([good, others])[slice(0, count)]
+        every = DenseGraphs.cat([good, others])[slice(0, count)]
         return References(every, False, torch.arange(len(every)) < len(good))
     good = _cut_down(good[slice(0, count)], certain, rng)
     return References(good, False, torch.ones(len(good), dtype=torch.bool))
@@ -103,7 +103,7 @@ def _pieces(
             others.append(dense[~sure])
         if sum(len(part) for part in good) >= count // 2:
             break
-    return joined(good), joined(others)
+    return DenseGraphs.cat(good), DenseGraphs.cat(others)
 
 
 def _cut_down(graphs: DenseGraphs, certain: Certain, rng: np.random.Generator) -> DenseGraphs:

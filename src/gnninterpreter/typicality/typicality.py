@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gnninterpreter.datasets._storage import below
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.spec import GraphSpec
@@ -80,13 +81,12 @@ class Typicality(ByValue):
 
     def with_exemplars(self, places: Tensor) -> Typicality:
         """The same with some of the exemplars."""
-        chosen = Exemplars(self.exemplars.graphs[places], self.exemplars.percentile[places])
-        return Typicality(self.bank, chosen)
+        return Typicality(self.bank, self.exemplars.each(lambda part: part[places]))
 
     def to(self, device: torch.device | str) -> Typicality:
         """The same on another device."""
-        chosen = Exemplars(self.exemplars.graphs.to(device), self.exemplars.percentile.to(device))
-        return Typicality(self.bank.to(device), chosen)
+        moved = self.exemplars.each(lambda part: part.to(device))
+        return Typicality(self.bank.to(device), moved)
 
     def tensors(self) -> dict[str, Tensor]:
         """Return it as named tensors."""
@@ -99,12 +99,8 @@ class Typicality(ByValue):
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor], spec: GraphSpec) -> Typicality:
         """Read what `tensors` wrote."""
-
-        def part(prefix: str) -> dict[str, Tensor]:
-            return {k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)}
-
-        bank = TypicalityBank.from_tensors(part("bank."))
-        exemplars = Exemplars.from_tensors(part("exemplars."), spec)
+        bank = TypicalityBank.from_tensors(below(tensors, "bank."))
+        exemplars = Exemplars.from_tensors(below(tensors, "exemplars."), spec)
         try:
             bank.percentile(exemplars.graphs[:1])
             bank.penalty(exemplars.graphs[:1])

@@ -7,7 +7,7 @@ type ``end - M`` where ``end`` is M or more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -15,15 +15,16 @@ from torch import Tensor
 
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.chem.elements import MUTAG_VALENCIES
+from gnninterpreter.equality import Alike
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.graphs import DenseGraphs, beside
 from gnninterpreter.spec import Categorical, GraphSpec
 
 NO_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True)
-class State:
+class State(Alike):
     """B growing graphs: adjacency [B, M, M], one-hot types [B, M, T], number of nodes [B]."""
 
     weight: Tensor
@@ -36,14 +37,9 @@ class State:
         rows = torch.arange(self.types.size(1), device=self.count.device)
         return rows.unsqueeze(0) < self.count.unsqueeze(1)
 
-    def each(self, change: Callable[..., Tensor], *others: State) -> State:
-        """Change all three alike, with those of other states."""
-        every = [(state.weight, state.types, state.count) for state in (self, *others)]
-        return State(*(change(*parts) for parts in zip(*every, strict=True)))
-
     def where(self, keep: Tensor, other: State) -> State:
         """This state where ``keep`` holds, the other elsewhere; ``keep`` has shape [B]."""
-        return self.each(lambda a, b: torch.where(keep.view(-1, *[1] * (a.dim() - 1)), a, b), other)
+        return self.each(lambda a, b: torch.where(beside(keep, a), a, b), other)
 
 
 @dataclass(frozen=True)
