@@ -21,20 +21,8 @@ MOVES = (
     "drop edge", "drop node", "drop branch", "merge", "move end", "swap",
     "new kind", "new edge kind", "add edge", "hang on", "open edge", "split",
 )  # fmt: skip
-(
-    DROP_EDGE,
-    DROP_NODE,
-    DROP_BRANCH,
-    MERGE,
-    MOVE_END,
-    SWAP,
-    KIND,
-    EDGE_KIND,
-    ADD,
-    HANG,
-    OPEN,
-    SPLIT,
-) = range(12)
+DROP_EDGE, DROP_NODE, DROP_BRANCH, MERGE, MOVE_END, SWAP = range(6)
+KIND, EDGE_KIND, ADD, HANG, OPEN, SPLIT = range(6, 12)
 DRAWS = 6
 
 
