@@ -116,13 +116,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class SmilesTable:
-    """Molecules read from a table.
-
-    Args:
-        graphs: The molecules that could be read, with their labels and their spec.
-        refused: The rows that were left out.
-        parted: How many molecules are in several parts; they stay so.
-    """
+    """Molecules read from a table; ``parted`` of them are in several parts, and stay so."""
 
     graphs: GraphList
     refused: tuple[Refused, ...] = ()

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gnninterpreter.arguments import folded
-from gnninterpreter.datasets.base import ExplainableDataset
-from gnninterpreter.datasets.summary import summarize
+from gnninterpreter.datasets.base import ExplainableDataset, summarize
 from gnninterpreter.errors import DataError
 
 __all__ = [

@@ -295,3 +295,33 @@ def undirected_graph(
     if edge_attr is not None:
         data.edge_attr = torch.cat([edge_attr, edge_attr])
     return data
+
+
+def summarize(dataset: ExplainableDataset, *, oracle_graphs: int | None = None) -> dict[str, Any]:
+    """Count what a table of data sets shows, as plain JSON values.
+
+    The oracle is asked about ``oracle_graphs``, all when omitted; an undirected edge counts
+    once.
+    """
+    nodes = dataset.slices["x"].diff().double().mean()
+    edges = dataset.slices["edge_index"].diff().double().mean()
+    asked = len(dataset) if oracle_graphs is None else min(oracle_graphs, len(dataset))
+    asked = asked if dataset.oracle is not None else 0
+    graphs = (dataset[index] for index in range(asked))
+    agreeing = sum(dataset.oracle(graph) == int(graph.y) for graph in graphs)
+    if not dataset.task:
+        counts = dataset.y.bincount(minlength=dataset.num_classes).tolist()
+    else:
+        counts = (dataset.y == 1 if dataset.task == "multilabel" else ~dataset.y.isnan()).sum(0)
+        counts = counts.tolist()
+    return {
+        "name": dataset.name,
+        "graphs": len(dataset),
+        "mean_nodes": float(nodes),
+        "mean_edges": float(edges) / (1 if dataset.spec.directed else 2),
+        "classes": dict(zip(dataset.class_names, counts, strict=True)),
+        "node_features": [name for block in dataset.spec.nodes for name in block.names],
+        "edge_features": [name for block in dataset.spec.edges for name in block.names],
+        "oracle_agreement": agreeing / asked if asked else None,
+        "metadata": dict(dataset.metadata),
+    }

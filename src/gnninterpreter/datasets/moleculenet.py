@@ -11,7 +11,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -49,7 +49,6 @@ def _spec(atoms: tuple[str, ...], names: tuple[str, ...], task: str = "") -> Gra
 class _Table(MolecularDataset):
     """A table, in the file ``source``, of SMILES and of labels in ``columns``."""
 
-    source: ClassVar[PublishedFile]
     columns: ClassVar[tuple[str, ...]]
     oracle = None  # type: ignore[assignment]
 
@@ -78,10 +77,6 @@ class _Table(MolecularDataset):
             raise DataError(
                 f"line {number} of the table of '{self.name}' cannot be read: {error}"
             ) from error
-
-    def parameters(self) -> Mapping[str, Any]:
-        """Return the hash of the table."""
-        return {"sha256": self.source.sha256}
 
 
 class BBBP(_Table):

@@ -35,11 +35,7 @@ NITROGEN, OXYGEN = 1, 2
 class MUTAG(ExplainableDataset):
     """Molecules of class nonmutagen or mutagen, without hydrogens.
 
-    Args:
-        *args: ``root``, also looked in for the files ``MUTAG_A.txt`` and so on, and ``transform``,
-            as for `ExplainableDataset`.
-        bonds: Whether to keep the bond types as edge features.
-        **options: ``progress`` and ``force_reload``; ``seed`` changes nothing.
+    ``bonds`` keeps the bond types as edge features; ``seed`` changes nothing.
     """
 
     name = "mutag"

@@ -50,7 +50,6 @@ class GraphDistribution(ByValue):
     edge_feature_logits: tuple[Tensor, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that the shapes fit the spec."""
         if self.num_candidates < 2:
             raise SpecError(f"max_nodes must be at least 2 (got {self.num_candidates})")
         expected = self.num_pairs(self.spec, self.num_candidates)

@@ -15,6 +15,8 @@ from gnninterpreter.spec import Block, Categorical, GraphSpec
 
 # Least size of the logits of a distribution that is centred on a graph.
 LEAST = 1.0
+# Of one that leans towards a graph: probability of its edges and categories, and how logits differ.
+LEANING, SPREAD = 0.88, 0.3
 
 
 def uniform_start(
@@ -53,13 +55,11 @@ def from_graphs(graphs: DenseGraphs, certainty: float = 0.999) -> GraphDistribut
     return GraphDistribution(spec, n, weight, _certain(spec.nodes, graphs.nodes, size), edges)
 
 
-def around_graphs(
-    graphs: DenseGraphs, streams: Streams, certainty: float = 0.88, spread: float = 0.3
-) -> GraphDistribution:
+def around_graphs(graphs: DenseGraphs, streams: Streams) -> GraphDistribution:
     """Distributions that lean towards the given graphs and have not decided on anything yet."""
-    leaning = from_graphs(graphs, certainty)
+    leaning = from_graphs(graphs, LEANING)
     noise = streams.normal(leaning.edge_logits.size(1), dtype=leaning.edge_logits.dtype)
-    return leaning.with_latents([leaning.edge_logits + spread * noise, *leaning.latents()[1:]])
+    return leaning.with_latents([leaning.edge_logits + SPREAD * noise, *leaning.latents()[1:]])
 
 
 def centred(

@@ -56,7 +56,6 @@ class Streams:
         purpose: int = 0,
         device: torch.device | str = "cpu",
     ) -> None:
-        """Make the keys of the streams."""
         identities = torch.arange(ids) if isinstance(ids, int) else torch.tensor(ids)
         base = mix(torch.tensor(seed) + torch.tensor(purpose + 1) * MIX_1)
         self.keys = mix(base + (identities.long() + 1) * GOLDEN).to(device)

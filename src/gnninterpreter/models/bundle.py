@@ -59,12 +59,7 @@ class Bundle:
     training: Mapping[str, Any] = field(default_factory=dict)
 
     def save(self, folder: str | Path, name: str | None = None) -> Path:
-        """Write the two files of the bundle; return the path of the JSON file.
-
-        Raises:
-            CheckpointError: If the model has no ``config`` to build it from again.
-            OutputError: If the folder cannot be written.
-        """
+        """Write the two files of the bundle; return the path of the JSON file."""
         config = getattr(self.model, "config", None)
         if not isinstance(config, Mapping):
             raise CheckpointError(
@@ -113,11 +108,7 @@ def load(name: str) -> Bundle:
 
 
 def load_bundle(path: str | Path) -> Bundle:
-    """Load a classifier that `Bundle.save` wrote, from either of its two files.
-
-    Raises:
-        CheckpointError: If a file is missing, damaged, or no bundle of this package.
-    """
+    """Load a classifier that `Bundle.save` wrote, from either of its two files."""
     described = path_of("path", path, CheckpointError)
     if not described.name:
         raise CheckpointError(f"path must name a file of the bundle (got {path!r:.60})")

@@ -61,9 +61,8 @@ def frozen(model: nn.Module) -> Iterator[nn.Module]:
 def clean_copy(model: nn.Module) -> nn.Module:
     """Copy a model as it is when nobody uses it, also while another thread does.
 
-    The copy has none of the hooks and forwards that `hooked` and the relaxation put on a model for
-    a while, and the attributes, buffers and ``requires_grad`` from before it was frozen. The user's
-    hooks stay.
+    Without what `hooked` and the relaxation put on it for a while, and with the attributes,
+    buffers and ``requires_grad`` from before it was frozen. The user's hooks stay.
     """
     with MODEL_LOCK:
         state = _STATES.get(model)

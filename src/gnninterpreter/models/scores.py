@@ -16,8 +16,14 @@ from gnninterpreter.models.task import Task
 from gnninterpreter.schema import Known, typed
 
 
+class _Scores:
+    def to_json(self) -> dict[str, Any]:
+        """Return the scores as plain JSON values; what is not known is null."""
+        return dict(finite(self))
+
+
 @dataclass(frozen=True)
-class ClassificationScores:
+class ClassificationScores(_Scores):
     """Scores of classes or labels over some graphs.
 
     ``accuracy`` is of labels that were measured; ``f1`` has one score for each class, 0 where
@@ -58,13 +64,9 @@ class ClassificationScores:
         count = len(labels)
         return cls(float(hits.sum()) / count if count else 0.0, _f1(hits, errors), count)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the scores as plain JSON values; what is not known is null."""
-        return dict(finite(self))
-
 
 @dataclass(frozen=True)
-class RegressionScores:
+class RegressionScores(_Scores):
     """Errors of predicted values over some graphs, in the unit of the data."""
 
     rmse: float
@@ -76,10 +78,6 @@ class RegressionScores:
     def figures(self) -> dict[str, float]:
         """What tables show, the telling one first."""
         return {"RMSE": self.rmse, "MAE": self.mae, "R2": self.r2}
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the scores as plain JSON values."""
-        return dict(finite(self))
 
 
 ModelScores = ClassificationScores | RegressionScores

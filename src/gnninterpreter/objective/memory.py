@@ -65,7 +65,6 @@ class Memory:
     """Answers to questions about graphs, by the keys of the graphs; all of it where these are."""
 
     def __init__(self) -> None:
-        """Remember nothing yet."""
         self._known: dict[str, _Known] = {}
 
     def recall(

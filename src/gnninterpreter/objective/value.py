@@ -30,15 +30,9 @@ class ValueTarget(Target):
     r"""A value of a regression: as high as it gets, as low as it gets, or near a number.
 
     For ``"max"`` the score is :math:`\sigma(a + a (v - r) / u)`, with :math:`a` such that it is
-    0.99 where the value reaches ``reach``; ``"min"`` mirrors it. For a number it is 0.99 where the
-    value is off by ``unit``, and falls with the square of the distance.
-
-    Args:
-        aim: ``"max"``, ``"min"`` or the number.
-        reach: The value that counts as very high, or as very low.
-        unit: The scale of values; for a number, how far off still counts as there.
-        output: Name of the value.
-        scale: Quantiles of what the model gives real graphs; empty where that is not known.
+    0.99 where the value reaches ``reach``; ``"min"`` mirrors it. For a number it is 0.99 where
+    the value is off by ``unit``, and falls with the square of the distance. ``scale`` are
+    quantiles of what the model gives real graphs; empty where that is not known.
     """
 
     aim: str | float

@@ -33,7 +33,6 @@ class Candidates:
     """
 
     def __init__(self, graphs: DenseGraphs) -> None:
-        """Flatten the graphs."""
         if graphs.num_candidates < 3:
             graphs = widened(graphs, 3)
         self.graphs = graphs
@@ -163,10 +162,6 @@ class Candidates:
         """View node values [B * N, ...] as [B, N, ...]."""
         return nodes.view(self.num_graphs, self.size, *nodes.shape[1:])
 
-    def per_target(self, edges: Tensor) -> Tensor:
-        """View edge values [E, ...] as [B, N, N-1, ...]: for each target, its candidate sources."""
-        return edges.view(self.num_graphs, self.size, self.size - 1, *edges.shape[1:])
-
     def square(self, edges: Tensor) -> Tensor:
         """Lay edge values [E, K] or [E] out as [B, N, N, K], target first, zeros on the diagonal.
 
@@ -182,11 +177,6 @@ class Candidates:
         values = edges.view(self.num_graphs, -1, edges.size(1))
         flat = flat.index_copy(1, self.target * n + self.source, values)
         return flat.view(self.num_graphs, n, n, edges.size(1))
-
-    def from_sources(self, nodes: Tensor) -> Tensor:
-        """Return for each candidate edge the value of its source, [B, N, N-1, ...]."""
-        values = self.per_graph(nodes)[:, self.source]
-        return values.view(self.num_graphs, self.size, self.size - 1, *nodes.shape[1:])
 
 
 @lru_cache(maxsize=64)

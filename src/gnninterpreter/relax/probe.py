@@ -20,6 +20,7 @@ from torch_geometric.nn.aggr import Aggregation
 
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs, split_blocks
+from gnninterpreter.models.embedding import owners_of
 from gnninterpreter.models.frozen import Hook, hooked
 from gnninterpreter.models.task import Scores
 from gnninterpreter.relax.candidates import Candidates
@@ -278,18 +279,12 @@ def _record(model: nn.Module, into: list[_Record], run: Callable[[], Any]) -> No
 
     hooks: list[Hook] = []
     for name, module in model.named_modules():
-        if not _inside_a_kernel(model, name):
+        # A layer that is always computed as a whole does not call its parts.
+        if not any(type(owner) in REQUIRED for owner in owners_of(model, name)):
             hooks.append((module, "input", before(name)))
             hooks.append((module, "output", after(name)))
     with hooked(hooks):
         run()
-
-
-def _inside_a_kernel(model: nn.Module, name: str) -> bool:
-    """Whether a module is part of a layer that is always computed as a whole."""
-    parts = name.split(".")
-    owners = (model.get_submodule(".".join(parts[:i])) for i in range(1, len(parts)))
-    return any(type(owner) in REQUIRED for owner in owners)
 
 
 def _first_tensor(value: Any) -> Tensor | None:

@@ -8,10 +8,6 @@ PyTorch they are a handful of operations: ``scatter_add``, ``index_add``, ``scat
 so nothing needs to be known about the layers. Only PyG's `softmax` is replaced as a whole, since
 its steps taken one by one would overflow on absent edges. Inverse powers and roots keep their value
 and get a slope that is finite where a node is absent and its degree zero.
-
-Differs from the design: it asks for hooks on message passing, aggregations, norms and pools. This
-needs none of these, leaves nothing on the model that would have to be taken off again, and also
-carries custom scatter code.
 """
 
 from __future__ import annotations
@@ -78,7 +74,6 @@ class Relaxation(TorchFunctionMode):
         candidates: Candidates,
         kernels: Mapping[type, Callable[..., Tensor | None]] | None = None,
     ) -> None:
-        """Relax what runs within `running`."""
         super().__init__()
         self.candidates = candidates
         self.kernels = kernels or {}
@@ -100,7 +95,6 @@ class Relaxation(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        """Weigh the reductions and pass everything else on."""
         handler = _HANDLERS.get(func)
         if handler is None:
             return func(*args, **(kwargs or {}))

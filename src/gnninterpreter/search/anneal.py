@@ -1,10 +1,9 @@
 """Annealing: where to begin, found by many cheap random walks over small discrete graphs.
 
 Some classes are needles: the model says no to everything but the exact pattern, and from a random
-soft graph no gradient points there. A walk over discrete graphs that also follows the embedding
-does find them, since graphs on the way look more and more like the class to the layers before the
-last. Every restart has a few walkers of its own, which differ in how far they follow certainty and
-how far likeness; the best graph any of them saw is where the gradient search begins.
+soft graph no gradient points there. A walk that also follows the embedding does find them, since
+graphs on the way look more and more like the class. Every restart has a few walkers of its own,
+which differ in how far they follow certainty and how far likeness.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import choose, repeat, widened, with_varied_absent_nodes
 from gnninterpreter.distribution import GraphDistribution, Streams, around_graphs
 from gnninterpreter.graphs import DenseGraphs, beside
 from gnninterpreter.search.callbacks import Monitor
-from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.repeating import finished, put
@@ -40,13 +39,7 @@ PROMISING = 0.5
 
 @dataclass(frozen=True)
 class Anneal:
-    """Random walks over small graphs; the distributions then begin around what they found.
-
-    Args:
-        walkers: Walkers of each restart.
-        steps: Most steps of a walker.
-        nodes: Most nodes of the graphs they walk over.
-    """
+    """Random walks over small graphs; the distributions then begin around what they found."""
 
     walkers: int = 16
     steps: int = 200
@@ -56,7 +49,6 @@ class Anneal:
     searches: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         check_settings(self, walkers=1, steps=1, nodes=3)
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:

@@ -8,11 +8,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import check_positive, check_settings, one_of
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import beside
 from gnninterpreter.objective.schedules import Constant, Schedule
 from gnninterpreter.search.callbacks import Monitor
-from gnninterpreter.search.checks import check_choice, check_positive, check_settings
 from gnninterpreter.search.gradient import Moment, Step, gradient_of
 from gnninterpreter.search.problem import Evaluation, Problem
 from gnninterpreter.search.state import History, Reason, State
@@ -59,13 +59,12 @@ class Ascent:
     searches: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         check_settings(self, iterations=1, samples=1, check_every=1)
         if self.patience is not None:
             check_settings(self, patience=1)
         check_positive(self.learning_rate, "learning_rate")
-        check_choice(self.optimizer, "optimizer", "adam", "sgd")
-        check_choice(self.keep, "keep", "best", "last")
+        one_of("optimizer", self.optimizer, ("adam", "sgd"))
+        one_of("keep", self.keep, ("best", "last"))
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Descend the loss."""

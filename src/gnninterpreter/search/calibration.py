@@ -1,13 +1,11 @@
 """Calibration: closed where a change would cost the target, open where the model does not care.
 
-The search ends with a good graph and a distribution around it. Every single change of that graph is
-evaluated, and each edge and category becomes as certain as the harm of changing it asks for, but
-not less certain than the search has learned. Where real graphs are known, a change harms if the
-graph is then no longer certain and typical, and how far the others can be opened together is
-learned by gradient (`opening`). Samples then show whether changes that are harmless
-one by one are harmless together; where they are not, all logits grow by steps until they are. A few
-samples refuse quickly, and only what they let pass is tried with many: one bad sample in a thousand
-is no rarity among eight restarts, each tried at several steps.
+Every single change of the graph that was found is evaluated, and each edge and category becomes as
+certain as the harm of changing it asks for, but not less certain than the search has learned. Where
+real graphs are known, a change harms if the graph is then no longer certain and typical, and how
+far the others can be opened together is learned by gradient (`opening`). Samples then show whether
+changes that are harmless one by one are harmless together; where they are not, all logits grow by
+steps until they are. A few samples refuse quickly, and only what they let pass is tried with many.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import present_nodes
 from gnninterpreter.distribution import (
     GraphDistribution,
@@ -29,7 +28,6 @@ from gnninterpreter.distribution import (
 from gnninterpreter.graphs import DenseGraphs, dense_width, split_blocks
 from gnninterpreter.mixing import mix, shift_right
 from gnninterpreter.search.callbacks import Monitor
-from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.opening import opened, verified
 from gnninterpreter.search.problem import Problem
@@ -64,7 +62,6 @@ class Calibrate:
     name: str = "calibrate"
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         check_settings(self, opening=1)
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:

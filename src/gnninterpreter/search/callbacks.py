@@ -22,14 +22,8 @@ if TYPE_CHECKING:
 class Snapshot:
     """What a callback sees of all restarts; every field is about the same moment.
 
-    Args:
-        phase: Name of the phase.
-        iteration: Iterations done of this phase.
-        iterations: Iterations of it at the most.
-        score: How far each restart's most probable graph is what was asked for, [R].
-        edges: Its number of edges, [R].
-        distribution: The distributions whose most probable graphs these are.
-        done: Share of the whole search that is done, from 0 to 1; it never falls.
+    ``score``, [R], is how far each restart's most probable graph is what was asked for;
+    ``done`` the share of the whole search that is done, which never falls.
     """
 
     phase: str
@@ -57,7 +51,6 @@ class Monitor:
         candidates: int,
         phases: tuple[str, ...] = (),
     ) -> None:
-        """Nothing has happened yet."""
         self.callbacks = callbacks
         self.stopped = False
         self.part = (0, 1)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from gnninterpreter.arguments import check_positive, check_settings, one_of
 from gnninterpreter.errors import SpecError, TargetError
 from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective import (
@@ -35,7 +36,6 @@ from gnninterpreter.objective import (
 from gnninterpreter.search.anneal import Anneal
 from gnninterpreter.search.ascent import Ascent
 from gnninterpreter.search.calibration import Calibrate
-from gnninterpreter.search.checks import check_choice, check_positive, check_settings
 from gnninterpreter.search.iterated import IteratedSearch
 from gnninterpreter.search.local import LocalSearch
 from gnninterpreter.search.paper_settings import PAPER_SIZES, PAPER_WEIGHTS
@@ -90,7 +90,6 @@ class Recipe:
     max_edges: float | None = None
 
     def __post_init__(self) -> None:
-        """Check every rule once, here."""
         object.__setattr__(self, "terms", Objective(tuple(self.terms)).terms)
         object.__setattr__(self, "phases", tuple(self.phases))
         for phase in self.phases:
@@ -102,7 +101,7 @@ class Recipe:
         names = [phase.name for phase in self.phases]
         if len(set(names)) != len(names):
             raise SpecError(f"phases must have different names (got {', '.join(names)})")
-        check_choice(self.start, "start", "density", "uniform")
+        one_of("start", self.start, ("density", "uniform"))
         check_positive(self.stop_score, "stop_score", most=1.0)
         if self.max_nodes is not None:
             check_settings(self, max_nodes=2)

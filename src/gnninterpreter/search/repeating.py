@@ -36,7 +36,6 @@ class Repeated:
     def __init__(
         self, step: Callable[[], None], device: torch.device, total: int, size: int = 0
     ) -> None:
-        """Record nothing yet."""
         self._step, self._device, self._left = step, device, total
         self._warm = False
         records = device.type == "cuda" and size <= MOST_RECORDED

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import widened
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Objective
 from gnninterpreter.search.anneal import emphasis_of, random_walkers, walk
 from gnninterpreter.search.callbacks import Monitor
-from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.local import improved
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.state import State
@@ -43,7 +43,6 @@ class FindShortcuts:
     name: str = "shortcuts"
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         check_settings(
             self, restarts=1, enough=1, walkers=1, walk_steps=1, walk_nodes=3, local_steps=1
         )

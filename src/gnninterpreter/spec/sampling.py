@@ -32,7 +32,6 @@ class Sample:
     """
 
     def __init__(self) -> None:
-        """Nothing was read yet."""
         self.read = 0
         self.totals: dict[Label, np.ndarray] = {}
         self._rng, self._labelled = np.random.default_rng(0), True

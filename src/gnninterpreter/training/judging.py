@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from gnninterpreter import datasets
 from gnninterpreter.datasets._storage import below, pack_tensors, read_tensors, write_tensors
@@ -42,34 +42,21 @@ def cross_validate(
     least = 3 if config.keep == "best" else 2
     if count < least:
         raise ModelError(f"count must be at least {least} with keep={config.keep!r} (got {count})")
-    labels = GraphStore(dataset, use_edge_attr=False).y
+    store = GraphStore(dataset, use_edge_attr="edge_dim" in config.model)
+    labels = store.y
     parts = folds(labels, count, config.seed)
     predictions = torch.empty_like(labels)
-    for index, part in enumerate(parts):
-        predictions[part] = _fold(dataset, config, parts, device, index)
+    for index, held_out in enumerate(parts):
+        chooser = parts[(index + 1) % count]
+        left = (held_out, chooser) if config.keep == "best" else (held_out,)
+        rest = [part for part in parts if not any(part is one for one in left)]
+        split = Split(torch.cat(rest).sort().values, chooser, held_out)
+        model = train(dataset, config, device=device, split=split).model
+        with torch.no_grad():
+            predictions[held_out] = store.batch(held_out).logits(model).argmax(1)
         if callback is not None:
             callback(index + 1, count)
     return ClassificationScores.of(predictions, labels, int(config.model["num_classes"]))
-
-
-def _fold(
-    dataset: Any,
-    config: TrainingConfig,
-    parts: Sequence[Tensor],
-    device: str | torch.device,
-    index: int,
-) -> Tensor:
-    """Train on all parts but one and predict that one."""
-    held_out, chooser = parts[index], parts[(index + 1) % len(parts)]
-    rest = [part for part in parts if part is not held_out]
-    if config.keep == "best":
-        rest = [part for part in rest if part is not chooser]
-    split = Split(torch.cat(rest).sort().values, chooser, held_out)
-    result = train(dataset, config, device=device, split=split)
-    store = GraphStore(dataset, use_edge_attr="edge_dim" in config.model)
-    with torch.no_grad():
-        predicted: Tensor = store.batch(held_out).logits(result.model).argmax(1)
-    return predicted
 
 
 def training_statistics(

@@ -84,22 +84,16 @@ class TypicalityBank(ByValue):
     """What real graphs of one class look like; made by `gnninterpreter.typicality.fit`.
 
     Args:
-        node_frame: How descriptions of nodes are compared.
-        graph_frame: How descriptions of graphs are compared.
-        nodes: Nodes of real graphs, [M, D].
-        graphs: Real graphs, [G, K].
+        node_frame: How descriptions of nodes are compared; ``graph_frame``: of graphs.
+        nodes: Nodes of real graphs, [M, D]; ``graphs``: real graphs, [G, K].
         node_unit: Distance of a node beyond which it is not at home, [].
         graph_own: Distance of each of ``graphs`` to others, not below a least one, [G].
-        quantiles: Quantiles 0, 0.01, ..., 1 of what real graphs have themselves: nodes, whole and
-            local strangeness, how rare they are, and density, [FIGURES, 101]; infinite where that
-            was not counted.
+        quantiles: Of what real graphs have themselves, [FIGURES, 101]; infinite if not counted.
         limits: Fewest and most nodes, fewest and most edges that are usual, [4].
         seen: For each table of categories, which of them occur in real graphs.
-        held: For each table of kinds, the number of real graphs and how many hold each kind,
-            [1 + kinds]; empty where that was not counted.
-        environments: How many real graphs hold what lies around a node; None where that was not
-            counted.
-        density: Mean of the edges per node of real graphs, []; None where that was not counted.
+        held: For each table of kinds the number of real graphs, and how many hold each kind.
+        environments: How many real graphs hold what lies around a node; None if not counted.
+        density: Mean of the edges per node of real graphs, []; None if not counted.
     """
 
     node_frame: Frame

@@ -24,7 +24,6 @@ from gnninterpreter.spec import Block, Categorical, GraphSpec
 from gnninterpreter.spec.data import node_count
 from gnninterpreter.typicality.kinds import HANDFUL, MOST_ODD, NEXT_TO_NONE
 from gnninterpreter.typicality.pieces import to_dense
-from gnninterpreter.typicality.rings import LARGEST, smallest_cycles
 
 RADIUS = 2
 # An environment that one graph holds says nothing of another graph; of many, the commonest stay.
@@ -36,6 +35,8 @@ LITTLE, MUCH = 0.1, 0.25
 # Cycles through one edge that are told apart, and odd numbers that keep parts of a code apart.
 CYCLES = 2
 OWN, OUT = 0x1B873593, 0x2545F4914F6CDD1D
+# Nodes of the largest cycles that are looked for; whole numbers up to which floats are exact.
+LARGEST, EXACT = 8, 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +146,39 @@ def environment_codes(graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
         code = mix(OWN * code + told)
         found.append(shift_right(code, 33).int())
     return torch.stack(found, dim=2), both.any(2)
+
+
+def smallest_cycles(edge: Tensor) -> tuple[Tensor, Tensor]:
+    """Size of the smallest cycle through each edge of [B, N, N], and how many there are.
+
+    Undirected graphs without loops; 0 for what is no edge, or on no cycle of at most `LARGEST`
+    nodes. Of walks between the ends of an edge that do not use it the shortest closes the smallest
+    cycle. With the generating functions g of walks in the whole graph, these begin with the same
+    power, and the same coefficient, as :math:`g_{ij} - z (g_{ii} g_{jj} - g_{ij}^2)`, so that no
+    edge has to be taken out.
+    """
+    # Counts have to be exact, for they cancel each other; walks are as many as degrees allow.
+    most = edge.size(1) - 1
+    if edge.device.type == "cpu" and edge.numel():
+        most = int(edge.sum(2).max())
+    small = most ** (LARGEST - 2) < EXACT
+    step = edge.to(torch.float32 if small else torch.float64)
+    powers = [torch.eye(edge.size(1), dtype=step.dtype, device=edge.device).expand_as(step), step]
+    for _ in range(2, LARGEST):
+        powers.append(powers[-1] @ step)
+    back = torch.stack([power.diagonal(dim1=1, dim2=2) for power in powers], dim=2)
+    size, count = torch.zeros_like(step), torch.zeros_like(step)
+    # The largest first: smaller ones take their place.
+    for length in range(LARGEST - 1, 1, -1):
+        some = back[..., :length]
+        left = torch.baddbmm(powers[length], some, some.flip(2).mT, alpha=-1)
+        for first in range(1, (length - 1) // 2 + 1):
+            twice = 2 if 2 * first < length - 1 else 1
+            left.addcmul_(powers[first], powers[length - 1 - first], value=twice)
+        found = left > 0.5
+        size.masked_fill_(found, length + 1)
+        count = torch.where(found, left, count)
+    return size * step, count * step
 
 
 def _kinds(values: Tensor, blocks: tuple[Block, ...]) -> Tensor:

@@ -16,10 +16,7 @@ from gnninterpreter.spec.data import node_count
 
 
 def to_dense(
-    graphs: Sequence[Data],
-    spec: GraphSpec,
-    num_candidates: int | None = None,
-    dtype: torch.dtype = torch.float32,
+    graphs: Sequence[Data], spec: GraphSpec, num_candidates: int | None = None
 ) -> DenseGraphs:
     """Return PyG graphs as one dense batch; the features of absent nodes are those of the first."""
     sizes = torch.tensor([node_count(graph) for graph in graphs])
@@ -28,7 +25,7 @@ def to_dense(
     # All graphs at once: one by one takes longer than what is done with them.
     owner = torch.arange(count).repeat_interleave(sizes)
     place = torch.arange(len(owner)) - (sizes.cumsum(0) - sizes)[owner]
-    values = decode(torch.cat([node_rows(graph) for graph in graphs]), spec.nodes, dtype)
+    values = decode(torch.cat([node_rows(graph) for graph in graphs]), spec.nodes, torch.float32)
     nodes = values[sizes.cumsum(0) - sizes].unsqueeze(1).repeat(1, n, 1)
     nodes[owner, place] = values
     ends = torch.cat([graph.edge_index for graph in graphs], dim=1)
@@ -36,15 +33,15 @@ def to_dense(
     apart = ends[0] != ends[1]
     owner = torch.arange(count).repeat_interleave(lengths)[apart]
     source, target = ends[:, apart]
-    weight = torch.zeros(count, n, n, dtype=dtype)
+    weight = torch.zeros(count, n, n)
     weight[owner, target, source] = 1.0
     edges = None
     if spec.edges:
-        edges = torch.zeros(count, n, n, dense_width(spec.edges), dtype=dtype)
+        edges = torch.zeros(count, n, n, dense_width(spec.edges))
         edges[..., :1] = 1.0
         given = ((graph.get("edge_attr"), graph.get("edge_type")) for graph in graphs)
         rows = torch.cat([kind if attr is None else attr for attr, kind in given])
-        edges[owner, target, source] = decode(rows[apart], spec.edges, dtype)
+        edges[owner, target, source] = decode(rows[apart], spec.edges, torch.float32)
     if not spec.directed:
         weight = torch.maximum(weight, weight.mT)
     return DenseGraphs(spec, weight, nodes, edges)

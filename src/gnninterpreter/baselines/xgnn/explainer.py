@@ -66,32 +66,27 @@ class Reward:
 class XGNN(Baseline):
     """Train a graph generator by policy gradient on the class probability.
 
-    Minimises ``-R log pi`` with the reward of `Reward`. Works for graphs with one categorical node
-    feature or none and without edge features.
+    Minimises ``-R log pi`` with the reward of `Reward`. Works for graphs with one categorical
+    node feature or none and without edge features.
 
     Differs from the published method: ``parallel`` episodes run side by side and share each
-    update, and all rollouts of all of them are one batch; a rollout ends where the policy breaks a
-    rule, as in the reference code; an episode ends where no legal action is left, since nothing can
-    be learned there; a first edge is never undone (see `kept`); the explanation is what the policy
-    builds in the world it was trained in (see `generate`), 1,000 times instead of once. Every ten
-    updates 100 graphs are drawn, the policy with the highest mean class probability is kept, and
-    training ends when that is high enough or has not grown for ``patience`` looks, since late
-    updates often spoil it (the reward of broken rules comes to outweigh all else).
+    update, and all rollouts of all of them are one batch; a rollout ends where the policy
+    breaks a rule, as in the reference code; an episode ends where no legal action is left,
+    since nothing can be learned there; a first edge is never undone (see `kept`); the
+    explanation is what the policy builds in the world it was trained in (see `generate`), 1,000
+    times instead of once. Every ten updates 100 graphs are drawn, the policy with the highest
+    mean class probability is kept, and training ends when that is high enough or has not grown
+    for ``patience`` looks, since late updates often spoil it (the reward of broken rules comes
+    to outweigh all else).
 
     Args:
-        episodes: Number of episodes in all.
         max_steps: Most actions of an episode or rollout.
-        max_nodes: Most nodes of a graph.
         rollouts: Rollouts from each state.
-        parallel: Episodes side by side.
-        learning_rate: Step size of Adam.
-        reward: ``"paper"`` or ``"reference"``.
-        rollout_weight: Lambda 1 of the paper's reward.
-        rule_weight: Lambda 2 of it.
+        reward: ``"paper"``, with lambda 1 as ``rollout_weight`` and lambda 2 as ``rule_weight``, or
+            ``"reference"``.
         valencies: Most edges of each node type, by name; MUTAG's where the types are its atoms.
         start: Type of the first node, by name or index.
         stop_probability: Mean class probability at which training ends; above 1 it never does.
-        patience: Looks without a better policy after which it ends as well.
 
     Example:
         >>> import gnninterpreter as gi

@@ -140,7 +140,6 @@ class Judge:
     _pieces: dict[int, list[Data]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        """Check that there is something to compare with."""
         if len(self.real) < 2:
             raise DataError(
                 f"a place needs two real graphs of the class at least (got {len(self.real)})"

@@ -92,7 +92,6 @@ class ZooModel(nn.Module):
     """A stack of layers, a readout and two dense layers."""
 
     def __init__(self, entry: Entry, spec: GraphSpec, degrees: Tensor) -> None:
-        """Build the model of an entry for graphs of a spec."""
         super().__init__()
         self.takes_edges = bool(spec.edges)
         widths = [spec.node_width] + [entry.width] * entry.depth
