@@ -13,10 +13,7 @@ MOST_PAIRS = 2**21
 
 
 def parts_of(graphs: DenseGraphs) -> list[DenseGraphs]:
-    """The graphs as they are, or some at a time where all at once would not stay in a CPU's hand.
-
-    What measures large graphs makes dozens of matrices for each.
-    """
+    """The graphs as they are, or some at a time where they would not stay in a CPU's cache."""
     step = max(1, MOST_PAIRS // graphs.num_candidates**2)
     if len(graphs) <= step or graphs.weight.device.type != "cpu":
         return [graphs]

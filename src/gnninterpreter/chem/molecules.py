@@ -58,11 +58,7 @@ def to_rdkit(graph: Data, spec: GraphSpec) -> Any:
 
 
 def build(atoms: list[Atom], bonds: Bonds, *, guess: bool = False, typed: bool = True) -> Any:
-    """Put atoms and bonds together.
-
-    ``guess``: charges are unknown and to be guessed. ``typed``: the kinds of bonds are known;
-    elsewhere only nitro groups are guessed.
-    """
+    """Put atoms and bonds together; ``guess`` charges: without ``typed`` bonds, of nitro groups."""
     Chem = rdkit_chem()
     bonds = dict(bonds)
     charges = [atom.charge for atom in atoms]

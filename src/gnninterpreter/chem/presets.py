@@ -45,10 +45,7 @@ UNSEEN = ("chirality", "stereo")
 
 @dataclass(frozen=True)
 class Feature:
-    """One property in the columns of a featuriser, with its vocabulary; none for numbers.
-
-    ``other``: what is not in the vocabulary has a code or column of its own, the last.
-    """
+    """One property in the columns of a featuriser: its vocabulary, and perhaps one for all else."""
 
     name: str
     values: tuple[Any, ...] = ()

@@ -34,10 +34,7 @@ _TRUE = ("true", "yes", "1", "aromatic")
 
 @dataclass(frozen=True)
 class Column:
-    """Where a property is written: a block, and for each category what it says.
-
-    Without ``values`` the block holds the number itself, the one at ``offset``.
-    """
+    """Where a property is written: what a block's categories say, or a number at ``offset``."""
 
     place: int
     values: tuple[int, ...] | None = None

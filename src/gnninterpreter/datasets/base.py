@@ -281,10 +281,7 @@ def undirected_graph(
     x: Tensor | None = None,
     edge_attr: Tensor | None = None,
 ) -> Data:
-    """Return a graph with each edge as given, and then each reversed.
-
-    ``x`` is one column of ones when omitted, and ``edge_attr`` is in the order of ``edges``.
-    """
+    """Return a graph with each edge as given, and then each reversed; ``x`` is ones if omitted."""
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
     forth = torch.from_numpy(np.ascontiguousarray(pairs.T))
     data = Data(

@@ -25,11 +25,7 @@ SMALLEST = {"lollipop head": 4, "lollipop tail": 4, "wheel": 4, "grid": 2, "star
 
 @dataclass(frozen=True)
 class FamilyMatch:
-    """The family nearest to a graph, ``"others"`` if none is near.
-
-    Distances are the noise it takes to make the graph from the nearest member of a family, as a
-    share of its edges; infinite where the graph holds none.
-    """
+    """The family nearest to a graph, and the noise from each as a share of its edges."""
 
     name: str
     distance: float

@@ -33,10 +33,7 @@ NITROGEN, OXYGEN = 1, 2
 
 
 class MUTAG(ExplainableDataset):
-    """Molecules of class nonmutagen or mutagen, without hydrogens.
-
-    ``bonds`` keeps the bond types as edge features; ``seed`` changes nothing.
-    """
+    """Molecules of class nonmutagen or mutagen, without hydrogens; with bond types or not."""
 
     name = "mutag"
     num_graphs = NUM_GRAPHS

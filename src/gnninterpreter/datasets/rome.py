@@ -69,10 +69,7 @@ def read_archive(path: Path) -> list[BaseGraph]:
 
 
 def parse_graphml(text: bytes, name: str) -> BaseGraph:
-    """Parse one undirected graph; loops, repeated edges and nodes without edges are dropped.
-
-    Three of the Rome graphs have nodes without edges; without these all graphs are connected.
-    """
+    """Parse one undirected graph; loops, repeated edges and nodes without edges are dropped."""
     try:
         document = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:

@@ -71,10 +71,7 @@ class Profile(ByValue):
 
     @property
     def enough(self) -> float:
-        """Score beyond which more is no gain: halfway to the most that can be expected.
-
-        That is 1, or what the top hundredth of real graphs gets where the model is rarely sure.
-        """
+        """Score beyond which more is no gain: halfway to the most that can be expected."""
         most = float(self._scores[99]) if self.rarely_sure else 1.0
         return self.certain + max(most - self.certain, 0.0) / 2
 

@@ -77,10 +77,7 @@ class Candidates:
             self.data[block.name] = soft(block)
 
     def remember(self, key: object, make: Callable[[], Tensor]) -> Tensor:
-        """Compute something once; what later layers find must carry a gradient.
-
-        The first to ask may be a model's own code under `torch.no_grad`, the next one not.
-        """
+        """Compute something once, with a slope: the first may ask under `torch.no_grad`."""
         if key not in self.cache:
             with torch.enable_grad():
                 self.cache[key] = make()
@@ -129,10 +126,7 @@ class Candidates:
         return index.data_ptr() == self.batch.data_ptr() and index.size(0) == self.num_nodes
 
     def soft_codes(self, codes: Tensor) -> Tensor | None:
-        """Return the soft one-hot rows behind integer codes that the model was given, if they are.
-
-        Codes are recognised as a view of the features, or by holding the same numbers.
-        """
+        """Soft one-hot rows behind integer codes: a view of the features, or the same ones."""
         if codes.is_floating_point():
             return None
         spec = self.graphs.spec
@@ -163,10 +157,7 @@ class Candidates:
         return nodes.view(self.num_graphs, self.size, *nodes.shape[1:])
 
     def square(self, edges: Tensor) -> Tensor:
-        """Lay edge values [E, K] or [E] out as [B, N, N, K], target first, zeros on the diagonal.
-
-        In this layout a sum over sources is a matrix product, which gathers nothing.
-        """
+        """Edge values [E, K] or [E] as [B, N, N, K], target first: sums are then products."""
         edges = edges.unsqueeze(1) if edges.dim() == 1 else edges
         own, whole = self.edge_features, self.graphs.edges
         mine = own is not None and edges.data_ptr() == own.data_ptr() and edges.shape == own.shape

@@ -196,10 +196,7 @@ def _leave(inside: list[str]) -> None:
 
 
 def _first_difference(relaxed: RelaxedModel, graphs: DenseGraphs, limit: float) -> _Blamed:
-    """The layer whose output is the first to differ between the two readings.
-
-    A module that already receives something different is not to blame; the code that calls it is.
-    """
+    """The first layer to differ; one that already receives something different is not to blame."""
     classifier = relaxed.classifier
     # On the generic path every submodule is really called, so that the two lists run in parallel.
     relaxed = RelaxedModel(classifier, dense=False)

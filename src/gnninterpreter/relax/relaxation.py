@@ -64,10 +64,7 @@ def active_relaxation() -> Relaxation | None:
 
 
 class Relaxation(TorchFunctionMode):
-    """Weighs every reduction over the candidate edges and nodes of some soft graphs.
-
-    Layers of the types in ``kernels`` are computed in that way instead.
-    """
+    """Weighs every reduction over some soft graphs; ``kernels`` compute layers of their types."""
 
     def __init__(
         self,

@@ -29,10 +29,7 @@ STEPS = 100
 
 @dataclass(frozen=True)
 class Bridge:
-    """Begin at joined pieces of real graphs of both ``sides`` of a boundary, and improve that.
-
-    Does nothing unless a boundary is asked for and pieces of both classes fit on the nodes.
-    """
+    """Begin at joined pieces of real graphs of both ``sides`` of a boundary, where they fit."""
 
     sides: tuple[Exemplars, Exemplars]
     name: str = "bridge"

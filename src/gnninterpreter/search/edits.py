@@ -84,10 +84,7 @@ def _pick(mask: Tensor, chance: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _Edit:
-    """Graphs under change: all rows at once, each step for the rows whose move has it.
-
-    Nothing here asks which rows these are, so that nothing waits for the device.
-    """
+    """Graphs under change: every step for all rows, since to ask for which would wait for a GPU."""
 
     def __init__(self, graphs: DenseGraphs, draws: Tensor, pool: FeaturePool, kind: Tensor) -> None:
         self.spec, self.both = graphs.spec, not graphs.spec.directed

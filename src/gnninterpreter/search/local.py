@@ -71,10 +71,7 @@ def improved(
     steps: int,
     tell: Callable[[int, DenseGraphs], bool] | None = None,
 ) -> DenseGraphs:
-    """Improve R discrete graphs, each on its own; on the same candidate nodes.
-
-    ``tell`` is called before each step with the steps done and the graphs so far; True ends it.
-    """
+    """Improve R discrete graphs, each on its own; ``tell`` may end it before each step."""
     every = 1 if graphs.weight.device.type == "cpu" else LOOK_EVERY
     return finished(_Improving(problem, graphs, streams), steps, every, tell)
 

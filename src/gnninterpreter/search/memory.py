@@ -122,11 +122,7 @@ def plan_restarts(
     restarts: int,
     limit: int | None = None,
 ) -> Plan:
-    """Find out how many restarts fit into memory at once; a relaxed model's session is open.
-
-    ``begin`` makes the beginning of one restart; ``limit`` is most of what is free when
-    omitted.
-    """
+    """Find out how many restarts fit into memory at once; ``begin`` makes the beginning of one."""
     limit = int(SHARE * _free(problem.classifier.device)) if limit is None else limit
     spec, nodes = problem.classifier.spec, problem.aim.max_nodes
     kept = _kept(spec, nodes, recipe, problem)

@@ -84,10 +84,7 @@ class Repeated:
 
 
 class _Side:
-    """Where a thread records: one stream, and one pool of memory for all that it records.
-
-    What is recorded keeps nothing in that memory, and is replayed one after the other.
-    """
+    """Where a thread records: one stream and one pool of memory, in which nothing is kept."""
 
     def __init__(self, device: torch.device) -> None:
         self.stream: Any = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
@@ -129,10 +126,7 @@ Own = TypeVar("Own", bound="Work")
 
 
 class Work(Protocol):
-    """Several restarts on their way, one graph each, which a step changes in place.
-
-    ``each``: graphs that a step makes for each restart.
-    """
+    """Restarts on their way; a step makes ``each`` graphs of one, and changes it in place."""
 
     best: DenseGraphs
     each: int

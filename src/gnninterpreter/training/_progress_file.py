@@ -25,11 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class TrainingState:
-    """Weights, moments, random state and best result of a run, saved and restored together.
-
-    ``settings`` are all that the run depends on, as JSON values; only a file with the same is
-    resumed.
-    """
+    """What a run is made of between epochs; only one of the same ``settings`` is resumed."""
 
     def __init__(
         self,
@@ -76,11 +72,7 @@ class TrainingState:
         write_atomically(path, hashlib.sha256(contents).digest() + contents)
 
     def resume(self, path: Path) -> bool:
-        """Take up the state in a file; return whether there was one of the same settings.
-
-        A file that is damaged, or of other settings, is left alone here, with a note in the log:
-        the next `save` replaces it.
-        """
+        """Take up the state in a file of the same settings, if there is one; others are logged."""
         try:
             stored = read_file(path)
             if hashlib.sha256(stored[DIGEST:]).digest() != stored[:DIGEST]:

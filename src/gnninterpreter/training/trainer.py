@@ -240,10 +240,7 @@ def evaluate(
     config: TrainingConfig,
     unit: Tensor | None = None,
 ) -> tuple[ModelScores, float]:
-    """Scores and mean loss of a model on some graphs; it is left in evaluation mode.
-
-    ``unit`` is the standard deviation of the values of a regression, [C].
-    """
+    """Scores and mean loss of a model on some graphs; ``unit`` is the spread of values, [C]."""
     model.eval()
     outputs = torch.cat([batch.logits(model) for batch in store.batches(indices, SCORED_AT_ONCE)])
     labels = store.y[indices.to(store.device)]

@@ -35,10 +35,7 @@ MOST_PAIRS = 2**23
 def least_nodes(
     graphs: Sequence[Data], certain: DenseGraphs, frame: Frame, fewest: int, seed: int = 0
 ) -> int:
-    """Fewest nodes with which pieces that the model is certain of are like other pieces.
-
-    At least ``fewest``, which is also returned where no size up to half of the largest will do.
-    """
+    """Fewest nodes with which pieces that the model is certain of are like other pieces."""
     rng = np.random.default_rng(seed)
     sizes = certain.num_nodes.round().long()
     for size in range(fewest, certain.num_candidates // 2 + 1):

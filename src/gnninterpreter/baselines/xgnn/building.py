@@ -59,11 +59,7 @@ class Rules:
         valencies: Mapping[str, int] | None = None,
         start: str | int = 0,
     ) -> Rules:
-        """Read the types off a spec.
-
-        Valencies are by name: those of MUTAG's atoms where the spec has just these and
-        nothing is given. An empty mapping means no limits.
-        """
+        """Read the types off a spec; valencies by name, MUTAG's where the types are its atoms."""
         names = _types(spec)
         whole_number("max_nodes", max_nodes, 2)
         if valencies is None:

@@ -47,11 +47,7 @@ class Reward:
     def __call__(
         self, probability: Tensor, rollouts: Tensor, legal: Tensor, broken: Tensor
     ) -> Tensor:
-        """Return the reward of each action, [B].
-
-        From the class probability after it, [B], and at the end of each rollout from there, [B, R];
-        whether it broke no rule, [B]; and which rollouts ended by breaking one, [B, R].
-        """
+        """The reward of each action, [B], from chances after it and after rollouts, [B, R]."""
         chance = 1.0 / self.num_classes
         now, later = probability - chance, rollouts - chance
         if self.form == "paper":

@@ -15,10 +15,7 @@ from gnninterpreter.spec import Categorical, GraphSpec
 
 @dataclass(frozen=True)
 class Validity:
-    """Shares of graphs that hold together, obey valencies and are of their class.
-
-    ``valencies`` and ``oracle`` are None where there is no such rule.
-    """
+    """Shares of graphs that hold together, obey valencies and are of their class, by rule."""
 
     connected: float
     valencies: float | None

@@ -137,10 +137,7 @@ def _attend(
 
 
 def _log_weights(candidates: Candidates, loops: bool) -> Tensor:
-    """Logarithms of the edge weights, [B, N, N], 0 on the diagonal where a node attends to itself.
-
-    What stands for the logarithm of 0 swallows any score it is added to.
-    """
+    """Logarithms of the edge weights, [B, N, N]; that of 0 swallows any score it is added to."""
     weight = candidates.adjacency()
     if loops:
         weight = weight + torch.eye(candidates.size, dtype=weight.dtype, device=weight.device)
@@ -157,10 +154,7 @@ def _plain(layer: Any) -> bool:
 
 
 def _loop_features(layer: Any, candidates: Candidates, square: Tensor) -> Tensor | None:
-    """Features of the self-loops, [B, N, D]; None where the layer fills them in another way.
-
-    A self-loop has the mean of the node's incoming edges, PyG's default, or a given number.
-    """
+    """Features of self-loops, [B, N, D]: mean of incoming edges, a number, or None for others."""
     if layer.fill_value == "mean":
 
         def mean() -> Tensor:
