@@ -376,10 +376,7 @@ def random_graphs(
 
 
 def _random_features(
-    blocks: Sequence[Block],
-    shape: tuple[int, ...],
-    generator: torch.Generator,
-    dtype: torch.dtype,
+    blocks: Sequence[Block], shape: tuple[int, ...], generator: torch.Generator, dtype: torch.dtype
 ) -> Tensor:
     parts = []
     for block in blocks:

@@ -50,11 +50,7 @@ class Streams:
     """
 
     def __init__(
-        self,
-        seed: int,
-        ids: int | list[int],
-        purpose: int = 0,
-        device: torch.device | str = "cpu",
+        self, seed: int, ids: int | list[int], purpose: int = 0, device: torch.device | str = "cpu"
     ) -> None:
         identities = torch.arange(ids) if isinstance(ids, int) else torch.tensor(ids)
         base = mix(torch.tensor(seed) + torch.tensor(purpose + 1) * MIX_1)

@@ -18,13 +18,7 @@ from torch import Tensor
 
 from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import present_nodes
-from gnninterpreter.distribution import (
-    GraphDistribution,
-    Narrowing,
-    Streams,
-    centred,
-    from_graphs,
-)
+from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams, centred, from_graphs
 from gnninterpreter.graphs import DenseGraphs, dense_width, split_blocks
 from gnninterpreter.mixing import mix, shift_right
 from gnninterpreter.search.callbacks import Monitor

@@ -10,12 +10,7 @@ from zlib import crc32
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution import (
-    GraphDistribution,
-    Streams,
-    around_density,
-    uniform_start,
-)
+from gnninterpreter.distribution import GraphDistribution, Streams, around_density, uniform_start
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics, Profile
 from gnninterpreter.objective import Aim, BoundaryTarget, Memory, Target
@@ -54,20 +49,34 @@ def search(
     the number of restarts, and ``at_once``, the most in one batch, changes nothing. A callback
     that returns True stops the search, which then returns what it has.
     """
-    asked = (target, restarts, seed, callbacks, at_once)
+
+    def found_by(recipe: Recipe) -> SearchResult:
+        """All phases, as many restarts at once as there is memory for."""
+        problem, limits = _problem(classifier, relaxed, statistics, target, recipe)
+        names = tuple(phase.name for phase in recipe.phases)
+        monitor = Monitor(tuple(callbacks), problem, limits.candidates, names)
+        size = at_once or restarts
+        firsts = range(0, restarts, size)
+        found = []
+        for number, first in enumerate(firsts):
+            monitor.part = (number, len(firsts))
+            ids = range(first, min(first + size, restarts))
+            found.append(_search(problem, limits, recipe, ids, seed, monitor))
+        return found[0] if len(found) == 1 else joined(found, problem)
+
     bridge = _bridge(target, statistics, recipe)
     if bridge is None:
-        return _parts(classifier, relaxed, statistics, recipe, *asked)
+        return found_by(recipe)
     phases = [phase for phase in recipe.phases if not isinstance(phase, (Anneal, Ascent))]
     place = 1 + max((i for i, one in enumerate(phases) if isinstance(one, Shrink)), default=-1)
     recipe = replace(recipe, phases=(*phases[:place], bridge, *phases[place:]))
-    found = _parts(classifier, relaxed, statistics, recipe, *asked)
+    found = found_by(recipe)
     modes = classifier.score(found.distribution.mode())
     if bool(target.assigned(modes)[found.ranking()[0]]):
         return found
     # Not every border runs through what is typical: what lies on it at all is shown, and judged.
     terms = tuple(weighted for weighted in recipe.terms if weighted.term.name != "typicality")
-    again = _parts(classifier, relaxed, statistics, replace(recipe, terms=terms), *asked)
+    again = found_by(replace(recipe, terms=terms))
     better = float(again.mean_score.max()) > float(found.mean_score.max())
     return replace(again if better else found, seconds=found.seconds + again.seconds)
 
@@ -79,32 +88,6 @@ def _bridge(target: Target, statistics: ClassStatistics | None, recipe: Recipe) 
     profiles = [statistics.profile(row) for row in (target.index, target.other)]
     known = [one.typicality for one in profiles if one is not None and one.typicality is not None]
     return Bridge((known[0].exemplars, known[1].exemplars)) if len(known) == 2 else None
-
-
-def _parts(
-    classifier: GraphClassifier,
-    relaxed: RelaxedModel | None,
-    statistics: ClassStatistics | None,
-    recipe: Recipe,
-    target: Target,
-    restarts: int,
-    seed: int,
-    callbacks: tuple[Callback, ...],
-    at_once: int | None,
-) -> SearchResult:
-    """All phases, as many restarts at once as there is memory for."""
-    problem, limits = _problem(classifier, relaxed, statistics, target, recipe)
-    monitor = Monitor(
-        tuple(callbacks), problem, limits.candidates, tuple(phase.name for phase in recipe.phases)
-    )
-    size = at_once or restarts
-    firsts = range(0, restarts, size)
-    found = []
-    for number, first in enumerate(firsts):
-        monitor.part = (number, len(firsts))
-        ids = range(first, min(first + size, restarts))
-        found.append(_search(problem, limits, recipe, ids, seed, monitor))
-    return found[0] if len(found) == 1 else joined(found, problem)
 
 
 def plan(
@@ -140,12 +123,7 @@ def _problem(
 
 
 def _search(
-    problem: Problem,
-    limits: Limits,
-    recipe: Recipe,
-    ids: range,
-    seed: int,
-    monitor: Monitor,
+    problem: Problem, limits: Limits, recipe: Recipe, ids: range, seed: int, monitor: Monitor
 ) -> SearchResult:
     """Search with some of the restarts."""
     began = time.perf_counter()

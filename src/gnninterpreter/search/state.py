@@ -92,12 +92,12 @@ class History:
 
     @staticmethod
     def _of(checks: list[int], seen: list[dict[str, Tensor]]) -> History:
-        figures = [[row[name] for row in seen] for name in FIGURES]
+        score, edges, alike = ([row[name] for row in seen] for name in FIGURES)
         terms = [
             {name.removeprefix(TERM): value for name, value in row.items() if TERM in name}
             for row in seen
         ]
-        return History(list(checks), *figures, terms)
+        return History(list(checks), score, edges, alike, terms)
 
 
 def _named(terms: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -44,11 +44,7 @@ def split_derived(
 
 
 def _with_last(
-    graphs: Sequence[Data],
-    key: str,
-    blocks: tuple[Block, ...],
-    last: list[Block],
-    infer: Infer,
+    graphs: Sequence[Data], key: str, blocks: tuple[Block, ...], last: list[Block], infer: Infer
 ) -> tuple[Block, ...]:
     """The blocks with the last columns as given, the others as they were where that is possible."""
     if not last:

@@ -137,11 +137,7 @@ def _returns(step: Tensor, twice: Tensor) -> Tensor:
 
 
 def _whole(
-    graphs: DenseGraphs,
-    nodes: dict[str, Tensor],
-    weight: Tensor,
-    degree: Tensor,
-    presence: Tensor,
+    graphs: DenseGraphs, nodes: dict[str, Tensor], weight: Tensor, degree: Tensor, presence: Tensor
 ) -> dict[str, Tensor]:
     here = presence.unsqueeze(2)
     count = presence.sum(1).clamp_min(1)

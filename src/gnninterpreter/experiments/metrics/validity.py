@@ -49,9 +49,7 @@ def validity(
     if oracle is not None:
         agreed = sum(g.num_edges > 0 and oracle(g) == target for g in graphs) / count
     return Validity(
-        connected=sum(_connected(graph) for graph in graphs) / count,
-        valencies=legal,
-        oracle=agreed,
+        connected=sum(_connected(graph) for graph in graphs) / count, valencies=legal, oracle=agreed
     )
 
 

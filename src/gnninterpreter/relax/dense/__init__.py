@@ -31,7 +31,4 @@ KERNELS: dict[type, Kernel] = {
 
 # Relation layers choose edges by an integer type, which no reduction can weigh: for them the kernel
 # is not the faster way but the only one.
-REQUIRED: dict[type, Kernel] = {
-    _layers.RGCNConv: relational,
-    _layers.FastRGCNConv: relational,
-}
+REQUIRED: dict[type, Kernel] = {_layers.RGCNConv: relational, _layers.FastRGCNConv: relational}
