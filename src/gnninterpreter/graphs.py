@@ -438,6 +438,12 @@ def _described(values: Tensor, blocks: Sequence[Block]) -> list[dict[str, Any]]:
     return rows
 
 
+def edge_rows(data: Data) -> Tensor:
+    """Features of the edges, by whichever name the data has them."""
+    rows: Tensor = data.edge_type if data.get("edge_attr") is None else data.edge_attr
+    return rows
+
+
 def node_rows(data: Data) -> Tensor:
     """Features of the nodes, a column of ones where there are none."""
     x: Tensor | None = data.get("x")

@@ -88,7 +88,10 @@ class History:
     def _seen(self) -> list[dict[str, Tensor]]:
         """What was seen at each check by name, terms behind the rest."""
         rows = zip(*(getattr(self, name) for name in FIGURES), self.terms, strict=True)
-        return [{**dict(zip(FIGURES, row, strict=False)), **_named(row[-1])} for row in rows]
+        return [
+            {**dict(zip(FIGURES, row, strict=False)), **{TERM + k: v for k, v in row[-1].items()}}
+            for row in rows
+        ]
 
     @staticmethod
     def _of(checks: list[int], seen: list[dict[str, Tensor]]) -> History:
@@ -98,10 +101,6 @@ class History:
             for row in seen
         ]
         return History(list(checks), score, edges, alike, terms)
-
-
-def _named(terms: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {TERM + name: value for name, value in terms.items()}
 
 
 @dataclass(frozen=True)

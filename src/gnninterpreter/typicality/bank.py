@@ -323,14 +323,10 @@ def nearest(rows: Tensor, bank: Tensor, count: int) -> tuple[Tensor, Tensor]:
 def _least(rows: Tensor, bank: Tensor) -> Tensor:
     """Distance of each row to the nearest row of the bank, [rows]; faster than `nearest`."""
     other, squares = -2 * bank.T, (bank**2).sum(1)
+    apart = (torch.addmm(squares, part, other) for part in _parts(rows, bank))
     # The slope of the least of equal distances is that of one of them, not of all a little.
-    least = _first if rows.requires_grad else torch.amin
-    parts = [least(torch.addmm(squares, part, other), 1) for part in _parts(rows, bank)]
+    parts = [far.min(1).values if rows.requires_grad else far.amin(1) for far in apart]
     return rooted(torch.cat(parts) + (rows**2).sum(1))
-
-
-def _first(values: Tensor, dim: int) -> Tensor:
-    return values.min(dim).values
 
 
 def _parts(rows: Tensor, bank: Tensor) -> tuple[Tensor, ...]:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from statistics import median
 
 import torch
-from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.spec import GraphSpec
@@ -38,16 +37,12 @@ def with_density(
     """
     if sure < RARELY or median(map(node_count, graphs)) > MOST_SHOWN:
         return bank
-    per_node = _edges_per_node(graphs, spec)
+    sides = 1 if spec.directed else 2
+    edges = (graph.edge_index.size(1) / sides for graph in graphs)
+    per_node = torch.tensor([e / max(node_count(g), 1) for e, g in zip(edges, graphs, strict=True)])
     mean = per_node.mean()
     apart = (per_node - mean).abs()
     if float((apart <= NEAR * per_node.std(unbiased=False)).double().mean()) < FEW:
         return bank
     levels = apart.quantile(torch.linspace(0, 1, QUANTILES).to(apart))
     return replace(bank, quantiles=bank.with_levels(DENSITY, levels), density=mean)
-
-
-def _edges_per_node(graphs: Sequence[Data], spec: GraphSpec) -> Tensor:
-    """Edges for each node, an undirected one counted once, [G]."""
-    sides = 1 if spec.directed else 2
-    return torch.tensor([g.edge_index.size(1) / sides / max(node_count(g), 1) for g in graphs])

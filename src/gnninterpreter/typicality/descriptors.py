@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.graphs import DenseGraphs, bounds, dense_width, split_blocks
-from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec import Block, Categorical
 from gnninterpreter.typicality.kinds import count_kinds
 
 WALKS = 8
@@ -94,15 +94,11 @@ def _around(graphs: DenseGraphs, weight: Tensor) -> Tensor:
         return _count(weight @ graphs.nodes)
     if weight is not graphs.weight:
         edges = edges.transpose(1, 2)
-    if _triples(graphs.spec):
+    if dense_width(graphs.spec.nodes) * dense_width(graphs.spec.edges) <= MOST_TRIPLES:
         both = torch.einsum("bij,bijd,bjf->bidf", weight, edges, graphs.nodes)
         return _count(both.flatten(2))
     alone = torch.einsum("bij,bijd->bid", weight, edges)
     return _count(torch.cat([weight @ graphs.nodes, alone], dim=2))
-
-
-def _triples(spec: GraphSpec) -> bool:
-    return dense_width(spec.nodes) * dense_width(spec.edges) <= MOST_TRIPLES
 
 
 def _count(values: Tensor) -> Tensor:

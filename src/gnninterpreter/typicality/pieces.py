@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import DenseGraphs, decode, dense_width, node_rows
+from gnninterpreter.graphs import DenseGraphs, decode, dense_width, edge_rows, node_rows
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.data import node_count
 
@@ -39,8 +39,7 @@ def to_dense(
     if spec.edges:
         edges = torch.zeros(count, n, n, dense_width(spec.edges))
         edges[..., :1] = 1.0
-        given = ((graph.get("edge_attr"), graph.get("edge_type")) for graph in graphs)
-        rows = torch.cat([kind if attr is None else attr for attr, kind in given])
+        rows = torch.cat([edge_rows(graph) for graph in graphs])
         edges[owner, target, source] = decode(rows[apart], spec.edges, torch.float32)
     if not spec.directed:
         weight = torch.maximum(weight, weight.mT)
