@@ -14,17 +14,10 @@ from gnninterpreter.relax.reductions import below_all, log_weight
 
 
 def gat(
-    layer: Any,
-    candidates: Candidates,
-    x: Tensor,
-    edge_attr: Tensor | None = None,
-    size: Any = None,
-    return_attention_weights: Any = None,
+    layer: Any, candidates: Candidates, x: Tensor, edge_attr: Tensor | None = None
 ) -> Tensor | None:
     """`GATConv`: attention from the sum of a source, a target and an edge score."""
-    if size is not None or return_attention_weights is not None or not _plain(layer):
-        return None
-    if layer.lin is None:
+    if not _plain(layer) or layer.lin is None:
         return None
     heads, width = layer.heads, layer.out_channels
     hidden = layer.lin(x).view(-1, heads, width)
@@ -51,14 +44,10 @@ def gat(
 
 
 def gatv2(
-    layer: Any,
-    candidates: Candidates,
-    x: Tensor,
-    edge_attr: Tensor | None = None,
-    return_attention_weights: Any = None,
+    layer: Any, candidates: Candidates, x: Tensor, edge_attr: Tensor | None = None
 ) -> Tensor | None:
     """`GATv2Conv`: attention from a non-linear mix of source, target and edge."""
-    if return_attention_weights is not None or not _plain(layer):
+    if not _plain(layer):
         return None
     heads, width = layer.heads, layer.out_channels
     left = layer.lin_l(x).view(-1, heads, width)
@@ -81,14 +70,10 @@ def gatv2(
 
 
 def transformer(
-    layer: Any,
-    candidates: Candidates,
-    x: Tensor,
-    edge_attr: Tensor | None = None,
-    return_attention_weights: Any = None,
+    layer: Any, candidates: Candidates, x: Tensor, edge_attr: Tensor | None = None
 ) -> Tensor | None:
     """`TransformerConv`: scaled dot-product attention, edge features added to keys and values."""
-    if return_attention_weights is not None or not _plain(layer):
+    if not _plain(layer):
         return None
     heads, width = layer.heads, layer.out_channels
     query = candidates.per_graph(layer.lin_query(x).view(-1, heads, width))
