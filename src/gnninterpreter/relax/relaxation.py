@@ -69,11 +69,7 @@ def active_relaxation() -> Relaxation | None:
 class Relaxation(TorchFunctionMode):
     """Weighs every reduction over some soft graphs; ``kernels`` compute layers of their types."""
 
-    def __init__(
-        self,
-        candidates: Candidates,
-        kernels: Mapping[type, Callable[..., Tensor | None]] | None = None,
-    ) -> None:
+    def __init__(self, candidates: Candidates, kernels: Mapping[type, Op] | None = None) -> None:
         super().__init__()
         self.candidates = candidates
         self.kernels = kernels or {}

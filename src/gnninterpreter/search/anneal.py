@@ -8,7 +8,7 @@ which differ in how far they follow certainty and how far likeness.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,7 +23,7 @@ from gnninterpreter.graphs import DenseGraphs, beside
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.problem import Problem
-from gnninterpreter.search.repeating import finished, put
+from gnninterpreter.search.repeating import Tell, finished, put
 from gnninterpreter.search.state import State
 from gnninterpreter.spec import GraphSpec
 
@@ -86,7 +86,7 @@ def walk(
     emphasis: Mapping[str, Tensor] | None = None,
     by_cost: bool = False,
     temperatures: tuple[float, float] = (HOT, COLD),
-    tell: Callable[[int, DenseGraphs], bool] | None = None,
+    tell: Tell | None = None,
 ) -> DenseGraphs:
     """Let the walkers of R restarts walk, and return the best graph each restart's have seen.
 

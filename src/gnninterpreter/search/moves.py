@@ -78,7 +78,7 @@ class MoveSpace:
         graphs: DenseGraphs,
         weight_gradient: Tensor,
         node_gradient: Tensor,
-        edge_gradient: Tensor | None,
+        edge_gradient: Tensor | None = None,
     ) -> Tensor:
         """First-order guess of the change of a loss by each move, [B, moves]."""
         target, source = self._ends

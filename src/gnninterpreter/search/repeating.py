@@ -122,6 +122,8 @@ def _abandoned(graph: torch.cuda.CUDAGraph, device: torch.device) -> None:
     torch.cuda.synchronize(device)
 
 
+# Told the steps done and the graphs so far; True ends the search.
+Tell = Callable[[int, DenseGraphs], bool]
 Own = TypeVar("Own", bound="Work")
 
 
@@ -142,11 +144,7 @@ class Work(Protocol):
 
 
 def finished(
-    work: Work,
-    steps: int,
-    every: int,
-    tell: Callable[[int, DenseGraphs], bool] | None = None,
-    candidates: int | None = None,
+    work: Work, steps: int, every: int, tell: Tell | None = None, candidates: int | None = None
 ) -> DenseGraphs:
     """Make steps until all restarts are done, and return the graph of each on ``candidates`` nodes.
 
