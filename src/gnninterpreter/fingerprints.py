@@ -43,8 +43,8 @@ MODEL_FILES = ("json", "safetensors")
 def code_fingerprint(module: str, root: Path = ROOT) -> str:
     """A hash of a module's code and of all code of this package that it imports, lazily or not.
 
-    What does not run is left out: comments, docstrings and the breaking of lines. The package's
-    own ``__init__`` is not followed, since it only lists names and shows values.
+    What does not run is left out: comments, docstrings and the breaking of lines. The package's own
+    ``__init__`` is not followed, since it only lists names and shows values.
     """
     found: dict[Path, str] = {}
     waiting = list(_files(module, root))

@@ -170,8 +170,8 @@ class DenseGraphs(ByValue):
     def to_batch(self, known_only: bool = False) -> Batch:
         """Return the graphs as one PyG batch of present nodes and edges only.
 
-        A weight above one half is an edge. With ``known_only`` derived columns that cannot
-        be computed here are NaN, and no error.
+        A weight above one half is an edge. With ``known_only`` derived columns that cannot be
+        computed here are NaN, and no error.
         """
         present_edges = self.weight.gt(0.5)
         present = present_edges.any(dim=2) | present_edges.any(dim=1)

@@ -36,8 +36,8 @@ Row = tuple[float, ...]
 class LabelledGraph:
     """A graph as far as being the same is concerned.
 
-    Labels of nodes and of edges (source, target), an undirected one with the smaller end first,
-    and their continuous features.
+    Labels of nodes and of edges (source, target), an undirected one with the smaller end first, and
+    their continuous features.
     """
 
     nodes: Sequence[Hashable]

@@ -141,8 +141,8 @@ def load_run_model(
 ) -> nn.Module | Bundle | None:
     """Load the model that a run explains.
 
-    Without a reference it is the bundled model that the run names, if its weights are still
-    those that were explained; else None.
+    Without a reference it is the bundled model that the run names, if its weights are still those
+    that were explained; else None.
     """
     from gnninterpreter.models import bundled_names, load
     from gnninterpreter.report import live_classifier

@@ -178,8 +178,8 @@ def _best(graphs: DenseGraphs, score: Tensor) -> list[int]:
 class Random(Baseline):
     """Explain a class by graphs drawn without looking at the model.
 
-    They have ``num_nodes`` nodes, the mean over the data set when omitted, and are of a
-    ``kind`` of `gnninterpreter.evidence.random_baseline`.
+    They have ``num_nodes`` nodes, the mean over the data set when omitted, and are of a ``kind`` of
+    `gnninterpreter.evidence.random_baseline`.
 
     Example:
         >>> import gnninterpreter as gi

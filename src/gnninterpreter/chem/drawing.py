@@ -41,8 +41,8 @@ UNKNOWN_BONDS = (
 class Molecule:
     """A graph read as a molecule.
 
-    SMILES and drawing, an SVG element, are empty where RDKit does not accept it, for which
-    there is a reason; a piece of a molecule is drawn all the same.
+    SMILES and drawing, an SVG element, are empty where RDKit does not accept it, for which there is
+    a reason; a piece of a molecule is drawn all the same.
     """
 
     valid: bool
@@ -65,8 +65,8 @@ def read_molecule(
     """Read a graph as a molecule; None where it is none or RDKit is missing.
 
     ``marked`` nodes are highlighted with the bonds between them, ``numbered`` ones get their
-    number, and ``free`` ones may be any atom, ``*`` in SMILES. Of a ``piece`` that is cut out
-    of a molecule open valencies are no hydrogens, and a ring may be cut open.
+    number, and ``free`` ones may be any atom, ``*`` in SMILES. Of a ``piece`` that is cut out of a
+    molecule open valencies are no hydrogens, and a ring may be cut open.
     """
     reading = reading_of(spec)
     if reading is None or find_spec("rdkit") is None or not graph.num_nodes:

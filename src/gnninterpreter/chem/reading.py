@@ -46,9 +46,9 @@ class Reading:
     """How the graphs of a spec are read as molecules.
 
     ``atom`` and ``bond`` are the blocks that name them, ``atoms`` and ``kinds`` what their
-    categories are, None for "other". Charges and aromatic atoms may be written besides.
-    ``seen`` are the atoms that occur in the data, by name; empty where all may. ``exact``:
-    columns are computed by RDKit, so that it has to read the same bonds.
+    categories are, None for "other". Charges and aromatic atoms may be written besides. ``seen``
+    are the atoms that occur in the data, by name; empty where all may. ``exact``: columns are
+    computed by RDKit, so that it has to read the same bonds.
     """
 
     atom: int

@@ -24,9 +24,9 @@ FAMILY_WEIGHTS = (0.51, 0.163, 0.163, 0.164)  # cycle, wheel, circular ladder, g
 class IsAcyclic(DrawnDataset):
     """Cycles, wheels, circular ladders and grids against stars, paths and trees.
 
-    Beware of the shortcut: no cyclic family has a leaf and every tree has one, so that a
-    classifier may have learned "has a leaf" instead of "has no cycle". ``hard=True`` takes it
-    away by hanging a random tree on half of the cyclic graphs.
+    Beware of the shortcut: no cyclic family has a leaf and every tree has one, so that a classifier
+    may have learned "has a leaf" instead of "has no cycle". ``hard=True`` takes it away by hanging
+    a random tree on half of the cyclic graphs.
     """
 
     name = "is_acyclic"

@@ -38,10 +38,10 @@ class MolecularDataset(ExplainableDataset):
     def split(self, kind: str = "random", seed: int = 0) -> Split:
         """Split the molecules into 80% training, 10% validation and 10% test.
 
-        ``kind`` is ``"random"`` or ``"scaffold"``. Stereoisomers and repeated rows are one
-        graph here: in a random split, too, the same graph never lies in two parts. A
-        scaffold is what is left of rings and the chains between them (Bemis and Murcko
-        1996); molecules without rings share one.
+        ``kind`` is ``"random"`` or ``"scaffold"``. Stereoisomers and repeated rows are one graph
+        here: in a random split, too, the same graph never lies in two parts. A scaffold is what is
+        left of rings and the chains between them (Bemis and Murcko 1996); molecules without rings
+        share one.
         """
         if kind not in ("random", "scaffold"):
             raise DataError(f"kind must be 'random' or 'scaffold' (got {kind!r})")

@@ -40,8 +40,8 @@ def data_folder() -> Path | None:
 class PublishedFile:
     """A file that others publish, under the first of its ``names`` where it is put.
 
-    ``.gz`` is unpacked, and ``.tgz`` and ``.zip`` where they have ``members``; the hash is that
-    of the contents, of members one after the other.
+    ``.gz`` is unpacked, and ``.tgz`` and ``.zip`` where they have ``members``; the hash is that of
+    the contents, of members one after the other.
     """
 
     names: tuple[str, ...]

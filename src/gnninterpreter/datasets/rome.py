@@ -136,10 +136,9 @@ def _tag(element: ElementTree.Element) -> str:
 class RomeDataset(ExplainableDataset):
     """A data set made from base graphs, each decorated and labeled on its own.
 
-    ``base`` is ``"rome"``, ``"synthetic"`` (graphs with Rome's sizes and densities), or
-    ``"auto"``: Rome where it can be had, synthetic otherwise. What was used is logged in one
-    line and kept in ``metadata["base"]``. Of the 11,534 base graphs ``num_graphs`` are drawn at
-    random.
+    ``base`` is ``"rome"``, ``"synthetic"`` (graphs with Rome's sizes and densities), or ``"auto"``:
+    Rome where it can be had, synthetic otherwise. What was used is logged in one line and kept in
+    ``metadata["base"]``. Of the 11,534 base graphs ``num_graphs`` are drawn at random.
     """
 
     num_graphs: int

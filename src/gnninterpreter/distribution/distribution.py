@@ -153,8 +153,8 @@ class GraphDistribution(ByValue):
     def discrete(self, samples: int, streams: Streams, jitter: float = 0.0) -> DenseGraphs:
         """Draw Bernoulli / Categorical graphs: R * n, those of one restart beside each other.
 
-        Jitter is noise on the latents of continuous features, for the score-function
-        gradient, which needs them to vary.
+        Jitter is noise on the latents of continuous features, for the score-function gradient,
+        which needs them to vary.
         """
         with torch.no_grad():
             places = self._places(samples)[1](1)

@@ -36,8 +36,8 @@ def draw_places(
 ) -> Tensor:
     """Which numbers of a stream are drawn for what, [samples, members, width].
 
-    The same node (``directed`` is None) or pair gets the same ones on fewer candidate nodes and
-    on more, so that a distribution can be drawn from on as few as it needs.
+    The same node (``directed`` is None) or pair gets the same ones on fewer candidate nodes and on
+    more, so that a distribution can be drawn from on as few as it needs.
     """
     members = size if directed is None else size**2
     # A hundred tables of large graphs would fill gigabytes.

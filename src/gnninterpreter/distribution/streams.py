@@ -84,8 +84,8 @@ class Streams:
     ) -> Tensor:
         """Draw numbers strictly between 0 and 1, one row for each restart: ``[R, *shape]``.
 
-        ``places`` are those among the next `SPAN` numbers of a stream; one after the other
-        when omitted.
+        ``places`` are those among the next `SPAN` numbers of a stream; one after the other when
+        omitted.
         """
         count = math.prod(shape)
         first = self.keys + _wrapped((self.position + 1) * GOLDEN)

@@ -41,8 +41,8 @@ STATISTICS = "statistics"
 class Bundle:
     """A trained classifier, the graphs it takes, and what it makes of its training data.
 
-    ``scores`` are by part of the data (``"test"``, ``"all"``, ...); ``training`` says how it
-    was made (command, seed, settings, data fingerprint), as JSON values.
+    ``scores`` are by part of the data (``"test"``, ``"all"``, ...); ``training`` says how it was
+    made (command, seed, settings, data fingerprint), as JSON values.
 
     Example:
         >>> bundle = load("shape")  # doctest: +SKIP

@@ -79,8 +79,7 @@ def native_module(model: nn.Module) -> nn.Module:
 class Convention:
     """The arguments a model takes, each with the field of the data that fills it.
 
-    Pairs of both, empty for ``forward(data)``; the user's own ``function(model, data)`` goes
-    first.
+    Pairs of both, empty for ``forward(data)``; the user's own ``function(model, data)`` goes first.
     """
 
     arguments: tuple[tuple[str, str], ...] = ()

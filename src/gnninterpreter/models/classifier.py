@@ -133,8 +133,8 @@ class GraphClassifier:
     def connect(cls, model: nn.Module, spec: GraphSpec, **options: Any) -> GraphClassifier:
         """Wrap a model; edge features that it does not look at are left out of the spec.
 
-        Where it insists on being given some all the same, they become constants. Options
-        are those of `GraphClassifier`.
+        Where it insists on being given some all the same, they become constants. Options are those
+        of `GraphClassifier`.
         """
         classifier = cls(model, spec, **options)
         if not spec.edges or classifier._reads_edges():
@@ -212,9 +212,8 @@ class GraphClassifier:
     def score(self, graphs: DenseGraphs, chunk: int = 512) -> Scores:
         """Score discrete graphs with the native model: present nodes and edges, nothing else.
 
-        A graph without edges has no nodes and cannot be asked about, nor one whose derived
-        features do not exist; its logits and embedding are NaN, and `probability` counts it
-        as 0.
+        A graph without edges has no nodes and cannot be asked about, nor one whose derived features
+        do not exist; its logits and embedding are NaN, and `probability` counts it as 0.
         """
         asked = (~graphs.empty).nonzero().flatten()
         parts = []

@@ -61,8 +61,8 @@ def frozen(model: nn.Module) -> Iterator[nn.Module]:
 def clean_copy(model: nn.Module) -> nn.Module:
     """Copy a model as it is when nobody uses it, also while another thread does.
 
-    Without what `hooked` and the relaxation put on it for a while, and with the attributes,
-    buffers and ``requires_grad`` from before it was frozen. The user's hooks stay.
+    Without what `hooked` and the relaxation put on it for a while, and with the attributes, buffers
+    and ``requires_grad`` from before it was frozen. The user's hooks stay.
     """
     with MODEL_LOCK:
         state = _STATES.get(model)
@@ -96,9 +96,8 @@ Hook = tuple[nn.Module, str, Callable[..., Any]]
 def hooked(hooks: Sequence[Hook]) -> Iterator[None]:
     """Listen to modules while the context lasts, in the thread that opened it.
 
-    ``function(args)`` is called before a module with ``"input"`` runs, ``function(args,
-    output)`` after one with ``"output"``; what they return, if anything, takes the place of
-    either.
+    ``function(args)`` is called before a module with ``"input"`` runs, ``function(args, output)``
+    after one with ``"output"``; what they return, if anything, takes the place of either.
     """
     thread = get_ident()
 

@@ -26,9 +26,9 @@ class _Scores:
 class ClassificationScores(_Scores):
     """Scores of classes or labels over some graphs.
 
-    ``accuracy`` is of labels that were measured; ``f1`` has one score for each class, 0 where
-    it is neither there nor predicted; ``roc_auc`` one for each label, or one for the second of
-    two classes, NaN without both.
+    ``accuracy`` is of labels that were measured; ``f1`` has one score for each class, 0 where it is
+    neither there nor predicted; ``roc_auc`` one for each label, or one for the second of two
+    classes, NaN without both.
 
     Example:
         >>> predictions, labels = torch.tensor([0, 1, 1]), torch.tensor([0, 1, 1])

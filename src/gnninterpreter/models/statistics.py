@@ -45,8 +45,8 @@ TYPICALITY, SHARED = "typicality.", "bank.environments."
 class Profile(ByValue):
     """What real graphs of one target look like.
 
-    The mean embedding, [D], is None where graphs of several kinds are meant. Quantiles, [101],
-    are of the similarity to it and of what the model gives the graphs, None where that is no
+    The mean embedding, [D], is None where graphs of several kinds are meant. Quantiles, [101], are
+    of the similarity to it and of what the model gives the graphs, None where that is no
     probability.
     """
 
@@ -62,9 +62,9 @@ class Profile(ByValue):
     def certain(self) -> float:
         """Score that counts as certain: 0.99, or that of the top tenth of real graphs.
 
-        The latter where the model is that sure of fewer than half of them: there a score of
-        0.99 is itself a sign of being unlike anything real. A model that says the class of
-        no graph is not taken at its word.
+        The latter where the model is that sure of fewer than half of them: there a score of 0.99 is
+        itself a sign of being unlike anything real. A model that says the class of no graph is not
+        taken at its word.
         """
         top = max(HARDLY, float(self._scores[90]))
         return min(CERTAIN, top) if self.rarely_sure else CERTAIN

@@ -29,8 +29,8 @@ def targets_of(
     """Return the targets that a user asks for, each once.
 
     Classes or labels by name or index, a pair of classes (their boundary, also as ``"a | b"``),
-    ``"max"``, ``"min"`` or a number for a regression; one of these or a list of them. None is
-    every class of which there are graphs, every label, or both ends of every value.
+    ``"max"``, ``"min"`` or a number for a regression; one of these or a list of them. None is every
+    class of which there are graphs, every label, or both ends of every value.
     """
     if asked is None:
         asked = _everything(spec, task, statistics)

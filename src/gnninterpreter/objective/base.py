@@ -32,8 +32,8 @@ LOWEST = -100.0
 class Aim:
     """What a search is after: a target within limits (the paper's budget B among them).
 
-    ``profile`` is what real graphs of the target look like, ``enough`` the score beyond which
-    more is no gain.
+    ``profile`` is what real graphs of the target look like, ``enough`` the score beyond which more
+    is no gain.
     """
 
     target: Target
@@ -64,9 +64,9 @@ class Aim:
 class Proposals:
     """B graphs and what the model says of them, as the discrete reading of a term sees them.
 
-    Weights are 0 or 1, but for terms that say they are smooth. ``answers`` are the model's
-    outputs, NaN for a graph without edges, or who asks the model about graphs and their keys as
-    soon as anyone wants to know; the memory knows the graphs by ``keys``, [B].
+    Weights are 0 or 1, but for terms that say they are smooth. ``answers`` are the model's outputs,
+    NaN for a graph without edges, or who asks the model about graphs and their keys as soon as
+    anyone wants to know; the memory knows the graphs by ``keys``, [B].
     """
 
     graphs: DenseGraphs

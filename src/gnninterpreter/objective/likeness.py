@@ -59,8 +59,8 @@ class Likeness(Term):
 class Typical(Term):
     """How far a graph is from being as typical of its class as ``bar`` percent of the real graphs.
 
-    Not in the paper, which looks for what a model is certain of and finds its blind spots.
-    Nothing where no real graphs are known.
+    Not in the paper, which looks for what a model is certain of and finds its blind spots. Nothing
+    where no real graphs are known.
     """
 
     bar: float = BAR

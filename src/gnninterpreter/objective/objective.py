@@ -103,8 +103,8 @@ class Objective:
     ) -> Tensor:
         """Weighted sum of the discrete readings, [B]; ``smooth``: of terms with a slope alone.
 
-        Above ``bound``, [B], a graph is of no interest: terms that take long are not asked
-        about it, and it costs a great deal.
+        Above ``bound``, [B], a graph is of no interest: terms that take long are not asked about
+        it, and it costs a great deal.
         """
         terms = [w for w in self.terms if w.discrete and (w.term.smooth or not smooth)]
         late = [w for w in terms if w.term.costly]

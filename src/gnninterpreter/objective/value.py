@@ -24,9 +24,9 @@ class ValueTarget(Target):
     r"""A value of a regression: as high as it gets, as low as it gets, or near a number.
 
     For ``"max"`` the score is :math:`\sigma(a + a (v - r) / u)`, with :math:`a` such that it is
-    0.99 where the value reaches ``reach``; ``"min"`` mirrors it. For a number it is 0.99 where
-    the value is off by ``unit``, and falls with the square of the distance. ``scale`` are
-    quantiles of what the model gives real graphs; empty where that is not known.
+    0.99 where the value reaches ``reach``; ``"min"`` mirrors it. For a number it is 0.99 where the
+    value is off by ``unit``, and falls with the square of the distance. ``scale`` are quantiles of
+    what the model gives real graphs; empty where that is not known.
     """
 
     aim: str | float

@@ -18,9 +18,9 @@ class RelaxedModel:
     """Runs an unmodified classifier on soft graphs, differentiably.
 
     Common layers, ``fast_layers``, are computed by batched matrix products, unless ``dense`` is
-    off: every layer then takes the generic path, and the results agree. Only where the last
-    call took nothing but products of matrices (``products_only``) is it faster than the native
-    model on discrete graphs, which knows nothing of absent edges.
+    off: every layer then takes the generic path, and the results agree. Only where the last call
+    took nothing but products of matrices (``products_only``) is it faster than the native model on
+    discrete graphs, which knows nothing of absent edges.
 
     Example:
         >>> relaxed = RelaxedModel(classifier)                        # doctest: +SKIP

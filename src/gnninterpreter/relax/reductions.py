@@ -53,8 +53,8 @@ def power(base: Tensor, exponent: float | Tensor) -> Tensor:
 def expected_max(values: Tensor, weight: Tensor, dim: int, empty: float = 0.0) -> Tensor:
     r"""Expected maximum of members present independently with probability ``weight``.
 
-    With members sorted in descending order, :math:`E[\max] = \sum_k m_k w_k \prod_{l<k} (1 -
-    w_l)`, plus ``empty`` times the probability that no member is present; 0 as in PyG.
+    With members sorted in descending order, :math:`E[\max] = \sum_k m_k w_k \prod_{l<k} (1 - w_l)`,
+    plus ``empty`` times the probability that no member is present; 0 as in PyG.
 
     Example:
         >>> float(expected_max(torch.tensor([1.0, 3.0]), torch.tensor([1.0, 0.5]), 0))

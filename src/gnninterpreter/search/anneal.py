@@ -90,9 +90,9 @@ def walk(
 ) -> DenseGraphs:
     """Let the walkers of R restarts walk, and return the best graph each restart's have seen.
 
-    A restart whose best graph leaves nothing to be desired walks no further, so that what it
-    finds does not depend on the others. Its W walkers follow terms by ``emphasis``, [W] each,
-    or the cost itself.
+    A restart whose best graph leaves nothing to be desired walks no further, so that what it finds
+    does not depend on the others. Its W walkers follow terms by ``emphasis``, [W] each, or the cost
+    itself.
     """
     work = _Walk(problem, walkers, streams, steps, emphasis, by_cost, temperatures)
     return finished(work, steps, CHECK_EVERY, tell)

@@ -48,8 +48,8 @@ SHUT = 1 - 1e-9
 class Calibrate:
     """Make each distribution as certain as its target needs, and not more.
 
-    ``opening`` gradient steps learn how far each can be opened, where real graphs are known and
-    the model can be relaxed.
+    ``opening`` gradient steps learn how far each can be opened, where real graphs are known and the
+    model can be relaxed.
     """
 
     opening: int = 8
@@ -81,8 +81,8 @@ def calibrated(
 ) -> tuple[GraphDistribution, Tensor]:
     """Return distributions whose modes are the given graphs and whose samples are as good as they.
 
-    Also the mean score over samples of each, or the share that is good where real graphs are
-    known, [R]. ``samples`` are a few and then many when omitted, fewer for larger graphs.
+    Also the mean score over samples of each, or the share that is good where real graphs are known,
+    [R]. ``samples`` are a few and then many when omitted, fewer for larger graphs.
     """
     if problem.aim.typicality is not None:
         return _opened(problem, learned, graphs, streams, samples, tell, opening)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Snapshot:
     """What a callback sees of all restarts; every field is about the same moment.
 
-    ``score``, [R], is how far each restart's most probable graph is what was asked for;
-    ``done`` the share of the whole search that is done, which never falls.
+    ``score``, [R], is how far each restart's most probable graph is what was asked for; ``done``
+    the share of the whole search that is done, which never falls.
     """
 
     phase: str

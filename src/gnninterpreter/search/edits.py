@@ -55,8 +55,8 @@ def propose(
 ) -> DenseGraphs:
     """Make one random change to each of B graphs; one that cannot be made leaves its graph as is.
 
-    ``draws`` are random numbers in [0, 1), [B, `DRAWS`]; ``odds`` say how often each of `MOVES`
-    is tried; new features come from the ``pool``.
+    ``draws`` are random numbers in [0, 1), [B, `DRAWS`]; ``odds`` say how often each of `MOVES` is
+    tried; new features come from the ``pool``.
     """
     shares = list(odds)
     if graphs.edges is None:

@@ -74,10 +74,10 @@ class ScoreFunctionGradient:
     r"""The score-function gradient on discrete samples, for models that cannot be relaxed.
 
     :math:`\nabla E[f] = E[(f - b) \nabla \log P(G)]`, with the mean of the other samples as the
-    baseline b of each. Right for any model whatever, and noisier: ``factor`` times as many
-    samples are drawn. Divided by the spread of the costs, so that a step does not depend on
-    their scale: unbiased up to that factor, and to order 1/K for its being estimated from the
-    same samples. Continuous features vary by the ``jitter`` on their latents.
+    baseline b of each. Right for any model whatever, and noisier: ``factor`` times as many samples
+    are drawn. Divided by the spread of the costs, so that a step does not depend on their scale:
+    unbiased up to that factor, and to order 1/K for its being estimated from the same samples.
+    Continuous features vary by the ``jitter`` on their latents.
     """
 
     problem: Problem

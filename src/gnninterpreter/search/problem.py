@@ -64,11 +64,11 @@ class Evaluation(Alike):
 class Problem:
     """What a search has to solve, and the one place that says how good a graph is.
 
-    On discrete graphs the relaxed model says the same as the native one, and is asked where
-    that is faster: by products of matrices, or on a GPU, which would wait for a native batch to
-    be put together. Without a memory every graph is asked about again; a relaxed model does not
-    mind the order of nodes, since the probe has shown it nodes in between that are not there. A
-    restart is content with a score of ``certain``.
+    On discrete graphs the relaxed model says the same as the native one, and is asked where that is
+    faster: by products of matrices, or on a GPU, which would wait for a native batch to be put
+    together. Without a memory every graph is asked about again; a relaxed model does not mind the
+    order of nodes, since the probe has shown it nodes in between that are not there. A restart is
+    content with a score of ``certain``.
     """
 
     classifier: GraphClassifier
@@ -117,8 +117,8 @@ class Problem:
     def propose(self, graphs: DenseGraphs, new: bool = False) -> Proposals:
         """Score discrete graphs, on as few candidate nodes as they need.
 
-        ``new``: most will not have been seen before, as on a walk, and looking them up
-        takes longer than products of matrices do.
+        ``new``: most will not have been seen before, as on a walk, and looking them up takes longer
+        than products of matrices do.
         """
         found = self._proposals(graphs, new)
         return replace(found, answers=found.scores)

@@ -211,10 +211,10 @@ class Recipe:
     def paper(cls, dataset: str, target: str, **settings: Any) -> Recipe:
         """The paper's settings for a class of one of its data sets, to the letter.
 
-        SGD with step size 1, K = 10, temperature 0.2, mu = 1 (10 for MUTAG), the weights of
-        its table and the budget warmed up over 500 iterations; the last iterate is the
-        result. It says "until convergence" and names no number of iterations, candidate
-        nodes or budget; these are settings here, changed as in `with_`.
+        SGD with step size 1, K = 10, temperature 0.2, mu = 1 (10 for MUTAG), the weights of its
+        table and the budget warmed up over 500 iterations; the last iterate is the result. It says
+        "until convergence" and names no number of iterations, candidate nodes or budget; these are
+        settings here, changed as in `with_`.
         """
         folded = dataset.strip().lower().replace("-", "_").replace(" ", "_")
         rows = PAPER_WEIGHTS.get(folded, {})

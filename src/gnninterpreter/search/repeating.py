@@ -29,8 +29,8 @@ class Repeated:
     """A step that is made again and again, ``total`` times at the most.
 
     It changes tensors in place, always the same ones. One that waits for the device cannot be
-    recorded and is made as it is; the last time is not worth a recording. ``size``: numbers in
-    the edges of all graphs that a step makes.
+    recorded and is made as it is; the last time is not worth a recording. ``size``: numbers in the
+    edges of all graphs that a step makes.
     """
 
     def __init__(
@@ -148,8 +148,8 @@ def finished(
 ) -> DenseGraphs:
     """Make steps until all restarts are done, and return the graph of each on ``candidates`` nodes.
 
-    After ``every`` steps it looks who is done, which waits for a GPU, and tells the steps done
-    and the graphs so far; True ends it.
+    After ``every`` steps it looks who is done, which waits for a GPU, and tells the steps done and
+    the graphs so far; True ends it.
     """
     n = candidates or work.best.num_candidates
     found = widened(work.best, n)

@@ -25,9 +25,9 @@ INFEASIBLE = 1e5
 class SearchResult:
     """What R restarts came to: learned distributions, their most probable graphs evaluated.
 
-    ``mean_score`` is over samples of each, [R], by the native model; ``population`` are
-    different certain and typical graphs where samples come from, None where they come from the
-    distributions; ``shortcuts`` are certain and unlike anything real.
+    ``mean_score`` is over samples of each, [R], by the native model; ``population`` are different
+    certain and typical graphs where samples come from, None where they come from the distributions;
+    ``shortcuts`` are certain and unlike anything real.
     """
 
     target: Target

@@ -45,9 +45,9 @@ def search(
 ) -> SearchResult:
     """Search for explanations of one target.
 
-    Without a relaxed model it uses the score-function gradient. Restart r is the same whatever
-    the number of restarts, and ``at_once``, the most in one batch, changes nothing. A callback
-    that returns True stops the search, which then returns what it has.
+    Without a relaxed model it uses the score-function gradient. Restart r is the same whatever the
+    number of restarts, and ``at_once``, the most in one batch, changes nothing. A callback that
+    returns True stops the search, which then returns what it has.
     """
 
     def found_by(recipe: Recipe) -> SearchResult:

@@ -30,8 +30,8 @@ UNTYPICAL = 5.0
 class FindShortcuts:
     """Note graphs that are certain and untypical; the restarts themselves stay as they are.
 
-    Does nothing where no real graphs are known, since nothing then says what is untypical.
-    Others end once ``enough`` of its searches are certain of a graph.
+    Does nothing where no real graphs are known, since nothing then says what is untypical. Others
+    end once ``enough`` of its searches are certain of a graph.
     """
 
     restarts: int = 4

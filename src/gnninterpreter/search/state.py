@@ -107,9 +107,8 @@ class History:
 class State:
     """R restarts between two phases: distributions, their most probable graphs, what was seen.
 
-    ``population`` are different graphs that are certain and typical, where samples come from;
-    None where they come from the distributions. ``shortcuts`` are certain and unlike anything
-    real.
+    ``population`` are different graphs that are certain and typical, where samples come from; None
+    where they come from the distributions. ``shortcuts`` are certain and unlike anything real.
     """
 
     distribution: GraphDistribution

@@ -86,8 +86,8 @@ def columns(values: Tensor, blocks: Sequence[Block]) -> tuple[Tensor, ...]:
 def fill(data: Graphs, spec: GraphSpec, known_only: bool = False) -> Graphs:
     """Return graphs with their derived columns computed anew, whatever stood there before.
 
-    Where a value does not exist, it is set to 0 and the graph marked in ``data.impossible``.
-    With ``known_only`` what nothing here can compute becomes NaN (-1 among integer codes).
+    Where a value does not exist, it is set to 0 and the graph marked in ``data.impossible``. With
+    ``known_only`` what nothing here can compute becomes NaN (-1 among integer codes).
     """
     if not spec.derived:
         return data

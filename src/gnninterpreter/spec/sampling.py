@@ -27,8 +27,8 @@ Label = int | None
 class Sample:
     """What is kept of a data set.
 
-    ``totals`` has for each label the number of graphs, and the sums of their nodes, of their
-    edges, of edges a node, and of the squares of these; an undirected edge counts twice.
+    ``totals`` has for each label the number of graphs, and the sums of their nodes, of their edges,
+    of edges a node, and of the squares of these; an undirected edge counts twice.
     """
 
     def __init__(self) -> None:

@@ -136,8 +136,7 @@ class GraphSpec:
     def class_index(self, target: Any) -> int:
         """Return the index of a class given by name or number.
 
-        A name may differ in case and in ``-``, ``_`` and spaces, where that leaves one
-        class.
+        A name may differ in case and in ``-``, ``_`` and spaces, where that leaves one class.
         """
         if isinstance(target, str):
             if target in self.class_names:
@@ -169,9 +168,9 @@ class GraphSpec:
     def with_feature_names(self, names: Sequence[str] | Mapping[str, Sequence[str]]) -> GraphSpec:
         """Return the same spec with names for the columns of the features.
 
-        One for each category of the first categorical block of the nodes, or, where there
-        is none, one for each column of the numbers; or one for each column of all node
-        features. Or a mapping from the names of blocks, of nodes or edges, to such names.
+        One for each category of the first categorical block of the nodes, or, where there is none,
+        one for each column of the numbers; or one for each column of all node features. Or a
+        mapping from the names of blocks, of nodes or edges, to such names.
         """
         if isinstance(names, Mapping):
             known = {block.name for block in (*self.nodes, *self.edges)}
@@ -205,10 +204,9 @@ class GraphSpec:
     def from_dataset(cls, dataset: Any, features: Any = None, **overrides: Any) -> GraphSpec:
         """Infer the spec from a data set or a list of `torch_geometric.data.Data`.
 
-        One-hot blocks, constant columns and value ranges are found by looking at every
-        graph. A data set that knows its own spec (an attribute ``spec``) is taken at its
-        word. ``features`` is as for `explain`; overrides are fields of the spec to set by
-        hand.
+        One-hot blocks, constant columns and value ranges are found by looking at every graph. A
+        data set that knows its own spec (an attribute ``spec``) is taken at its word. ``features``
+        is as for `explain`; overrides are fields of the spec to set by hand.
         """
         from gnninterpreter.spec.data import graph_list
         from gnninterpreter.spec.inference import infer_blocks, infer_spec

@@ -35,9 +35,9 @@ def cross_validate(
 ) -> ClassificationScores:
     """Train ``count`` models, each on all parts of the data but one, and score it on that one.
 
-    With ``keep="best"`` the part after the one held out chooses the state; with ``"last"`` it
-    is trained on as well. The scores are over all graphs together, each predicted by the model
-    that has not seen it.
+    With ``keep="best"`` the part after the one held out chooses the state; with ``"last"`` it is
+    trained on as well. The scores are over all graphs together, each predicted by the model that
+    has not seen it.
     """
     least = 3 if config.keep == "best" else 2
     if count < least:
@@ -70,8 +70,8 @@ def training_statistics(
 def refresh_statistics(path: str | Path, root: str | Path | None = None) -> Path:
     """Compute the class statistics of a stored bundle anew, without training; return their file.
 
-    The weights stay as they are. The data set is made again, checked against the fingerprint
-    that the bundle keeps, and split by the seed that it was trained with.
+    The weights stay as they are. The data set is made again, checked against the fingerprint that
+    the bundle keeps, and split by the seed that it was trained with.
     """
     described, stored = Path(path).with_suffix(".json"), Path(path).with_suffix(".safetensors")
     try:

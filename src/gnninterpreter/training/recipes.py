@@ -34,8 +34,8 @@ from gnninterpreter.training.trainer import EpochReport, TrainingConfig, Trainin
 class TrainingRecipe:
     """What one bundled classifier is trained on, and how.
 
-    ``folds`` of a cross-validation are reported beside the scores; ``variants`` are further
-    draws of the training graphs to learn from, made with the data seeds 1, 2, ....
+    ``folds`` of a cross-validation are reported beside the scores; ``variants`` are further draws
+    of the training graphs to learn from, made with the data seeds 1, 2, ....
     """
 
     dataset: str

@@ -63,8 +63,8 @@ class Strangeness(Alike):
     """How strange B graphs are; every field has shape [B], and 0 is as usual as can be.
 
     ``nodes``: the mean over nodes, and some of the worst; ``local``: the whole in units of the
-    neighbours' own distances; ``outside``: how far the size is from usual ones, and the share
-    of kinds hardly seen; ``rare``: 0 where that was not counted.
+    neighbours' own distances; ``outside``: how far the size is from usual ones, and the share of
+    kinds hardly seen; ``rare``: 0 where that was not counted.
     """
 
     nodes: Tensor

@@ -31,9 +31,9 @@ def with_density(
 ) -> TypicalityBank:
     """A bank to which graphs are strange, too, that have far more or fewer edges per node.
 
-    The bank as it is where that says nothing: most graphs are too large to be shown, few are
-    near the mean, or the model is certain of few (``sure``), which need not be like the class
-    on the whole.
+    The bank as it is where that says nothing: most graphs are too large to be shown, few are near
+    the mean, or the model is certain of few (``sure``), which need not be like the class on the
+    whole.
     """
     if sure < RARELY or median(map(node_count, graphs)) > MOST_SHOWN:
         return bank

@@ -35,8 +35,8 @@ TINY = 1e-6
 class Described:
     """Descriptions of B graphs on N candidate nodes, a tensor for each block.
 
-    ``presence``, [B, N], is how far each node is there; ``tables`` how often each combination
-    of categories occurs, [B, combinations].
+    ``presence``, [B, N], is how far each node is there; ``tables`` how often each combination of
+    categories occurs, [B, combinations].
     """
 
     nodes: dict[str, Tensor]

@@ -43,8 +43,7 @@ LARGEST, EXACT = 8, 2**24
 class Environments(Alike, ByValue):
     """How many real graphs hold each environment.
 
-    ``keys``, [K], are their codes in order; ``held``, [1 + K], begins with the number of
-    graphs.
+    ``keys``, [K], are their codes in order; ``held``, [1 + K], begins with the number of graphs.
     """
 
     keys: Tensor

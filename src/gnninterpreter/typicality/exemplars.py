@@ -57,9 +57,8 @@ class Exemplars(Alike, ByValue):
     def begin(self, streams: Streams, each: int = 1, bar: float = 0.0) -> DenseGraphs:
         """Draw ``each`` graphs for every stream, not one twice for a stream while there are others.
 
-        The least percentile is ``bar`` where at least `FEWEST` graphs reach it; else as
-        many as come nearest to it are taken, and none that is unlike all others while there
-        are any.
+        The least percentile is ``bar`` where at least `FEWEST` graphs reach it; else as many as
+        come nearest to it are taken, and none that is unlike all others while there are any.
         """
         places = self._places(bar)
         order = streams.uniform(places.numel()).argsort(dim=1)

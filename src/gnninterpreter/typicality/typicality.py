@@ -53,8 +53,8 @@ class Typicality(ByValue):
         """Learn it from real graphs of the class; None where there are too few to compare with.
 
         ``certain`` asks the model; environments are counted over these graphs when omitted.
-        ``density`` compares edges per node, too; not of a range of values, of which a model
-        is never certain.
+        ``density`` compares edges per node, too; not of a range of values, of which a model is
+        never certain.
         """
         # Where columns follow from the graph few graphs are possible at all, so that a search has
         # to begin at real ones; how typical an answer is, is then not told.

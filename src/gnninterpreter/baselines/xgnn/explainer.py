@@ -30,10 +30,10 @@ STEP_BONUS, INVALID, INVALID_ROLLOUT = 0.1, -1.0, -0.1
 class Reward:
     """What one action is worth.
 
-    With ``f(G) = p_c(G) - 1/l`` for l classes, the paper's form is ``f(G') + rollout_weight *
-    mean f(rollouts of G') - rule_weight * [rule broken]``. The reference code's form is ``0.1 +
-    f(G') + 2 * mean f(rollouts)`` for a legal action, in which a rollout that breaks a rule
-    counts as -0.1, and -1 for any other.
+    With ``f(G) = p_c(G) - 1/l`` for l classes, the paper's form is ``f(G') + rollout_weight * mean
+    f(rollouts of G') - rule_weight * [rule broken]``. The reference code's form is ``0.1 + f(G') +
+    2 * mean f(rollouts)`` for a legal action, in which a rollout that breaks a rule counts as -0.1,
+    and -1 for any other.
     """
 
     num_classes: int
@@ -62,18 +62,17 @@ class Reward:
 class XGNN(Baseline):
     """Train a graph generator by policy gradient on the class probability.
 
-    Minimises ``-R log pi`` with the reward of `Reward`. Works for graphs with one categorical
-    node feature or none and without edge features.
+    Minimises ``-R log pi`` with the reward of `Reward`. Works for graphs with one categorical node
+    feature or none and without edge features.
 
-    Differs from the published method: ``parallel`` episodes run side by side and share each
-    update, and all rollouts of all of them are one batch; a rollout ends where the policy
-    breaks a rule, as in the reference code; an episode ends where no legal action is left,
-    since nothing can be learned there; a first edge is never undone (see `kept`); the
-    explanation is what the policy builds in the world it was trained in (see `generate`), 1,000
-    times instead of once. Every ten updates 100 graphs are drawn, the policy with the highest
-    mean class probability is kept, and training ends when that is high enough or has not grown
-    for ``patience`` looks, since late updates often spoil it (the reward of broken rules comes
-    to outweigh all else).
+    Differs from the published method: ``parallel`` episodes run side by side and share each update,
+    and all rollouts of all of them are one batch; a rollout ends where the policy breaks a rule, as
+    in the reference code; an episode ends where no legal action is left, since nothing can be
+    learned there; a first edge is never undone (see `kept`); the explanation is what the policy
+    builds in the world it was trained in (see `generate`), 1,000 times instead of once. Every ten
+    updates 100 graphs are drawn, the policy with the highest mean class probability is kept, and
+    training ends when that is high enough or has not grown for ``patience`` looks, since late
+    updates often spoil it (the reward of broken rules comes to outweigh all else).
 
     Args:
         max_steps: Most actions of an episode or rollout.

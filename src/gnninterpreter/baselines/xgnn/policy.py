@@ -17,10 +17,10 @@ START_WIDTH, END_WIDTH = 16, 24
 class Policy(nn.Module):
     """A graph convolutional network with a head for each end of the new edge.
 
-    Rows are the M nodes, present or not, and the T candidate nodes, one of each type,
-    unattached. Linear to 8, graph convolutions 8-16-24-32 with ReLU on ``D^-1/2 (A + I)
-    D^-1/2``; the start head is 32-16-ReLU6-1 for each node, the end head the same over pairs
-    with the start node, 64-24-ReLU6-1. Both are softmaxes over the rows that are allowed.
+    Rows are the M nodes, present or not, and the T candidate nodes, one of each type, unattached.
+    Linear to 8, graph convolutions 8-16-24-32 with ReLU on ``D^-1/2 (A + I) D^-1/2``; the start
+    head is 32-16-ReLU6-1 for each node, the end head the same over pairs with the start node,
+    64-24-ReLU6-1. Both are softmaxes over the rows that are allowed.
 
     Differs from the reference code: the log-probability is that of the masked softmax, which is
     what was sampled from; there it is taken over all rows.

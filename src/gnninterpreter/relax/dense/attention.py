@@ -104,8 +104,8 @@ def _attend(
     """Weighted softmax over sources (and the node itself), then the weighted sum of values.
 
     Scores, [B, H, N, N], target before source, are overwritten; the diagonal is that of a
-    self-loop. Values are those of the sources, [B * N, H, F], as is the result; ``edges``, [B,
-    N, N, H, F], are added to them.
+    self-loop. Values are those of the sources, [B * N, H, F], as is the result; ``edges``, [B, N,
+    N, H, F], are added to them.
     """
     candidates.products_only = False
     logs = candidates.remember(("log weights", loops), lambda: _log_weights(candidates, loops))
