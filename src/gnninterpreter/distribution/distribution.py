@@ -14,14 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution.features import (
-    Places,
-    categorical_bits,
-    drawn_values,
-    latent_of,
-    most_probable_values,
-    relaxed_values,
-)
+from gnninterpreter.distribution import features
+from gnninterpreter.distribution.features import Places
 from gnninterpreter.distribution.pairs import draw_places, pair_ends
 from gnninterpreter.distribution.streams import Streams
 from gnninterpreter.equality import ByValue
@@ -136,7 +130,7 @@ class GraphDistribution(ByValue):
         ):
             for block, logits in zip(blocks, latents, strict=True):
                 if isinstance(block, Categorical):
-                    bits = bits + (categorical_bits(logits) * there).sum(dim=1)
+                    bits = bits + (features.categorical_bits(logits) * there).sum(dim=1)
         return bits
 
     def relaxed(self, samples: int, temperature: float, streams: Streams) -> DenseGraphs:
@@ -146,7 +140,7 @@ class GraphDistribution(ByValue):
         weight = ((self.edge_logits.unsqueeze(1) + noise) / temperature).sigmoid()
 
         def values(block: Block, logits: Tensor, places: Places) -> Tensor:
-            return relaxed_values(block, logits, samples, temperature, streams, places)
+            return features.relaxed_values(block, logits, samples, temperature, streams, places)
 
         return self._assemble(weight, values, samples)
 
@@ -162,7 +156,7 @@ class GraphDistribution(ByValue):
             weight = (u < self.edge_probability.unsqueeze(1)).to(self.edge_logits.dtype)
 
             def values(block: Block, logits: Tensor, places: Places) -> Tensor:
-                return drawn_values(block, logits, samples, streams, places, jitter)
+                return features.drawn_values(block, logits, samples, streams, places, jitter)
 
             return self._assemble(weight, values, samples)
 
@@ -171,7 +165,8 @@ class GraphDistribution(ByValue):
         with torch.no_grad():
             weight = self.edge_logits.gt(0).to(self.edge_logits.dtype).unsqueeze(1)
             return self._assemble(
-                weight, lambda block, logits, _: most_probable_values(block, logits).unsqueeze(1)
+                weight,
+                lambda block, logits, _: features.most_probable_values(block, logits).unsqueeze(1),
             )
 
     def log_probability(self, graphs: DenseGraphs, jitter: float = 0.0) -> Tensor:
@@ -192,7 +187,7 @@ class GraphDistribution(ByValue):
                 if isinstance(block, Categorical):
                     terms = value * latent.log_softmax(-1).unsqueeze(1)
                 elif jitter and not block.constant:
-                    distance = latent_of(block, value) - latent.unsqueeze(1)
+                    distance = features.latent_of(block, value) - latent.unsqueeze(1)
                     terms = -0.5 * (distance / jitter).square()
                 else:
                     continue
