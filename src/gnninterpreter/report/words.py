@@ -50,7 +50,7 @@ def core_words(core: Any, explanation: Explanation) -> str:
     target = explanation.target
     said = (
         _open(core), _company(core, target), _taken_out(core, target), _put_in(core),
-        _idle(core, target),
+        _idle(core, target), _in_prototype(core, explanation),
     )  # fmt: skip
     return " ".join(filter(None, said))
 
@@ -115,6 +115,12 @@ def _company(core: Any, target: Target) -> str:
     if lift is None:
         return f"{words}; not checked how often elsewhere."
     return f"{words}, {f'{lift:.1f}' if lift < 10 else f'{lift:,.0f}'} times as often as elsewhere."
+
+
+def _in_prototype(core: Any, explanation: Explanation) -> str:
+    """Say of a core that the prototype lacks it: the two then tell of different things."""
+    held = core.held_by(explanation.best)
+    return "The prototype does not hold it." if held is False else ""
 
 
 def _taken_out(core: Any, target: Target) -> str:
