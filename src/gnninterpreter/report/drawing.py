@@ -9,6 +9,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from markupsafe import Markup
 from torch_geometric.data import Data
 
 from gnninterpreter.chem.drawing import formula_svg, places
@@ -122,7 +123,7 @@ def graph_svg(
     start: Positions | None = None,
     compact: bool = False,
     marked: Collection[object] = (),
-) -> str:
+) -> Markup:
     """Draw a graph as a self-contained SVG element.
 
     Every node is one ``circle``, every edge one ``line``; the same graph gives the same text.
@@ -148,17 +149,17 @@ def small_svg(
     title: str | None = None,
     marked: Collection[object] = (),
     start: Positions | None = None,
-) -> str:
+) -> Markup:
     """The same for a small picture, without legend and handles; a molecule as its formula."""
     if isinstance(graph, Data) and start is None:
         formula = formula_svg(graph, spec, title or "Graph", marked=marked, size=size)
         if formula:
-            return formula
+            return Markup(formula)
     named = to_networkx(graph, spec) if isinstance(graph, Data) else graph
     return render(Drawing.of(named, spec, size, start), title, False, compact=True, marked=marked)
 
 
-def core_svg(core: Core, spec: GraphSpec, title: str, size: tuple[int, int]) -> str:
+def core_svg(core: Core, spec: GraphSpec, title: str, size: tuple[int, int]) -> Markup:
     """A core as a small picture: the formula of a piece where it is one of a molecule.
 
     Nodes have numbers where it says what theirs have to be.
@@ -167,21 +168,14 @@ def core_svg(core: Core, spec: GraphSpec, title: str, size: tuple[int, int]) -> 
     told = {node for one in core.ranges for node in one.nodes}
     formula = formula_svg(core.graph, spec, title, piece=True, size=size, free=free, numbered=told)
     if formula:
-        return formula
+        return Markup(formula)
     named = with_names(core.graph, spec, core.open)
     nx.set_node_attributes(named, {node: node for node in named} if told else {}, "_number")
     return small_svg(named, spec, size, title)
 
 
 def draw(explanation: Explanation, ax: Any = None) -> Any:
-    """Draw the most probable graph of an explanation on matplotlib axes.
-
-    Args:
-        explanation: What to draw.
-        ax: The axes; new ones when omitted.
-
-    Returns:
-        The axes.
+    """Draw the most probable graph of an explanation on matplotlib axes, and return them.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
