@@ -187,13 +187,10 @@ def _typical(explanation: Explanation) -> str:
 
 def _core(explanation: Explanation) -> str:
     """Share of the class's graphs that hold the core, and how often others do."""
-    from gnninterpreter.report.words import figure
-
     core = explanation.core
-    coverage, lift = figure(core, "coverage"), figure(core, "lift")
-    if coverage is None:
+    if core is None or core.coverage is None:
         return UNCHECKED
-    return f"{100 * coverage:.0f}%" + ("" if lift is None else f", x {lift:.1f}")
+    return f"{100 * core.coverage:.0f}%" + ("" if core.lift is None else f", x {core.lift:.1f}")
 
 
 def _shortcut_lines(explanation: Explanation) -> Iterator[str]:
