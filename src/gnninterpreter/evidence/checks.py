@@ -19,6 +19,7 @@ from gnninterpreter.evidence.patterns.core import storable
 from gnninterpreter.evidence.patterns.real import in_order
 from gnninterpreter.evidence.reaching import (
     Case,
+    Rule,
     among_real,
     certain,
     certain_samples,
@@ -26,7 +27,6 @@ from gnninterpreter.evidence.reaching import (
     percent,
     reached,
 )
-from gnninterpreter.evidence.rule import Rule
 from gnninterpreter.evidence.thresholds import (
     AGREEING_SHARE,
     CLEARLY,
@@ -293,11 +293,7 @@ def audit(_: Case) -> Check:
 
 
 def audit_check(findings: Sequence[tuple[str, str]]) -> Check:
-    """What an audit found about a class.
-
-    Args:
-        findings: Severity (high, medium or low) and title of each, the gravest first.
-    """
+    """What an audit found about a class: severity and title of each finding, the gravest first."""
     if not findings:
         return Check("audit", True, "the audit found nothing", "none", "medium")
     worst, title = findings[0]

@@ -63,8 +63,8 @@ class Verdict:
     Args:
         word: The verdict in a word or two.
         level: How grave it is: ``"good"``, ``"caution"`` or ``"bad"``.
-        reasons: What failed, or what passed where nothing failed, and what was not checked, in
-            plain sentences.
+        reasons: In plain sentences what failed, or passed where nothing failed, and was not
+            checked.
     """
 
     word: str
