@@ -58,12 +58,7 @@ class Kind(str, Enum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """A graph to look at.
-
-    Args:
-        graph: The graph, with its true class in ``y`` where that is known.
-        caption: What it is, and what the model says of it.
-    """
+    """A graph to look at, its true class in ``y`` where that is known, and what the model says of it."""
 
     graph: Data
     caption: str
@@ -71,7 +66,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Finding:
-    """One weakness of the model.
+    """One weakness of the model with regard to the class ``target``.
 
     Args:
         kind: Which question it answers.

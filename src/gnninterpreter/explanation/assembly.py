@@ -151,14 +151,9 @@ def _chosen(
 ) -> tuple[int, list[str]]:
     """The restart that is shown, and what to say of it.
 
-    Where nearly all of the class hold a core and hardly any other graph does, a graph without it is
-    a chance of the model: the best one with it is shown, if it is certain, feasible and typical.
-
-    Args:
-        ranking: The restarts, best ones first.
-        fine: Which of them may be shown in place of the best.
-        modes: Their graphs.
-        cores: The first core, if there is one.
+    Where nearly all of the class hold the first of the ``cores`` and hardly any other graph does, a
+    graph without it is a chance of the model: the best one with it is shown, if it is ``fine``,
+    that is certain, feasible and typical. The ``ranking`` has the best restarts first.
     """
     told = [core for core in cores if (core.coverage or 0) >= COVERING and (core.lift or 0) >= FAR]
     if not told or bool(modes.empty[ranking[0]]):

@@ -29,8 +29,8 @@ class Restart:
         entropy: Entropy of its distribution, in bits.
         reason: Why it ended.
         iterations: Gradient iterations it took.
-        percentile: Share of the real graphs of the class that are at least as strange as its most
-            probable graph, in percent; None where that is not known.
+        percentile: Share of the real graphs of the class that are at least as strange, in percent;
+            None where that is not known.
         certain: Whether the model is as certain of that graph as was asked for.
     """
 
@@ -49,17 +49,11 @@ class Restart:
 
 @dataclass(frozen=True)
 class Mode:
-    """A distinct explanation graph and the restarts that found it.
+    """A distinct explanation graph, and the restarts that found it with their share of all.
 
-    Args:
-        graph: The graph.
-        probability: What the model gives it.
-        restarts: The restarts that found it.
-        share: Their share of all.
-        kind: ``"core"`` where it is one of the cores, ``"prototype"`` where it is certain and
-            typical, ``"shortcut"`` where it is certain and like nothing real, ``"certain"`` where
-            it is not known or not clear how typical it is, ``"uncertain"`` where the model is not
-            certain of it.
+    Its kind is ``"core"`` where it is one of the cores, ``"prototype"`` where it is certain and
+    typical, ``"shortcut"`` where it is certain and like nothing real, ``"certain"`` where it is not
+    known or not clear how typical it is, ``"uncertain"`` where the model is not certain of it.
     """
 
     graph: Data

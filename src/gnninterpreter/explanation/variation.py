@@ -23,13 +23,9 @@ Places = list[tuple[int, ...]]
 class Variation:
     """One thing that may be otherwise than in the prototype.
 
-    Args:
-        kind: ``"edge gone"``, ``"edge added"``, ``"node added"``, ``"node"`` or ``"edge"``, the
-            last two for another category.
-        nodes: The nodes it is about, as `Explanation.best` numbers them; of a node that is added
-            the one it hangs on.
-        value: The other category; empty for edges that come and go.
-        probability: How probable it is.
+    Its kind is ``"edge gone"``, ``"edge added"``, ``"node added"``, or ``"node"`` or ``"edge"`` for
+    another category, the value. Nodes are numbered as in `Explanation.best`; of a node that is
+    added it is the one it hangs on.
     """
 
     kind: str

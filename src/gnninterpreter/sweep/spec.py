@@ -23,14 +23,10 @@ MOST_BYTES = 2**24
 
 @dataclass(frozen=True)
 class ModelSource:
-    """Where a model comes from.
+    """Where a model comes from; model, data and forward are named as for `explain`.
 
-    Args:
-        model: As for `gnninterpreter explain`; with a checkpoint, ``package.module:function`` of a
-            function that is called with its path and returns the model.
-        checkpoint: File with weights.
-        data: The labelled graphs, as for `explain`.
-        forward: How to call the model, as for `explain`.
+    With a checkpoint, a file with weights, the model is ``package.module:function`` of a function
+    that is called with its path and returns the model.
     """
 
     model: str

@@ -45,15 +45,10 @@ PACKAGE, FILE = "mpld3", "js/d3.v5.min.js"
 
 
 def create_app(backend: Backend, host: str = "127.0.0.1") -> FastAPI:
-    """Make the server.
+    """Make the server of a run, for the address it will listen on.
 
-    Args:
-        backend: The run and its model.
-        host: The address it will listen on.
-
-    Returns:
-        The application. Its ``state`` holds the ``searches``, and the ``token`` that whoever asks
-        has to know; that is None where only this machine can ask.
+    Its ``state`` holds the ``searches``, and the ``token`` that whoever asks has to know; that is
+    None where only this machine can ask.
     """
     # No generated documentation: its pages load scripts from elsewhere.
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)

@@ -16,7 +16,6 @@ from gnninterpreter.audit.context import Oracle, oracle_of
 from gnninterpreter.chem.reading import reading_of
 from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError, TargetError
 from gnninterpreter.explanation import Explanation, ExplanationSet
-from gnninterpreter.explanation.storage import load_statistics
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.models import Bundle
@@ -45,12 +44,9 @@ class Backend:
     Args:
         result: The run.
         folder: Its folder, the only place that is ever written to.
-        model: The model that the run explains.
+        model: The model that the run explains; ModelError if it is another.
         dataset: Labelled graphs, for class statistics and the rule of the data set.
         forward: How to call the model, where its signature does not say.
-
-    Raises:
-        ModelError: If it is not the model that the run explains.
     """
 
     def __init__(
@@ -83,11 +79,7 @@ class Backend:
         self._opened: list[dict[str, Any]] | None = None
 
     def target_name(self, value: Any) -> str:
-        """The name of a target given by name, or by the number of its class.
-
-        Raises:
-            TargetError: If there is none of that name.
-        """
+        """The name of a target given by name, or by the number of its class."""
         if isinstance(value, str) and value in self.targets:
             return value
         whole = isinstance(value, int) and not isinstance(value, bool)
@@ -104,12 +96,12 @@ class Backend:
         return free
 
     def _statistics(self, model: nn.Module | Bundle) -> ClassStatistics | None:
-        """What the classes look like: from the bundle, the data, or the run folder itself."""
+        """What the classes look like: from the bundle, the data, or the run itself."""
         if isinstance(model, Bundle):
             return model.statistics
         if self.dataset is not None:
             return ClassStatistics.from_dataset(self.classifier, self.dataset)
-        stored = load_statistics(self.folder)
+        stored = self.result.statistics
         return stored if stored is not None and self._agrees(stored) else None
 
     def _agrees(self, statistics: ClassStatistics) -> bool:
@@ -174,11 +166,7 @@ class Backend:
         return {"name": name, "score": score, **self.placed(graph)}
 
     def read(self, values: Any) -> Data:
-        """Read a graph from outside.
-
-        Raises:
-            DataError: If it is no graph that the spec can express, or too large.
-        """
+        """Read a graph from outside; DataError if the spec cannot express it, or it is too large."""
         return graph_from_json(
             values,
             self.spec,
@@ -188,12 +176,7 @@ class Backend:
         )
 
     def score(self, values: Any) -> dict[str, Any]:
-        """Ask the model about a graph; nodes without edges are not part of it.
-
-        Raises:
-            DataError: If it is no graph that the spec can express.
-            ModelError: If the model fails on it.
-        """
+        """Ask the model about a graph; nodes without edges are not part of it."""
         started = time.perf_counter()
         graph, ignored = _present(self.read(values))
         graph = completed(graph, self.spec)
@@ -244,9 +227,6 @@ class Backend:
         """The class of a graph by the rule of its data set, where there is a rule that knows it.
 
         Asked for by itself: a rule may take longer than the model, and the bars must not wait.
-
-        Raises:
-            DataError: If it is no graph that the spec can express.
         """
         graph, _ = _present(self.read(values))
         if self.oracle is None or not graph.num_edges:
@@ -260,9 +240,6 @@ class Backend:
         """What stands beside a graph: chemistry, cores that it holds, real graphs near it.
 
         Asked for by itself, as the rule is.
-
-        Raises:
-            DataError: If it is no graph that the spec can express, or has no edge.
         """
         graph, _ = _present(self.read(values))
         if not graph.num_edges:
@@ -278,11 +255,7 @@ class Backend:
         return {"graph": graph_to_json(graph, self.spec), "positions": positions}
 
     def export(self, values: Any, form: str) -> tuple[str, str]:
-        """A graph, with places for its nodes or without, as the text of a file and its media type.
-
-        Raises:
-            DataError: If the format is not known, or the graph has no such form.
-        """
+        """A graph, with places for its nodes or without, as the text of a file and its media type."""
         values = dict(values) if isinstance(values, dict) else values
         places = values.pop("positions", None) if isinstance(values, dict) else None
         graph = self.read(values)

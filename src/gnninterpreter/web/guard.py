@@ -106,11 +106,7 @@ class Guard:
 
 
 async def read_json(request: Request) -> Any:
-    """Read the body of a request as JSON.
-
-    Raises:
-        HTTPException: If it is something else, too large or malformed.
-    """
+    """Read the body of a request as JSON; refuse what is something else, too large or malformed."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise HTTPException(415, "send JSON, with the content type application/json")
