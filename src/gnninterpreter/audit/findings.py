@@ -58,7 +58,7 @@ class Kind(str, Enum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """A graph to look at, its true class in ``y`` where that is known, and what the model says of it."""
+    """A graph to look at, its class in ``y`` where that is known, and what the model says of it."""
 
     graph: Data
     caption: str

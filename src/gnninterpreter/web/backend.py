@@ -166,7 +166,7 @@ class Backend:
         return {"name": name, "score": score, **self.placed(graph)}
 
     def read(self, values: Any) -> Data:
-        """Read a graph from outside; DataError if the spec cannot express it, or it is too large."""
+        """Read a graph from outside; refuse what the spec cannot express, or what is too large."""
         return graph_from_json(
             values,
             self.spec,
@@ -255,7 +255,7 @@ class Backend:
         return {"graph": graph_to_json(graph, self.spec), "positions": positions}
 
     def export(self, values: Any, form: str) -> tuple[str, str]:
-        """A graph, with places for its nodes or without, as the text of a file and its media type."""
+        """A graph, with places for its nodes or not, as the text of a file and its media type."""
         values = dict(values) if isinstance(values, dict) else values
         places = values.pop("positions", None) if isinstance(values, dict) else None
         graph = self.read(values)

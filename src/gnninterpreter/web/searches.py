@@ -60,7 +60,7 @@ class LiveSearch:
         self._abandoned = False
 
     def stop(self, abandon: bool = False) -> None:
-        """Ask the search to end at its next snapshot, or to abandon what it has found, which is quicker."""
+        """Ask it to end at its next snapshot, or to abandon what it has found, which is quicker."""
         self._abandoned = self._abandoned or abandon
         self._stop.set()
 
@@ -147,7 +147,7 @@ class LiveSearches:
         return self._searches.get(number)
 
     def save(self, search: LiveSearch) -> str:
-        """Write what came out into the run folder, as a run of its own, and return its name there."""
+        """Write what came out into the run folder, as a run of its own; return its name there."""
         result, explanation = search.result, search.explanation
         if result is None or explanation is None:
             raise DataError("there is nothing to save yet; wait for the explanation, or stop it")
