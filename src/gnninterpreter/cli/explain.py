@@ -117,10 +117,9 @@ def explain(
     if out is not None:
         check_output(out, overwrite)
     from gnninterpreter import api
-    from gnninterpreter.references import load_forward, load_subject
+    from gnninterpreter.references import load_forward
 
-    molecules = None if smiles is None else (smiles, label or [], preset)
-    found, dataset = load_subject(model, data, molecules, partial(typer.echo, err=True))
+    found, dataset = options.subject(model, data, smiles, label, preset)
     call = load_forward(forward)
     result = api.explain(
         found,

@@ -139,15 +139,11 @@ def echo_table(result: ExplanationSet) -> None:
     if not all(explanation.target.probable for explanation in result.values()):
         said, what = ("says", "what the model says of samples, on average")
     graphs = {"class": "the class", "label": "graphs with the label"}.get(noun, "such graphs")
-    figures = (_given, _prototype, _typical, _core)
     print_table(
         f"What {result.model_name} has learned",
         {noun: "fold", **dict.fromkeys((said, "prototype", "typical", "core"), "right")}
         | {"verdict": "fold"},
-        (
-            [one.name, *(cell(one) for cell in figures), verdict_text(one.verdict)]
-            for one in result.values()
-        ),
+        map(_cells, result.values()),
         caption=f"{said}: {what}; prototype: nodes / edges\n"
         "typical: share of real graphs that are less typical than the prototype\n"
         f"core: share of {graphs} that holds it, times as often as elsewhere",
@@ -163,43 +159,30 @@ def echo_table(result: ExplanationSet) -> None:
         typer.echo(f"  {line}")
 
 
-def _given(explanation: Explanation) -> str:
-    """What the model says of samples: the mean probability, the value, or both probabilities."""
-    target, sampled = explanation.target, explanation.sampled_outputs
-    if target.probable:
-        return f"{explanation.probability.mean:.3f}"
-    means = [mean for mean, _ in sampled] or explanation.class_probabilities
-    return target.written(means).removeprefix(f"{target.measure} ")
-
-
-def _prototype(explanation: Explanation) -> str:
-    """Size of the prototype: nodes and edges."""
-    return f"{explanation.num_nodes} / {explanation.num_edges}"
-
-
-def _typical(explanation: Explanation) -> str:
-    """Share of real graphs that are less typical than the prototype."""
+def _cells(one: Explanation) -> Iterator[str | Text]:
+    """The row of an explanation."""
     from gnninterpreter.report.words import typical_percentile
 
-    percentile = typical_percentile(explanation)
-    return UNCHECKED if percentile is None else f"{percentile:.0f}%"
-
-
-def _core(explanation: Explanation) -> str:
-    """Share of the class's graphs that hold the core, and how often others do."""
-    core = explanation.core
+    target, core, percentile = one.target, one.core, typical_percentile(one)
+    yield one.name
+    means = [mean for mean, _ in one.sampled_outputs] or one.class_probabilities
+    written = target.written(means).removeprefix(f"{target.measure} ")
+    yield f"{one.probability.mean:.3f}" if target.probable else written
+    yield f"{one.num_nodes} / {one.num_edges}"
+    yield UNCHECKED if percentile is None else f"{percentile:.0f}%"
     if core is None or core.coverage is None:
-        return UNCHECKED
-    return f"{100 * core.coverage:.0f}%" + ("" if core.lift is None else f", x {core.lift:.1f}")
+        yield UNCHECKED
+    else:
+        yield f"{100 * core.coverage:.0f}%" + ("" if core.lift is None else f", x {core.lift:.1f}")
+    yield verdict_text(one.verdict)
 
 
 def _shortcut_lines(explanation: Explanation) -> Iterator[str]:
     """What fools the model, one line each."""
     from gnninterpreter.report.words import shortcut_words
 
-    per_edge = 1 if explanation.spec.directed else 2
     for shortcut in explanation.shortcuts:
-        size = f"{shortcut.graph.num_nodes} nodes, {shortcut.graph.num_edges // per_edge} edges"
+        size = f"{shortcut.num_nodes} nodes, {shortcut.num_edges} edges"
         words = shortcut_words(shortcut, explanation.target)
         yield f"{explanation.name}: {size}: {words[:1].lower()}{words[1:]}"
 
@@ -220,12 +203,8 @@ def with_graphs(result: ExplanationSet) -> dict[str, Any]:
     for entry, explanation in zip(values["classes"], result.values(), strict=True):
         entry["best"] = graph_to_json(explanation.best, result.spec)
         entry["modes"] = [
-            {
-                "graph": graph_to_json(mode.graph, result.spec),
-                "probability": mode.probability,
-                "restarts": list(mode.restarts),
-                "kind": mode.kind,
-            }
+            {"graph": graph_to_json(mode.graph, result.spec)}
+            | {name: getattr(mode, name) for name in ("probability", "restarts", "kind")}
             for mode in explanation.modes()
         ]
         entry["typical_percentile"] = typical_percentile(explanation)
