@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnninterpreter.cli import options
-from gnninterpreter.cli.answering import Answer
 from gnninterpreter.cli.output import (
     REPORT,
+    Answer,
     check_output,
     print_table,
     verdict_text,

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnninterpreter.cli.answering import Answer, plainly
 from gnninterpreter.cli.options import Address, Json
-from gnninterpreter.cli.output import print_table
+from gnninterpreter.cli.output import Answer, plainly, print_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnninterpreter.cli import options
-from gnninterpreter.cli.answering import Answer
 from gnninterpreter.cli.options import Iterations, Json, Overwrite, Quiet, Restarts, Seed
-from gnninterpreter.cli.output import check_output, echo_table, with_graphs, write_output
+from gnninterpreter.cli.output import Answer, check_output, echo_table, with_graphs, write_output
 from gnninterpreter.errors import SpecError
 
 if TYPE_CHECKING:

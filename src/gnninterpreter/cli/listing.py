@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnninterpreter.cli.answering import Answer, plainly
 from gnninterpreter.cli.options import Json
-from gnninterpreter.cli.output import print_table
+from gnninterpreter.cli.output import Answer, plainly, print_table
 
 if TYPE_CHECKING:
     from gnninterpreter.models import Bundle

@@ -1,20 +1,28 @@
-"""What a command hands over: a table or one JSON document on standard output, files in a folder."""
+"""How every command ends: a table or one JSON document on standard output, files in a folder.
+
+A command returns an `Answer` and prints nothing itself. An error that a user can mend is one
+sentence on standard error, never a traceback. Anything else is a fault of the library, and its
+traceback is what a bug report needs.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import typer
 
-from gnninterpreter.errors import ModelError, OutputError
+from gnninterpreter.errors import GNNInterpreterError, ModelError, OutputError
 from gnninterpreter.files import finite
+from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -23,6 +31,11 @@ if TYPE_CHECKING:
     from gnninterpreter.evidence import Verdict
     from gnninterpreter.explanation import Explanation, ExplanationSet
 
+USER_ERROR = 2
+# What a shell reports for a process that SIGINT ended: 128 + 2.
+INTERRUPTED = 130
+
+P = ParamSpec("P")
 REPORT = "report.html"
 EXEMPLARS = 5
 UNCHECKED = "not checked"
@@ -212,3 +225,54 @@ def with_graphs(result: ExplanationSet) -> dict[str, Any]:
         entry["shortcuts"] = [shortcut.to_json() for shortcut in explanation.shortcuts]
         entry["exemplars"] = [real.to_json() for real in explanation.real_graphs[:EXEMPLARS]]
     return values
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command came to.
+
+    Args:
+        values: Gives what ``--json`` prints.
+        show: Prints the same as text.
+        files: What was written, by what it is; told in either form.
+        code: Exit code.
+    """
+
+    values: Callable[[], Any]
+    show: Callable[[], object] = lambda: None
+    files: Mapping[str, Path] = field(default_factory=dict)
+    code: int = 0
+
+
+def plainly(command: Callable[P, Answer | None]) -> Callable[P, None]:
+    """Run a command on one thread, unless it has ``threads``, and print its answer.
+
+    Exit code 2 for a user's error, 130 for Ctrl-C.
+    """
+
+    @functools.wraps(command)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        as_json = bool(kwargs.get("as_json"))
+        threads: Any = kwargs.get("threads", 1)
+        try:
+            limit_threads(threads)
+            with only_results(as_json):
+                answer = command(*args, **kwargs) or Answer(lambda: None)
+                values = answer.values() if as_json else None
+            if as_json:
+                echo_json(values)
+            else:
+                answer.show()
+            for what, path in answer.files.items():
+                typer.echo(f"{what}: {path.resolve()}", err=as_json)
+        except GNNInterpreterError as error:
+            # Messages of torch and the like come with line breaks inside.
+            typer.echo(f"error: {' '.join(str(error).split())}", err=True)
+            raise typer.Exit(USER_ERROR) from error
+        except KeyboardInterrupt as interrupt:
+            typer.echo(": ".join(["interrupted", *map(str, interrupt.args)]), err=True)
+            raise typer.Exit(INTERRUPTED) from interrupt
+        if answer.code:
+            raise typer.Exit(answer.code)
+
+    return guarded

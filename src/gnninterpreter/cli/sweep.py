@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnninterpreter.cli.answering import Answer
 from gnninterpreter.cli.options import Address, Json, Quiet
+from gnninterpreter.cli.output import Answer
 
 if TYPE_CHECKING:
     from gnninterpreter.parallel import Workers

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnninterpreter.cli.answering import Answer
 from gnninterpreter.cli.listing import PER_CLASS
 from gnninterpreter.cli.options import Json
-from gnninterpreter.cli.output import check_output
+from gnninterpreter.cli.output import Answer, check_output
 from gnninterpreter.errors import CheckpointError
 
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.equality import ByValue
 from gnninterpreter.evidence import Evidence, Verdict, verdict_on
 from gnninterpreter.evidence.patterns import Core, Exemplar
-from gnninterpreter.explanation.modes import Mode, Restart, distinct_modes
+from gnninterpreter.explanation.modes import Mode, Restart, Variation, distinct_modes, variations
 from gnninterpreter.explanation.sampler import LatentSampler, Sampler
-from gnninterpreter.explanation.variation import Variation, variations
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.objective.target import Target
 from gnninterpreter.schema import (

@@ -21,10 +21,16 @@ from gnninterpreter.parallel import Processes, Workers
 from gnninterpreter.search import Recipe
 from gnninterpreter.search.serialization import to_plain
 from gnninterpreter.sweep.jobs import jobs_of
-from gnninterpreter.sweep.recipes import change_recipe, load_recipe
 from gnninterpreter.sweep.results import Results
 from gnninterpreter.sweep.run import run_sweep
-from gnninterpreter.sweep.spec import SweepSpec, check_keys, make_spec, read_toml
+from gnninterpreter.sweep.spec import (
+    SweepSpec,
+    change_recipe,
+    check_keys,
+    load_recipe,
+    make_spec,
+    read_toml,
+)
 
 if TYPE_CHECKING:
     import optuna

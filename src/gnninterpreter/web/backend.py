@@ -12,10 +12,12 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import one_of
 from gnninterpreter.audit.context import Oracle, oracle_of
 from gnninterpreter.chem.reading import reading_of
 from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError, TargetError
 from gnninterpreter.explanation import Explanation, ExplanationSet
+from gnninterpreter.explanation.export import graph_text
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.models import Bundle
@@ -26,11 +28,12 @@ from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.report import compute_extras, live_classifier
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.page import render_page
+from gnninterpreter.report.svg import render
+from gnninterpreter.schema import listed, number
 from gnninterpreter.spec import GraphSpec, graph_list
 from gnninterpreter.spec.derived import completed
 from gnninterpreter.web.appearance import describe_block, legend_html
 from gnninterpreter.web.company import Company
-from gnninterpreter.web.exports import export_graph
 from gnninterpreter.web.saved import SavedRuns
 
 BOX = (720, 480)
@@ -151,19 +154,18 @@ class Backend:
 
     def opened(self, explanation: Explanation) -> dict[str, Any]:
         """An explanation graph as the editor opens it."""
-        return self._entry(explanation.name, explanation.given, explanation.best)
+        named = {"name": explanation.name, "score": explanation.given}
+        return {**named, **self.placed(explanation.best)}
 
     def _others(self, explanation: Explanation) -> Iterator[dict[str, Any]]:
         """Its cores and shortcuts, each under its right name."""
         kinds = {"core": explanation.cores, "shortcut": explanation.shortcuts}
         for kind, found in kinds.items():
-            for number, one in enumerate(found, 1):
-                name = f"{explanation.name}: {kind}" + f" {number}" * (len(found) > 1)
+            for count, one in enumerate(found, 1):
+                name = f"{explanation.name}: {kind}" + f" {count}" * (len(found) > 1)
                 name += ", one of any kind" * any(one.open)
-                yield self._entry(name, one.said or f"{one.probability:.3f}", one.graph)
-
-    def _entry(self, name: str, score: str, graph: Data) -> dict[str, Any]:
-        return {"name": name, "score": score, **self.placed(graph)}
+                score = one.said or f"{one.probability:.3f}"
+                yield {"name": name, "score": score, **self.placed(one.graph)}
 
     def read(self, values: Any) -> Data:
         """Read a graph from outside; refuse what the spec cannot express, or what is too large."""
@@ -287,3 +289,38 @@ def _present(graph: Data) -> tuple[Data, int]:
     touched = graph.edge_index.unique()
     ignored = int(graph.num_nodes or 0) - len(touched)
     return (graph.subgraph(touched), ignored) if ignored else (graph, 0)
+
+
+FORMATS = {
+    "json": "application/json",
+    "graphml": "application/xml",
+    "svg": "image/svg+xml",
+    "smi": "text/plain",
+}
+FARTHEST = 1_000_000
+
+
+def export_graph(
+    graph: Data, spec: GraphSpec, form: str, size: tuple[int, int], places: Any = None
+) -> tuple[str, str]:
+    """A graph as text in one of `FORMATS`, and its media type.
+
+    A drawing keeps the places of the nodes in the editor, where they are given.
+    """
+    one_of("format", form, FORMATS, DataError)
+    if form != "svg":
+        return graph_text(graph, spec, form), FORMATS[form]
+    drawn = to_networkx(graph, spec)
+    if places is None:
+        return render(Drawing.of(drawn, spec, size)), FORMATS[form]
+    arranged = dict(zip(drawn.nodes, _places(places, len(drawn)), strict=True))
+    return render(Drawing.arranged(drawn, spec, size, arranged)), FORMATS[form]
+
+
+def _places(values: Any, count: int) -> list[tuple[float, float]]:
+    """Check places that come from outside."""
+    try:
+        places = listed(listed(number(-FARTHEST, FARTHEST), 2), count)(values, "positions")
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    return [(float(x), float(y)) for x, y in places]
