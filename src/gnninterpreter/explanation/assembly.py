@@ -79,33 +79,22 @@ def explanation_of(
     percentile = None
     if profile is not None and (found := alike[choice]) is not None:
         percentile = profile.similarity_percentile(found)
-    entropy = result.distribution.entropy()
-    # One look at the device for all restarts, not one for each number.
-    columns = zip(
-        given.tolist(),
+    scored = given.tolist()
+    # One look at the device for all restarts, not one for each number; in the order of the fields.
+    columns = (
+        scored,
         result.mean_score.tolist(),
-        modes.num_nodes.tolist(),
-        modes.num_edges.tolist(),
+        map(int, modes.num_nodes.tolist()),
+        map(int, modes.num_edges.tolist()),
+        alike,
         whole.tolist(),
-        entropy.tolist(),
-        strict=True,
+        result.distribution.entropy().tolist(),
+        map(str, result.reasons),
+        map(int, result.iterations),
+        typical,
+        [score >= result.certain for score in scored],
     )
-    restarts = [
-        Restart(
-            probability=score,
-            mean_probability=mean,
-            nodes=int(nodes),
-            edges=int(edges),
-            similarity=alike[r],
-            feasible=feasible,
-            entropy=bits,
-            reason=str(result.reasons[r]),
-            iterations=int(result.iterations[r]),
-            percentile=typical[r],
-            certain=score >= result.certain,
-        )
-        for r, (score, mean, nodes, edges, feasible, bits) in enumerate(columns)
-    ]
+    restarts = [Restart(*row) for row in zip(*columns, strict=True)]
     explanation = Explanation(
         spec=classifier.spec,
         target=target,

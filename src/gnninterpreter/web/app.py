@@ -15,10 +15,11 @@ from typing import Any
 
 from gnninterpreter.errors import GNNInterpreterError, MissingExtraError, needs
 from gnninterpreter.explanation import Explanation
+from gnninterpreter.report.drawing import small_svg
 from gnninterpreter.report.templates import asset as report_asset
 from gnninterpreter.report.templates import page_script
 from gnninterpreter.web.backend import Backend
-from gnninterpreter.web.searches import BusyError, LiveSearch, LiveSearches, picture
+from gnninterpreter.web.searches import PICTURE, BusyError, LiveSearch, LiveSearches
 
 with needs("fastapi", "web", "the live page"):
     from fastapi import FastAPI, Request, Response
@@ -197,7 +198,7 @@ def _outcome(explanation: Explanation, backend: Backend) -> dict[str, Any]:
     }
     if not explanation.num_edges:
         return said
-    svg = picture(explanation.graph, backend.spec)
+    svg = small_svg(explanation.graph, backend.spec, PICTURE)
     return {**said, "opened": backend.opened(explanation), "svg": svg}
 
 

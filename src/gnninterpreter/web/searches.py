@@ -8,8 +8,6 @@ import threading
 import time
 from typing import Any
 
-import networkx as nx
-
 from gnninterpreter.api import explain
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.errors import DataError, GNNInterpreterError
@@ -18,7 +16,6 @@ from gnninterpreter.models.frozen import clean_copy
 from gnninterpreter.report.drawing import small_svg
 from gnninterpreter.report.gallery import candidate_graph
 from gnninterpreter.search import Recipe, Snapshot
-from gnninterpreter.spec import GraphSpec
 from gnninterpreter.web.backend import Backend
 
 MOST_RUNNING = 2
@@ -95,7 +92,7 @@ class LiveSearch:
             return None
         self._drawn = now
         graph = candidate_graph(snapshot.distribution.select([best]).mode(), 0)
-        return picture(graph, snapshot.distribution.spec)
+        return small_svg(graph, snapshot.distribution.spec, PICTURE)
 
 
 class LiveSearches:
@@ -200,11 +197,6 @@ class LiveSearches:
         except Exception as error:  # whatever a user's model does
             search.error = f"{type(error).__name__}: {error}"
             search.state = "failed"
-
-
-def picture(graph: nx.Graph, spec: GraphSpec) -> str:
-    """A small drawing of a graph, for the panel that watches a search."""
-    return small_svg(graph, spec, PICTURE)
 
 
 def _number(value: float, digits: int) -> float | None:
