@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch_geometric.data import Data
 
@@ -20,8 +21,24 @@ from gnninterpreter.files import read_json
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.spec import GraphSpec
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 KIND, SCHEMA = "gnninterpreter audit", 1
 MOSTLY = 0.5
+
+
+def told(kind: str, **values: Any) -> str:
+    """The sentence of a finding: what was done and found, why it matters, and what to do."""
+    return _templates().get_template(f"{kind}.jinja").render(**values)
+
+
+@lru_cache(maxsize=1)
+def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    assets = PackageLoader("gnninterpreter.audit", "assets")
+    return Environment(loader=assets, undefined=StrictUndefined)
 
 
 class Severity(str, Enum):

@@ -120,8 +120,10 @@ def explanation_of(
         sampled_outputs=_spreads(drawn),
     )
     explanation.notes.extend(note + _notes(explanation, profile))
-    if result.population is not None and len(result.population) < ENOUGH:
-        explanation.notes.append(_few(len(result.population)))
+    if result.population is not None and (count := len(result.population)) < ENOUGH:
+        few = "one graph is" if count == 1 else f"{count} different graphs that were found are"
+        repeat = f"only {few} certain and typical, so that more samples repeat"
+        explanation.notes.append(repeat)
     evidence = evidence_of(
         explanation,
         classifier,
@@ -220,12 +222,6 @@ def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
             f"{usual:.0f} on average: a higher max_nodes may reach {target.noun}"
         )
     return notes
-
-
-def _few(count: int) -> str:
-    """Say that samples repeat."""
-    found = "one graph is" if count == 1 else f"{count} different graphs that were found are"
-    return f"only {found} certain and typical, so that more samples repeat"
 
 
 def _curves(history: History) -> list[Curve]:

@@ -13,7 +13,6 @@ from gnninterpreter.chem import Molecule, read_molecule
 from gnninterpreter.evidence.patterns.core import with_names
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.explanation.export import explanation_json
-from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.objective import ValueTarget
 from gnninterpreter.report import gallery, sections
@@ -25,7 +24,6 @@ from gnninterpreter.report.svg import legend_group, render
 from gnninterpreter.report.words import sentence, typical_percentile
 
 DRAWING = (520, 350)
-MOST_VARIATIONS = 6
 
 
 class Fact(NamedTuple):
@@ -43,6 +41,7 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> d
     found, nodes, edges = bool(explanation.num_edges), explanation.num_nodes, explanation.num_edges
     title = f"Prototype of {explanation.target.title}: {nodes} nodes, {edges} edges"
     groups = gallery.distinct_samples(explanation)
+    population = getattr(explanation.sampler, "population", None)
     samples = sections.sample_tiles(explanation, groups, extras.sample_outputs)
     molecule = read_molecule(explanation.best, explanation.spec) if found else None
     drawing = Drawing.of(explanation.graph, explanation.spec, DRAWING)
@@ -61,8 +60,13 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> d
         "payload": _payload(explanation, drawing, molecule),
         "legend": by_topic(legend(explanation.spec, present(_shown(explanation, groups, extras)))),
         "samples": samples,
-        "sampled": _sampled(explanation, groups, len(samples)),
-        "varies": _varies(explanation) if found else "",
+        "sampled": {
+            "groups": groups,
+            "draws": DRAWS,
+            "population": population,
+            "variations": [] if population is None else explanation.variations(),
+            "ends": (THRESHOLDS[0], THRESHOLDS[-1]) if gallery.has_settled(explanation) else (),
+        },
         "modes": sections.mode_tiles(explanation),
         "neighbours": sections.neighbour_tiles(explanation, extras.neighbours),
         "soft": sections.soft_view(explanation, extras.stops) if found else None,
@@ -174,40 +178,3 @@ def _learned(explanation: Explanation) -> list[Fact]:
         return [entropy]
     alike = f"to the mean of graphs {explanation.target.members}"
     return [Fact("Similarity", f"{explanation.similarity:.3f}", alike), entropy]
-
-
-def _varies(explanation: Explanation) -> str:
-    """What may be otherwise than in the prototype, and how much may not."""
-    if not isinstance(explanation.sampler, PopulationSampler):
-        return ""
-    listed = explanation.variations()
-    gone = {v.nodes for v in listed if v.kind == "edge gone"}
-    fixed = explanation.num_edges - len(gone)
-    needed = f"{fixed} of the prototype's {explanation.num_edges} edges may not be left out"
-    if not listed:
-        return f"Around the prototype nothing may vary by itself: {needed}."
-    more = f", and {len(listed) - MOST_VARIATIONS} more" if len(listed) > MOST_VARIATIONS else ""
-    some = "; ".join(str(variation) for variation in listed[:MOST_VARIATIONS])
-    return f"Around the prototype, as its nodes are numbered in Python: {some}{more}. {needed}."
-
-
-def _sampled(explanation: Explanation, groups: list[SampleGroup], shown: int) -> str:
-    if isinstance(explanation.sampler, PopulationSampler):
-        target, total = explanation.target, len(explanation.sampler.population)
-        sure = "is certain of" if target.probable else f"gives {target.asked}"
-        return (
-            f"{shown} of {total:,} different graphs that the model {sure} and that could pass for "
-            "real ones; each is as likely as any other."
-        )
-    if len(groups) == 1 and groups[0].count == DRAWS:
-        return f"All of {DRAWS} samples are this graph: the distribution has settled on it."
-    if groups and groups[0].count == 1:
-        return f"Of {DRAWS} samples no two are the same; here are {shown} of them."
-    kinds = f"{len(groups)} distinct graphs among {DRAWS} samples"
-    which = f"; the {shown} most frequent" if len(groups) > shown else ""
-    sure = ""
-    if gallery.has_settled(explanation):
-        sure = f" No edge has a probability between {THRESHOLDS[0]:g} and {THRESHOLDS[-1]:g}."
-    # Only where samples resemble the graph above do its nodes hold the picture together.
-    still = " Nodes keep their places, so what differs stands out."
-    return f"{kinds}{which}.{sure}{still * (explanation.entropy < explanation.num_edges)}"

@@ -70,13 +70,15 @@ def render_page(
     """The text of the report; the same result gives the same text."""
     known = extras or {}
     explanations = result if audit is None else audit.explanations
+    kinds = {one.target.kind for one in explanations.values()}
     return rendered(
         "page.html.jinja",
         result=result,
         classes=[class_view(one, known.get(name)) for name, one in explanations.items()],
         command=repeat_command(result),
-        missing=_missing(known),
-        **_lead(explanations),
+        extras=list(known.values()),
+        # What the page is about: classes, labels, values, boundaries, or some of each.
+        kind=kinds.pop() if len(kinds) == 1 else "target" if kinds else "class",
         audit=None if audit is None else audit_view(audit),
         style=Markup(asset("page.css") + (asset("audit.css") if audit else "")),
         script=Markup(page_script()),
@@ -105,30 +107,3 @@ def card_html(explanation: Explanation) -> str:
 def cards_html(result: ExplanationSet) -> str:
     """All targets of a run, one card each."""
     return f"<div>{''.join(card_html(explanation) for explanation in result.values())}</div>"
-
-
-def _lead(explanations: Mapping[str, Explanation]) -> dict[str, str]:
-    """What the page is about: classes, labels, values, boundaries, or some of each."""
-    kinds = {one.target.kind for one in explanations.values()}
-    kind = kinds.pop() if len(kinds) == 1 else "target" if kinds else "class"
-    firm = "a prototype that the model is certain of and that could pass for a real graph"
-    value = "a prototype to which the model gives such a value and that could pass for a real graph"
-    between = "a prototype that the model cannot tell from either class"
-    nouns = {"class": "classes", "boundary": "boundaries"}
-    what = {"value": value, "boundary": between}.get(kind, firm)
-    return {"noun": nouns.get(kind, f"{kind}s"), "lead": f"For each {kind}: {what}"}
-
-
-def _missing(extras: Mapping[str, ClassExtras]) -> str:
-    """What the page would show besides if it had the model, or the data."""
-    if not extras:
-        return (
-            "Written without the model: what it gives to each sample and along the slider is not "
-            "here. Name it with --model, or pass it to report()."
-        )
-    if not any(extra.neighbours for extra in extras.values()):
-        return (
-            "Written without the data: the nearest real graphs are not here. "
-            "Name it with --data, or pass it to report()."
-        )
-    return ""
