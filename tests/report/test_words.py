@@ -52,6 +52,13 @@ def test_the_reason_of_a_check_that_was_not_made_is_told(plain: Explanation) -> 
     assert (typical_words(told), core_words(None, told)) == (expected, expected)
 
 
+def test_a_core_says_that_the_prototype_lacks_it(plain: Explanation) -> None:
+    lacked = "The prototype does not hold it."
+    for held, said in ((True, False), (None, False), (False, True)):
+        core = make_core(plain.best, held_by=lambda _, held=held: held)
+        assert core_words(core, plain).endswith(lacked) == said
+
+
 def test_a_core_says_company_and_cause_with_their_controls(plain: Explanation) -> None:
     assert core_words(make_core(plain.best), plain) == (
         "In 78% of the graphs the model gives to the class, 4.1 times as often as elsewhere. "

@@ -15,8 +15,6 @@ from gnninterpreter.chem.reading import is_molecular
 from gnninterpreter.evidence import Rule, evidence_of
 from gnninterpreter.evidence.patterns import Answers, RealAnswers
 from gnninterpreter.evidence.patterns.core import Core
-from gnninterpreter.evidence.patterns.matching import Undecided, find
-from gnninterpreter.evidence.patterns.typed import typed_graphs
 from gnninterpreter.evidence.reaching import percent
 from gnninterpreter.evidence.thresholds import CERTAIN, COVERING, OUTLYING_PERCENTILE
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability
@@ -31,6 +29,8 @@ from gnninterpreter.search.real import ENOUGH
 from gnninterpreter.typicality import FEWEST_GRAPHS
 
 SAMPLES = 1000
+# Restarts that are asked whether they hold a core.
+MOST_LOOKED_AT = 64
 # So many times as often in the class as elsewhere, a core makes it.
 FAR = 10.0
 
@@ -67,7 +67,8 @@ def explanation_of(
         ok and (p is None or p >= OUTLYING_PERCENTILE)
         for ok, p in zip(good.tolist(), typical, strict=True)
     ]
-    choice, note = _chosen(result.ranking(), fine, modes, answers.cores[:1])
+    met = (good & result.evaluation.met).tolist()
+    choice, note = _chosen(result.ranking(), fine, met, modes, answers.cores)
     sampler = LatentSampler.of(result.distribution.detach(), choice)
     if result.population is not None:
         sampler = PopulationSampler(sampler.distribution, sampler.weights, result.population)
@@ -138,34 +139,36 @@ def explanation_of(
 
 
 def _chosen(
-    ranking: Sequence[int], fine: Sequence[bool], modes: DenseGraphs, cores: Sequence[Core]
+    ranking: Sequence[int],
+    fine: Sequence[bool],
+    met: Sequence[bool],
+    modes: DenseGraphs,
+    cores: Sequence[Core],
 ) -> tuple[int, list[str]]:
     """The restart that is shown, and what to say of it.
 
-    Where nearly all of the class hold the first of the ``cores`` and hardly any other graph does, a
-    graph without it is a chance of the model: the best one with it is shown, if it is ``fine``,
-    that is certain, feasible and typical. The ``ranking`` has the best restarts first.
+    Prototype and core should tell of the same thing: of the graphs that ``met`` all that was asked
+    for, the best one with the first core is shown, or with the first of the others that one holds.
+    Where nearly all of the class hold a core and hardly any other graph does, a graph without it is
+    a chance of the model: one with it is shown if it is only ``fine``: certain, feasible and
+    typical. The ``ranking`` has the best restarts first, ``cores`` the one that tells most.
     """
-    told = [core for core in cores if (core.coverage or 0) >= COVERING and (core.lift or 0) >= FAR]
-    if not told or bool(modes.empty[ranking[0]]):
+    if bool(modes.empty[ranking[0]]):
         return ranking[0], []
-    graphs = typed_graphs([graph.cpu() for graph in modes.to_data_list()], modes.spec)
-
-    def holds(restart: int) -> bool:
-        try:
-            return find(told[0].typed, graphs[restart]) is not None
-        except Undecided:
-            return False
-
-    if holds(ranking[0]):
-        return ranking[0], []
-    for restart in ranking[1:]:
-        if fine[restart] and holds(restart):
-            return restart, []
-    return ranking[0], [
-        f"the prototype does not hold the core, which {percent(told[0].coverage or 0)} of the real "
-        "graphs do: here the model is certain for another reason"
-    ]
+    ranking = ranking[:MOST_LOOKED_AT]
+    graphs = modes[torch.tensor(ranking)].to_data_list()
+    for place, core in enumerate(cores):
+        makes = place == 0 and (core.coverage or 0) >= COVERING and (core.lift or 0) >= FAR
+        may = fine if makes else met
+        for restart, graph in zip(ranking, graphs, strict=True):
+            if (restart == ranking[0] or may[restart]) and core.held_by(graph):
+                return restart, []
+        if makes:
+            return ranking[0], [
+                f"the prototype does not hold the core, which {percent(core.coverage or 0)} of the "
+                "real graphs do: here the model is certain for another reason"
+            ]
+    return ranking[0], []
 
 
 def _spreads(scores: Scores) -> list[tuple[float, float]]:

@@ -49,7 +49,9 @@ def core_words(core: Core | None, explanation: Explanation) -> str:
         if check.passed is None:
             return _unchecked(check, NO_CORE.format(members=target.members))
         return sentence(check.sentence)
-    said = (_open(core), _company(core, target), _effects(core, target), _idle(core, target))
+    said = [_open(core), _company(core, target), _effects(core, target), _idle(core, target)]
+    if core.held_by(explanation.best) is False:  # the two then tell of different things
+        said.append("The prototype does not hold it.")
     return " ".join(filter(None, said))
 
 

@@ -7,8 +7,9 @@ that a target costs seconds whatever the data.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.batches import compact
@@ -17,16 +18,19 @@ from gnninterpreter.evidence.patterns.absence import falls_back
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.cores import Cores, count_in, find_cores
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
-from gnninterpreter.evidence.patterns.real import RealGraphs, chosen, in_order
+from gnninterpreter.evidence.patterns.real import InOrder, RealGraphs, chosen, in_order
 from gnninterpreter.evidence.patterns.showing import Exemplar, find_exemplars
 from gnninterpreter.evidence.thresholds import CLEARLY
 from gnninterpreter.graphs import DenseGraphs, dense_graphs
 from gnninterpreter.isomorphism import distinct
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.models.task import Task
 from gnninterpreter.objective.target import ClassTarget, Target
 
 MOST_GRAPHS = 1_500
+# Graphs of which the model is asked for labels, to find those with rare ones.
+MOST_ASKED = 10_000
 MOST_EXEMPLARS = 8
 MOST_SHORTCUTS = 5
 # Classes that are asked whether another is what is left of them.
@@ -103,16 +107,30 @@ class RealAnswers:
                 f"cores and exemplars come from {len(fitting):,} real graphs, or pieces of them, "
                 "kept beside the model; pass dataset= to have their coverage counted"
             )
-        few = chosen(fitting, MOST_GRAPHS, abs(seed))
-        if len(few) < len(fitting):
-            self.lines.append(
-                f"cores were looked for in {len(few):,} of {len(fitting):,} real graphs, drawn "
-                "evenly over the classes"
-            )
+        many = classifier.task is Task.MULTILABEL
         try:
+            known = self._by_label(fitting, abs(seed)) if many else fitting
+            few = chosen(known, MOST_GRAPHS, abs(seed))
+            if len(few) < len(fitting):
+                self.lines.append(
+                    f"cores were looked for in {len(few):,} of {len(fitting):,} real graphs, drawn "
+                    f"evenly over the {'labels that the model gives' if many else 'classes'}"
+                )
             self.real = RealGraphs(classifier, few, LIMIT, BUDGET)
         except GNNInterpreterError as error:
             self.notes.append(f"cores were not looked for: {error}")
+
+    def _by_label(self, graphs: InOrder, seed: int) -> InOrder:
+        """Graphs that go by the rarest label the model gives them: most labels are rare."""
+        if len(graphs) <= MOST_GRAPHS:
+            return graphs
+        rng = np.random.default_rng(seed)
+        graphs = graphs.where(np.sort(rng.permutation(len(graphs))[:MOST_ASKED]))
+        given = self.classifier.score_data(graphs[:]).logits.gt(0).cpu().numpy()
+        often = np.where(given, given.sum(0), len(graphs) + 1)
+        rarest = often.argmin(1).astype(object)
+        rarest[~given.any(1)] = None
+        return replace(graphs, labels=rarest)
 
     def about(
         self, target: Target, shortcuts: DenseGraphs | None = None, certain: float = 0.99
