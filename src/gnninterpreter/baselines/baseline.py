@@ -23,7 +23,7 @@ from gnninterpreter.explanation import (
     Restart,
 )
 from gnninterpreter.explanation.assembly import SAMPLES, similarities
-from gnninterpreter.explanation.record import versions
+from gnninterpreter.explanation.resuming import versions
 from gnninterpreter.graphs import DenseGraphs, dense_graphs
 from gnninterpreter.isomorphism import GraphNumbers
 from gnninterpreter.models import Bundle

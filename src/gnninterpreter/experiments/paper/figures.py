@@ -96,7 +96,7 @@ def outlines(dataset: str) -> str:
 
 def _draw(ax: Any, cell: Cell, drawing: Drawing, handles: dict[tuple[str, str], Any]) -> None:
     """Draw a cell, and move its legend to the handles of the sheet."""
-    from gnninterpreter.report._matplotlib import draw_on
+    from gnninterpreter.report.drawing import draw_on
 
     for u, v in cell.outlined():
         x1, y1, x2, y2 = drawing.ends(u, v)
