@@ -139,7 +139,7 @@ def test_saved_bundle(cli, tmp_path):
 
 
 def test_molecules_from_a_table_of_smiles(cli, tmp_path):
-    Chem = pytest.importorskip("rdkit.Chem")  # noqa: N806
+    Chem = pytest.importorskip("rdkit.Chem")
     table = tmp_path / "some.csv"
     rows = [
         "CCO,yes",
