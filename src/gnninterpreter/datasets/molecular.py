@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,7 +11,6 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.datasets.base import ExplainableDataset, undirected_graph
-from gnninterpreter.datasets.published import PublishedFile
 from gnninterpreter.datasets.splits import Split, grouped_split
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec
@@ -27,13 +26,7 @@ MIX = (-7046029254386353131, 1609587929392839161)
 
 
 class MolecularDataset(ExplainableDataset):
-    """Molecules with one categorical block of atoms and one of bonds, out of a published file."""
-
-    source: ClassVar[PublishedFile]
-
-    def parameters(self) -> Mapping[str, Any]:
-        """Return the hash of the file."""
-        return {"sha256": self.source.sha256}
+    """Molecules with one categorical block of atoms and one of bonds."""
 
     def split(self, kind: str = "random", seed: int = 0) -> Split:
         """Split the molecules into 80% training, 10% validation and 10% test.

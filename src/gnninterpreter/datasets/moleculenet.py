@@ -11,7 +11,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -49,6 +49,7 @@ def _spec(atoms: tuple[str, ...], names: tuple[str, ...], task: str = "") -> Gra
 class _Table(MolecularDataset):
     """A table, in the file ``source``, of SMILES and of labels in ``columns``."""
 
+    source: ClassVar[PublishedFile]
     columns: ClassVar[tuple[str, ...]]
     oracle = None  # type: ignore[assignment]
 
@@ -69,6 +70,10 @@ class _Table(MolecularDataset):
             graph.y = label
             yield graph
         self.metadata |= {"rows": len(rows), "notes": dict(sorted((+notes).items()))}
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the hash of the table."""
+        return {"sha256": self.source.sha256}
 
     def _label(self, row: Mapping[str, str], number: int) -> Tensor:
         try:
