@@ -106,8 +106,8 @@ def audit(
     from gnninterpreter.references import load_forward, load_subject
     from gnninterpreter.search import Recipe
 
-    molecules = None if smiles is None else (smiles, label or [], preset)
-    found, dataset = load_subject(model, data, molecules, partial(typer.echo, err=True))
+    table = (smiles, label, preset)
+    found, dataset = load_subject(model, data, table, partial(typer.echo, err=True))
     if epochs is not None and not retrain:
         raise ModelError("--epochs is only for --retrain; add it, or leave --epochs out")
     if retrain and not isinstance(found, Bundle):

@@ -119,8 +119,8 @@ def explain(
     from gnninterpreter import api
     from gnninterpreter.references import load_forward, load_subject
 
-    molecules = None if smiles is None else (smiles, label or [], preset)
-    found, dataset = load_subject(model, data, molecules, partial(typer.echo, err=True))
+    table = (smiles, label, preset)
+    found, dataset = load_subject(model, data, table, partial(typer.echo, err=True))
     call = load_forward(forward)
     result = api.explain(
         found,
