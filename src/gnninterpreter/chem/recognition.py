@@ -38,11 +38,7 @@ TU_BONDS = {
 
 
 def recognise(graphs: Any) -> Preset | None:
-    """The featuriser that plainly made the graphs; None where none, or more than one, fits.
-
-    Args:
-        graphs: The data set.
-    """
+    """The featuriser that plainly made the graphs; None where none, or more than one, fits."""
     listed = graph_list(graphs)
     fits = [
         one for one in PRESETS.values()
@@ -56,14 +52,8 @@ def preset_spec(
 ) -> GraphSpec:
     """The spec of graphs that a featuriser makes.
 
-    Args:
-        name: The preset or its name.
-        graphs: Graphs that it made: vocabularies end with what they use, and explanations are made
-            of atoms that occur in them.
-        class_names: Names of the classes.
-
-    Raises:
-        DataError: If the graphs are not such as it makes.
+    Vocabularies end with what the graphs use, and explanations are made of atoms that occur in
+    them.
     """
     chosen = preset(name)
     for number, graph in enumerate(graphs):

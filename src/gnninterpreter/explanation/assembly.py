@@ -80,33 +80,22 @@ def explanation_of(
     percentile = None
     if profile is not None and (found := alike[choice]) is not None:
         percentile = profile.similarity_percentile(found)
-    entropy = result.distribution.entropy()
-    # One look at the device for all restarts, not one for each number.
-    columns = zip(
-        given.tolist(),
+    scored = given.tolist()
+    # One look at the device for all restarts, not one for each number; in the order of the fields.
+    columns = (
+        scored,
         result.mean_score.tolist(),
-        modes.num_nodes.tolist(),
-        modes.num_edges.tolist(),
+        map(int, modes.num_nodes.tolist()),
+        map(int, modes.num_edges.tolist()),
+        alike,
         whole.tolist(),
-        entropy.tolist(),
-        strict=True,
+        result.distribution.entropy().tolist(),
+        map(str, result.reasons),
+        map(int, result.iterations),
+        typical,
+        [score >= result.certain for score in scored],
     )
-    restarts = [
-        Restart(
-            probability=score,
-            mean_probability=mean,
-            nodes=int(nodes),
-            edges=int(edges),
-            similarity=alike[r],
-            feasible=feasible,
-            entropy=bits,
-            reason=str(result.reasons[r]),
-            iterations=int(result.iterations[r]),
-            percentile=typical[r],
-            certain=score >= result.certain,
-        )
-        for r, (score, mean, nodes, edges, feasible, bits) in enumerate(columns)
-    ]
+    restarts = [Restart(*row) for row in zip(*columns, strict=True)]
     explanation = Explanation(
         spec=classifier.spec,
         target=target,
@@ -132,8 +121,10 @@ def explanation_of(
         sampled_outputs=_spreads(drawn),
     )
     explanation.notes.extend(note + _notes(explanation, profile))
-    if result.population is not None and len(result.population) < ENOUGH:
-        explanation.notes.append(_few(len(result.population)))
+    if result.population is not None and (count := len(result.population)) < ENOUGH:
+        few = "one graph is" if count == 1 else f"{count} different graphs that were found are"
+        repeat = f"only {few} certain and typical, so that more samples repeat"
+        explanation.notes.append(repeat)
     evidence = evidence_of(
         explanation,
         classifier,
@@ -156,17 +147,11 @@ def _chosen(
 ) -> tuple[int, list[str]]:
     """The restart that is shown, and what to say of it.
 
-    Prototype and core should tell of the same thing: of the graphs that meet all that was asked
+    Prototype and core should tell of the same thing: of the graphs that ``met`` all that was asked
     for, the best one with the first core is shown, or with the first of the others that one holds.
     Where nearly all of the class hold a core and hardly any other graph does, a graph without it is
-    a chance of the model: one with it is shown if it is only certain, feasible and typical.
-
-    Args:
-        ranking: The restarts, best ones first.
-        fine: Which of them are certain, feasible and not strange.
-        met: Which of them leave nothing to be desired but to be smaller.
-        modes: Their graphs.
-        cores: The cores, the first tells most.
+    a chance of the model: one with it is shown if it is only ``fine``: certain, feasible and
+    typical. The ``ranking`` has the best restarts first, ``cores`` the one that tells most.
     """
     if bool(modes.empty[ranking[0]]):
         return ranking[0], []
@@ -240,12 +225,6 @@ def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
             f"{usual:.0f} on average: a higher max_nodes may reach {target.noun}"
         )
     return notes
-
-
-def _few(count: int) -> str:
-    """Say that samples repeat."""
-    found = "one graph is" if count == 1 else f"{count} different graphs that were found are"
-    return f"only {found} certain and typical, so that more samples repeat"
 
 
 def _curves(history: History) -> list[Curve]:

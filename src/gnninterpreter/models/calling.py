@@ -79,9 +79,7 @@ def native_module(model: nn.Module) -> nn.Module:
 class Convention:
     """The arguments a model takes, each with the field of the data that fills it.
 
-    Args:
-        arguments: Pairs (name of the argument, field of the batch); empty for ``forward(data)``.
-        function: The user's own ``forward(model, data)``, which overrides everything else.
+    Pairs of both, empty for ``forward(data)``; the user's own ``function(model, data)`` goes first.
     """
 
     arguments: tuple[tuple[str, str], ...] = ()
@@ -191,10 +189,7 @@ def _transposed_adjacency(data: Batch) -> Tensor:
 def written_by(
     model: nn.Module, data: Batch, run: Callable[[Batch], Tensor]
 ) -> tuple[Tensor, tuple[str, ...]]:
-    """Run a model once; return what it gives, and which fields of the batch it has overwritten.
-
-    One that changes its own weights is refused, and they are put back.
-    """
+    """Run a model; return what it gives and which fields it overwrote; its weights are put back."""
     given = copy(data)
     before = {key: value.clone() for key, value in given if isinstance(value, Tensor)}
     for key, value in before.items():

@@ -133,12 +133,8 @@ class GraphClassifier:
     def connect(cls, model: nn.Module, spec: GraphSpec, **options: Any) -> GraphClassifier:
         """Wrap a model; edge features that it does not look at are left out of the spec.
 
-        Where it insists on being given some all the same, they become constants.
-
-        Args:
-            model: The trained model.
-            spec: The graphs it takes.
-            **options: As for `GraphClassifier`.
+        Where it insists on being given some all the same, they become constants. Options are those
+        of `GraphClassifier`.
         """
         classifier = cls(model, spec, **options)
         if not spec.edges or classifier._reads_edges():
@@ -218,9 +214,6 @@ class GraphClassifier:
 
         A graph without edges has no nodes and cannot be asked about, nor one whose derived features
         do not exist; its logits and embedding are NaN, and `probability` counts it as 0.
-
-        Raises:
-            ModelError: If the model fails on one of them.
         """
         asked = (~graphs.empty).nonzero().flatten()
         parts = []
@@ -243,11 +236,7 @@ class GraphClassifier:
 
     @torch.no_grad()
     def score_data(self, graphs: Sequence[Data], chunk: int | None = None) -> Scores:
-        """Score PyG graphs with the native model, so many at once.
-
-        Raises:
-            ModelError: If the model fails on one of them.
-        """
+        """Score PyG graphs with the native model, so many at once."""
         step = (chunk or 512) if self.batched else 1
         if chunk is None and self.device.type == "cpu" and graphs:
             # Layers with a matrix for each edge take twice as long where that leaves the cache.

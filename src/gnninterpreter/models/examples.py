@@ -39,10 +39,7 @@ def prepare(graphs: Sequence[Data], model: GraphClassifier) -> Batch:
 
 
 def _as_they_came(made: Batch, given: Batch) -> Batch:
-    """Leave real graphs whose columns cannot be computed, such as of an odd molecule, as they are.
-
-    What was made, and could not be computed then, has NaN or -1 there and stays impossible.
-    """
+    """Leave real graphs whose columns cannot be computed, as of odd molecules, as they came."""
     lost = made.get("impossible")
     if lost is None or not bool(lost.any()):
         return made

@@ -26,15 +26,8 @@ ABOUT = ("name", "spec", "class_names", "oracle", "rule_of_thumb", "patterns")
 class GraphList(list[Data]):
     """Graphs that were checked, with what their data set says about itself.
 
-    Attributes:
-        read: Number of graphs that were read; of many, some are kept.
-        totals: Sums over all that were read, by label; see `Sample`.
-        name: Name of the data set, or None.
-        spec: The `GraphSpec` that the data set brings, or None.
-        class_names: Its names of the classes, or None.
-        oracle: Its rule, or None; ``rule_of_thumb`` says whether that is always right.
-        patterns: What defines its classes, or None.
-        left_out: How many graphs without nodes there were besides.
+    Of many that were ``read`` some are kept, with ``totals`` over all by label (see `Sample`);
+    ``left_out`` counts graphs without nodes; ``patterns`` are what defines the classes.
     """
 
     read: int = 0

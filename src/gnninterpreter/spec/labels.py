@@ -18,12 +18,9 @@ MOST_CLASSES = 1000
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of G graphs.
+    """The labels of G graphs: [G, W] doubles, NaN where nothing was measured.
 
-    Args:
-        values: One row for each graph, [G, W], as doubles; NaN where nothing was measured.
-        integer: Whether they came as whole numbers.
-        marked: Whether -1 stood for what was not measured.
+    ``integer``: they came as whole numbers; ``marked``: -1 stood for what was not measured.
     """
 
     values: Tensor
