@@ -40,7 +40,7 @@ FORM = "package.module:name"
 def load_subject(
     model: str,
     data: str | None,
-    molecules: tuple[Path, list[str], str | None] | None = None,
+    molecules: tuple[Path | None, list[str] | None, str | None] = (None, None, None),
     say: Callable[[str], object] = str,
 ) -> tuple[nn.Module | Bundle, Any]:
     """Load a model with the labelled graphs that it needs, unless it brings what they would tell.
@@ -51,15 +51,16 @@ def load_subject(
     from gnninterpreter.chem import read_smiles
     from gnninterpreter.models import Bundle
 
-    if molecules is not None:
-        if data is not None:
-            raise DataError("give --data or --smiles, not both")
-        if not molecules[1]:
-            raise DataError("--smiles needs --label COLUMN, the column of its labels")
+    path, labels, preset = molecules
+    if path is None and (labels or preset):
+        raise DataError("--label and --preset say how FILE is read; add --smiles FILE")
+    if path is not None and data is not None:
+        raise DataError("give --data or --smiles, not both")
+    if path is not None and not labels:
+        raise DataError("--smiles needs --label COLUMN, the column of its labels")
     dataset = load_data(data)  # before the model, which may take long to train
     found = load_model(model)
-    if molecules is not None:
-        path, labels, preset = molecules
+    if path is not None and labels:
         own = found.spec if isinstance(found, Bundle) else "pyg"
         table = read_smiles(path, labels if len(labels) > 1 else labels[0], preset or own)
         for line in table.lines:

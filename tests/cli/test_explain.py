@@ -166,6 +166,7 @@ def test_molecules_from_a_table_of_smiles(cli, tmp_path):
     assert "O" in {atom.GetSymbol() for atom in formula.GetAtoms()}
     for arguments, said in (
         (run, "--smiles needs --label COLUMN"),
+        (("explain", "lab:oxygens", "--label", "oxygen"), "add --smiles FILE"),
         ((*run, "--label", "oxygen", "--data", "lab:graphs"), "give --data or --smiles, not both"),
         ((*run, "--label", "oxygen", "--preset", "rdkit"), "preset must be one of pyg, ogb"),
     ):

@@ -204,7 +204,8 @@ def _rows(path: Path) -> list[dict[str, str]]:
         text = io.StringIO(content.decode("utf-8-sig").lstrip(), newline="")
         rows = list(csv.DictReader(text))
     except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
-        raise DataError(f"cannot read the table {path} ({error})") from error
+        why = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot read the table {path} ({why})") from error
     if not rows:
         raise DataError(f"the table {path} has no rows below its first, which names the columns")
     return rows

@@ -76,8 +76,8 @@ def subject(
     """The model that is meant, and its graphs: those of DATA, or of a table of molecules."""
     from gnninterpreter.references import load_subject
 
-    molecules = None if smiles is None else (smiles, label or [], preset)
-    return load_subject(model, data, molecules, partial(typer.echo, err=True))
+    table = (smiles, label, preset)
+    return load_subject(model, data, table, partial(typer.echo, err=True))
 
 
 def opened_run(

@@ -311,8 +311,8 @@ class GraphClassifier:
         except GNNInterpreterError:
             raise
         except Exception as error:
-            mend = "Check that the spec describes the data that the model was trained on, or pass "
-            mend += "forward="
+            mend = "Check that the spec describes the data that the model was trained on, or "
+            mend += "pass forward=" if self.convention.function is None else "mend forward="
             asked = re.search(r"Storage' object has no attribute '(\w+)'", str(error))
             if asked:
                 mend = f"Graphs that are searched for have no {asked[1]!r}: pass "
