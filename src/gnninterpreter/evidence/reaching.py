@@ -7,7 +7,7 @@ certain or not; a value or a boundary is met or missed, and the checks say so in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence.evidence import Check, written
+from gnninterpreter.evidence.patterns.answers import Answers
 from gnninterpreter.evidence.patterns.real import chosen
 from gnninterpreter.evidence.rule import Rule
 from gnninterpreter.evidence.thresholds import CERTAIN, OUTLYING_PERCENTILE, PROBABLE
@@ -42,6 +43,7 @@ class Case:
         profile: What real graphs of the target look like, where that is known.
         graphs: The data, where it is at hand.
         peers: Other models of the same task.
+        answers: What real graphs say about the target.
     """
 
     explanation: Explanation
@@ -52,6 +54,7 @@ class Case:
     profile: Profile | None = None
     graphs: Sequence[Data] | None = None
     peers: tuple[GraphClassifier, ...] = ()
+    answers: Answers = field(default_factory=Answers)
 
     @property
     def target(self) -> Target:

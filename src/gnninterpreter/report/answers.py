@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.report.drawing import core_svg, small_svg
 from gnninterpreter.report.sections import Tile
-from gnninterpreter.report.words import core_words, shortcut_words, typical_words
+from gnninterpreter.report.words import core_words, counts_words, shortcut_words, typical_words
 
 EXEMPLARS = 3
 SHORTCUTS = 4
@@ -32,7 +32,7 @@ def answers_view(explanation: Explanation) -> dict[str, Any]:
     return {
         "typical": typical_words(explanation),
         "core": None if first is None else core_picture(first, explanation, CORE),
-        "about": core_words(first, explanation),
+        "about": f"{core_words(first, explanation)} {counts_words(explanation)}".strip(),
         "more": [
             Tile(core_picture(core, explanation, TILE), "", core_words(core, explanation))
             for core in explanation.cores[1 : 1 + MORE_CORES]

@@ -55,6 +55,12 @@ def core_words(core: Any, explanation: Explanation) -> str:
     return " ".join(filter(None, said))
 
 
+def counts_words(explanation: Explanation) -> str:
+    """What counts say where they tell more than the core; empty where they do not."""
+    check = explanation.evidence["counts"]
+    return sentence(check.sentence) if check.passed else ""
+
+
 def shortcut_words(shortcut: Any, target: Target) -> str:
     """How many real graphs look like a shortcut, and what the model gives it all the same."""
     given = figure(shortcut, "probability")

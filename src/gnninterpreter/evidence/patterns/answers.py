@@ -16,6 +16,7 @@ from gnninterpreter.errors import GNNInterpreterError
 from gnninterpreter.evidence.patterns.absence import falls_back
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.cores import Cores, count_in, find_cores
+from gnninterpreter.evidence.patterns.counts import Account, account_for
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
 from gnninterpreter.evidence.patterns.real import RealGraphs, chosen, in_order
 from gnninterpreter.evidence.patterns.showing import Exemplar, find_exemplars
@@ -49,12 +50,16 @@ class Answers:
         shortcuts: Certain graphs that are like nothing real.
         exemplars: Real graphs of the target, the core marked in them.
         notes: What could not be judged, in sentences.
+        left_over: Whether the target is what is left where the cores of others are missing.
+        account: What counts say about it; None where there are too few graphs.
     """
 
     cores: list[Core] = field(default_factory=list)
     shortcuts: list[Core] = field(default_factory=list)
     exemplars: list[Exemplar] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    left_over: bool = False
+    account: Account | None = None
 
 
 class RealAnswers:
@@ -137,9 +142,12 @@ class RealAnswers:
             notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
             return Answers(shortcuts=found, notes=notes)
         notes += [*cores.notes, *self._rare(target, cores.core)]
+        left, account = [], None
         if not cores.cores and self.measured and isinstance(target, ClassTarget):
-            notes += self._left_over(target)
-        return Answers(list(cores.cores), found, shown, notes)
+            left = self._left_over(target)
+        if self.measured:
+            account = account_for(self.real, target, self.search.seed)
+        return Answers(list(cores.cores), found, shown, notes + left, bool(left), account)
 
     def _cores(self, target: Target) -> Cores:
         assert self.real is not None
