@@ -22,9 +22,8 @@ from torch_geometric.loader import DataLoader
 from torch_geometric.nn import (
     ARMAConv,
     AttentionalAggregation,
-    GENConv,
+    ChebConv,
     GraphConv,
-    MaxAggregation,
     MeanAggregation,
     MultiAggregation,
     ResGatedGraphConv,
@@ -82,9 +81,8 @@ def _built(name: str, data: Any) -> Stack:
     elif name == "arma":
         layers = [ARMAConv(WIDTH, WIDTH, num_stacks=2) for _ in range(3)]
         readout, wide = MultiAggregation(["mean", "max"]), 2 * WIDTH
-    elif name == "gen":
-        layers = [GENConv(WIDTH, WIDTH, aggr="max", edge_dim=edges) for _ in range(3)]
-        readout = MaxAggregation()
+    elif name == "cheb":
+        layers = [ChebConv(WIDTH, WIDTH, 3) for _ in range(3)]
     else:
         layers = [GraphConv(WIDTH, WIDTH), GraphConv(WIDTH, WIDTH), TopKPooling(WIDTH, 0.5)]
         layers, readout = [*layers, GraphConv(WIDTH, WIDTH)], MeanAggregation()
@@ -164,9 +162,9 @@ def topk_mutag() -> Stack:
     return _trained("topk", "mutag")
 
 
-def gen_color_consistency() -> Stack:
-    """GEN layers that read colours of edges, with maxima throughout."""
-    return _trained("gen", "color_consistency")
+def cheb_is_acyclic() -> Stack:
+    """Chebyshev filters with a sum readout."""
+    return _trained("cheb", "is_acyclic")
 
 
 if __name__ == "__main__":
@@ -175,6 +173,6 @@ if __name__ == "__main__":
         arma_shape,
         transformer_mutagenicity,
         resgated_motif,
-        gen_color_consistency,
+        cheb_is_acyclic,
     ):
         make()
