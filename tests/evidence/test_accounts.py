@@ -47,6 +47,5 @@ def test_a_class_that_nothing_tells_may_be_learned_by_heart() -> None:
     assert (found.passed, found.value) == (False, 0.525)
     assert verdict_on(Evidence((found,))).word == "may know its graphs by heart"
     assert not_by_heart(replace(case([]), answers=Answers(left_over=True, account=chance))).passed
-    core = Core(chain("rr"), SPEC, 1.0, True, coverage=0.5, others=0, rest=10)
-    assert not_by_heart(replace(case([], core), answers=Answers(account=chance))).passed
+    assert not_by_heart(replace(case([]), answers=Answers(account=chance, told=0.7))).passed
     assert not_by_heart(case([])).passed is None

@@ -207,11 +207,15 @@ def test_a_class_of_two_kinds_of_graphs_has_a_core_for_each():
     graphs += [chain(c) for c in PLAIN * 5]
     model = GraphClassifier(PairOrRing(), SPEC, examples=[chain(c) for c in PLAIN])
     real, search = RealGraphs(model, graphs), CoreSearch(least=2, count=1)
-    pair, four = find_cores(real, PAIRED_CLASS, search).cores
+    found = find_cores(real, PAIRED_CLASS, search)
+    pair, four = found.cores
+    assert found.told == 1.0
     assert (pair.num_nodes, pair.coverage) == (2, 30 / 54)
     assert (four.num_nodes, four.num_edges, sum(four.open)) == (4, 4, 3)
     assert (four.coverage, four.others) == (24 / 54, 0)
-    assert len(find_cores(real, PAIRED_CLASS, search, again=False).cores) == 1
+    once = find_cores(real, PAIRED_CLASS, search, again=False)
+    assert len(once.cores) == 1
+    assert once.told == pytest.approx((30 / 54 + 1) / 2)
 
 
 def test_some_of_the_graphs_keep_what_the_model_says_of_them():

@@ -52,6 +52,7 @@ class Answers:
         notes: What could not be judged, in sentences.
         left_over: Whether the target is what is left where the cores of others are missing.
         account: What counts say about it; None where there are too few graphs.
+        told: How often holding one of the cores says what the model says; see `Cores`.
     """
 
     cores: list[Core] = field(default_factory=list)
@@ -60,6 +61,7 @@ class Answers:
     notes: list[str] = field(default_factory=list)
     left_over: bool = False
     account: Account | None = None
+    told: float = 0.5
 
 
 class RealAnswers:
@@ -147,7 +149,8 @@ class RealAnswers:
             left = self._left_over(target)
         if self.measured:
             account = account_for(self.real, target, self.search.seed)
-        return Answers(list(cores.cores), found, shown, notes + left, bool(left), account)
+        notes += left
+        return Answers(list(cores.cores), found, shown, notes, bool(left), account, cores.told)
 
     def _cores(self, target: Target) -> Cores:
         assert self.real is not None

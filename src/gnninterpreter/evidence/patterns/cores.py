@@ -65,6 +65,8 @@ class Cores:
         bar: Probability that counted as certain.
         cores: In the order in which they were chosen; the first is *the* core.
         candidates: How many different pieces there were to choose from.
+        told: How often holding one of them says what the model says, its graphs and the others
+            counting the same; 0.5 is guessing.
         notes: What could not be judged, in sentences.
     """
 
@@ -73,6 +75,7 @@ class Cores:
     cores: tuple[Core, ...]
     candidates: int
     notes: tuple[str, ...] = ()
+    told: float = 0.5
 
     @property
     def core(self) -> Core | None:
@@ -137,9 +140,10 @@ def find_cores(
             core = _measure(real, core, target, search, rng)
         cores += [] if core is None or not _telling(core, target) else [core]
     left = _uncovered(real, cores, own)
+    others = np.flatnonzero(~real.mine(target)).tolist()
     if measured and again and cores and len(left) >= max(FEW, (1 - COVERING) * len(own)):
         # The others may have something else in common, which told little beside the first.
-        rest = real.part([*left, *np.flatnonzero(~real.mine(target)).tolist()])
+        rest = real.part([*left, *others])
         less = replace(search, seeds=(search.seeds + 1) // 2, count=2)
         more = [one for one in find_cores(rest, target, less, again=False).cores if _shared(one)]
         cores += [count_in(real, core, target)[0] for core in more]
@@ -157,6 +161,7 @@ def find_cores(
             "judged"
         )
     covered = 1 - len(left) / len(own)
+    spared = len(_uncovered(real, cores, others)) / len(others) if others else 0.5
     if measured and cores and covered < MOST:
         notes.append(
             f"{covered:.0%} of the real graphs {_given(target)} hold one of the cores: what the "
@@ -168,7 +173,8 @@ def find_cores(
             f"whether real graphs hold a core was not decided for {undecided:,} of "
             f"{len(real) * len(cores):,} pairs of core and graph, since matching them is slow"
         )
-    return Cores(target, bar, tuple(cores), len(candidates), tuple(notes))
+    told = (covered + spared) / 2
+    return Cores(target, bar, tuple(cores), len(candidates), tuple(notes), told)
 
 
 def count_in(real: RealGraphs, core: Core, target: Target) -> tuple[Core, Matches]:
