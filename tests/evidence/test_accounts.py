@@ -17,7 +17,7 @@ from tests.evidence.test_controls import case
 def test_one_kind_of_node_that_gives_the_class_away() -> None:
     found = one_kind(case([chain("brrb")] * 10 + [chain("bbbb")] * 10))
     assert (found.passed, found.value, found.reference) == (False, 1.0, 0.0)
-    said = "all of the graphs of the class hold a node of colour red, and 0% of the others"
+    said = "all of the graphs of the class hold a node of colour red, and none of the others"
     assert said in found.sentence
     # What is missing gives it away as well.
     found = one_kind(case([chain("rrr")] * 10 + [chain("rbrb")] * 10))

@@ -25,6 +25,7 @@ from gnninterpreter.report import (
     card_html,
     cards_html,
     content,
+    sections,
     write_report,
 )
 from gnninterpreter.report.page import render_page
@@ -233,7 +234,7 @@ def test_restarts_that_agree_are_said_to(
     result_of: Callable[..., ExplanationSet],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(content, "mode_tiles", lambda _: [Tile(Markup(""), "3 of 3 restarts")])
+    monkeypatch.setattr(sections, "mode_tiles", lambda _: [Tile(Markup(""), "3 of 3 restarts")])
     text = render_page(result_of(plain_spec))
     assert "All 3 found the graph above." in text
     assert '<span class="value">3 of 3 restarts' not in text

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnninterpreter.cli import options
-from gnninterpreter.cli.answering import Answer
-from gnninterpreter.cli.output import print_table
+from gnninterpreter.cli.output import Answer, print_table
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import ExplanationSet

@@ -150,12 +150,8 @@ def connected_weights(
 ) -> Tensor:
     """Random graphs in one piece, [count, nodes, nodes]: a random tree and random further edges.
 
-    Args:
-        count: How many.
-        nodes: Nodes of each, at least 2.
-        edges: Fewest and most edges; at least ``nodes - 1`` and at most all pairs are taken.
-        directed: Whether an edge and its reverse are two.
-        generator: Source of randomness.
+    Of the fewest and most ``edges`` at least ``nodes - 1`` and at most all pairs are taken; in a
+    directed graph an edge and its reverse are two.
     """
     weight, which = torch.zeros(count, nodes, nodes), torch.arange(count)
     for node in range(1, nodes):
@@ -209,7 +205,7 @@ def model_is_right(case: Case) -> Check:
         f"label, and {percent(share)} of all"
     )
     if not passed:
-        sentence = f"the model is often wrong: only {sentence}"
+        sentence = f"the model is often wrong: {'only ' * bool(right)}{sentence}"
     return Check(name, passed, sentence, right, share)
 
 

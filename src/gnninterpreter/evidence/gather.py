@@ -14,8 +14,7 @@ from gnninterpreter.evidence.checks import CHECKS, familiar, likeness
 from gnninterpreter.evidence.controls import model_is_right
 from gnninterpreter.evidence.evidence import Evidence
 from gnninterpreter.evidence.patterns.answers import Answers
-from gnninterpreter.evidence.reaching import Case, among_real
-from gnninterpreter.evidence.rule import Rule
+from gnninterpreter.evidence.reaching import Case, Rule, among_real
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import Profile
 

@@ -2,24 +2,7 @@
 
 from __future__ import annotations
 
-from gnninterpreter.models.statistics import CERTAIN
-
-__all__ = [
-    "AGREEING_SHARE",
-    "BY_HEART",
-    "CERTAIN",
-    "CLEARLY",
-    "COVERING",
-    "DISTINCT_SHARE",
-    "EXACT_RULE",
-    "LIFT",
-    "OUTLYING_PERCENTILE",
-    "PROBABLE",
-    "RANDOM_GRAPHS",
-    "RANDOM_SHARE",
-    "SHORTCUT_PERCENTILE",
-    "SKILL",
-]
+from gnninterpreter.models.statistics import CERTAIN as CERTAIN
 
 PROBABLE = 0.9
 """A mean score below this does not reach the target; one below `CERTAIN` is not certain."""

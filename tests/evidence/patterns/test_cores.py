@@ -12,7 +12,8 @@ from torch_geometric.nn import global_add_pool
 
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect, necessity, random_piece, sufficiency
-from gnninterpreter.evidence.patterns.cores import find_cores
+from gnninterpreter.evidence.patterns.core import Core
+from gnninterpreter.evidence.patterns.cores import _telling, find_cores
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, choose, gain
 from gnninterpreter.evidence.patterns.real import RealGraphs
@@ -52,6 +53,15 @@ def test_a_core_says_more_than_its_size():
     assert core is not None
     assert core.num_nodes == 3
     assert core.others == 0
+
+
+@pytest.mark.parametrize(
+    ("matched", "total", "told"), [(1, 8, False), (2, 500, False), (3, 500, True), (2, 2, True)]
+)
+def test_what_one_or_two_of_many_graphs_hold_is_no_core(matched: int, total: int, told: bool):
+    share = {"coverage": matched / total, "lift": 300.0, "others": 0, "rest": 900}
+    core = Core(chain("rr"), SPEC, 1.0, True, matched=matched, total=total, **share)
+    assert _telling(core, PAIRED_CLASS) == told
 
 
 def test_a_model_that_is_rarely_sure_has_a_bar_of_its_own():

@@ -16,6 +16,7 @@ from torch_geometric.data import Data
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect
+from gnninterpreter.evidence.patterns.matching import Undecided, find
 from gnninterpreter.evidence.patterns.typed import Range, Typed, typed_graphs, varying_columns
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
@@ -130,6 +131,15 @@ class Core(ByValue):
             return f"not checked how many {noun} contain this"
         open_ = f", not decided for {self.undecided:,}" if self.undecided else ""
         return f"{self.matched:,} of {self.total:,} {noun} contain this{open_}"
+
+    def held_by(self, graph: Data) -> bool | None:
+        """Whether a graph contains it; None where matching took too long to tell."""
+        if not graph.num_nodes:
+            return False
+        try:
+            return find(self.typed, typed_graphs([graph.cpu()], self.spec)[0]) is not None
+        except Undecided:
+            return None
 
     def with_(self, **changes: Any) -> Core:
         """The same with some fields changed."""

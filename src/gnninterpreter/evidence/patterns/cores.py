@@ -49,6 +49,8 @@ NEEDED = 0.5
 # Bits that a piece must tell about one graph to tell more than chance: 2 N ln 2 bits follow a
 # chi-squared law.
 CHANCE = 10.8 / (2 * math.log(2))
+# Graphs of a class that must hold a core: what one or two hold is no pattern, but these graphs.
+HOLDERS = 3
 # Where fewer graphs of the class hold a core, that is said.
 MOST = 0.5
 # Share of the graphs without a core that another one must lie in, and bits that a core tells which
@@ -226,6 +228,8 @@ def _worth(core: Core) -> float:
 
 def _telling(core: Core, target: Target) -> bool:
     """Whether a core tells something or makes a difference; so too where that was not measured."""
+    if core.matched is not None and core.matched < min(HOLDERS, core.total or 0):
+        return False
     out, put = core.necessity, core.sufficiency
     if core.lift is None or core.lift < LIFT:
         # What most graphs hold is a core only where the model turns away without it.

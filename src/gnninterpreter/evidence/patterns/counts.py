@@ -24,7 +24,7 @@ from gnninterpreter.graphs import to_networkx
 from gnninterpreter.models.scores import roc_auc
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec import GraphSpec
-from gnninterpreter.typicality.rings import LARGEST, smallest_cycles
+from gnninterpreter.typicality.environments import LARGEST, smallest_cycles
 
 # Graphs of the class, and of the others, that are counted; fewest of each, and most nodes.
 SAMPLE, FEWEST, MOST_NODES = 300, 20, 150
@@ -33,6 +33,8 @@ BOUNDS, DEGREES, KINDS = 40, range(3, 9), 40
 # Bits that a second condition must add, and that a column must tell more than one before it.
 ADDED, MORE = 0.08, 0.01
 RIDGE, FOLDS = 30.0, 5
+
+Counted = Iterator[tuple["Column", Sequence[float]]]
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,8 @@ def account_for(real: RealGraphs, target: Target, seed: int = 0) -> Account | No
     own = np.arange(len(numbers)) < len(drawn[0])
     fit = np.arange(len(numbers)) % 2 == 0
     words, held = _learned(values, columns, own, fit)
-    shares = [float(held[side & ~fit].mean()) for side in (own, ~own)]
-    return Account(words, *shares, together=_together(values, own, rng))
+    ours, theirs = (float(held[side & ~fit].mean()) for side in (own, ~own))
+    return Account(words, ours, theirs, _together(values, own, rng))
 
 
 def counted(real: RealGraphs, numbers: Sequence[int]) -> tuple[np.ndarray, list[Column]]:
@@ -163,7 +165,7 @@ def _bounds(row: np.ndarray, least: bool) -> np.ndarray:
     return known[:: max(1, len(known) // BOUNDS)]
 
 
-def _kinds(real: RealGraphs, numbers: Sequence[int]) -> Iterator[tuple[Column, list[float]]]:
+def _kinds(real: RealGraphs, numbers: Sequence[int]) -> Counted:
     """Nodes of each kind, and edges between two kinds."""
     names: dict[int, str] = {}
     held, joined = [], []
@@ -190,7 +192,7 @@ def _kinds(real: RealGraphs, numbers: Sequence[int]) -> Iterator[tuple[Column, l
         yield _several(f"edge{ends}", f"edges{ends}"), [own[a, b] for own in joined]
 
 
-def _links(real: RealGraphs, numbers: Sequence[int]) -> Iterator[tuple[Column, list[float]]]:
+def _links(real: RealGraphs, numbers: Sequence[int]) -> Counted:
     """Edges of each kind."""
     held = [Counter(real.typed[number].edges.values()) for number in numbers]
     for kind in sorted(set().union(*held)):
@@ -218,7 +220,7 @@ def _several(one: str, many: str) -> Column:
     return Column(f"at least {{}} {many}", f"at most {{}} {many}", f"{a} {one}", f"no {one}")
 
 
-def _rings(typed: Sequence[Typed]) -> Iterator[tuple[Column, list[float]]]:
+def _rings(typed: Sequence[Typed]) -> Counted:
     """Rings that are independent of each other, and rings of each length; of undirected graphs."""
     if typed[0].directed:
         return
@@ -248,7 +250,7 @@ def _pieces(one: Typed) -> int:
     return count
 
 
-def _degrees(typed: Sequence[Typed]) -> Iterator[tuple[Column, list[float]]]:
+def _degrees(typed: Sequence[Typed]) -> Counted:
     near = [[mask.bit_count() for mask in one.near] for one in typed]
     for least in DEGREES:
         words = f"with at least {least} neighbours"
@@ -258,7 +260,7 @@ def _degrees(typed: Sequence[Typed]) -> Iterator[tuple[Column, list[float]]]:
         )
 
 
-def _numbers(real: RealGraphs, typed: Sequence[Typed]) -> Iterator[tuple[Column, list[float]]]:
+def _numbers(real: RealGraphs, typed: Sequence[Typed]) -> Counted:
     """The largest and the smallest of each number of nodes and of edges."""
     spec = real.classifier.spec
     for noun, blocks, rows in (
