@@ -112,7 +112,7 @@ def test_each_class_has_its_numbers(
         "Random graphs passed random graphs get 0.123",
         "Audit not checked no audit was made",
         "Not checked: samples certain, certainty among real graphs, typical, familiar, more than "
-        "one kind, peers agree, model is right, rule of the data set, audit.",
+        "one kind, not by heart, peers agree, model is right, rule of the data set, audit.",
         "gi.explain(model, dataset, restarts=3, seed=7, recipe='auto')",
         "gnninterpreter 0.1.0",
         "called as forward(x, edge_index, batch)",

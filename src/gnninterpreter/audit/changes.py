@@ -15,6 +15,7 @@ from gnninterpreter.audit.context import Context
 from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity, told
 from gnninterpreter.audit.single_changes import single_changes
 from gnninterpreter.batches import compact
+from gnninterpreter.evidence.patterns.typed import node_kinds
 from gnninterpreter.evidence.thresholds import PROBABLE
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import DenseGraphs
@@ -45,7 +46,8 @@ def smallest_change(
 ) -> SmallChange | None:
     """Few changes after which the model no longer says a class; the graph stays in one piece.
 
-    Of the fewest found the most certain one; None where there is none of at most ``most``.
+    Of the fewest found the most certain one, those with rare kinds of nodes last; None where there
+    is none of at most ``most``.
     """
     small = compact(graph)
     whole = bool(small.connected().all())
@@ -53,6 +55,7 @@ def smallest_change(
     exact = True
     for count in range(1, most + 1):
         best: SmallChange | None = None
+        most_worth = 0.0
         # Lowest probability first; equal ones are mostly mirror images.
         ranked: dict[float, Step] = {}
         every: list[Step] = []
@@ -63,8 +66,10 @@ def smallest_change(
             label = scores.argmax(dim=1)
             sure = scores.gather(1, label.unsqueeze(1)).squeeze(1)
             flipped = torch.where(usable & (label != target), sure, -1.0)
+            flipped += _common(found.graphs, flipped > 0, context)
             first = int(flipped.argmax())
-            if float(flipped[first]) > (0.0 if best is None else best.probability):
+            if float(flipped[first]) > most_worth:
+                most_worth = float(flipped[first])
                 words = (*before, found.words(first))
                 best = SmallChange(
                     found.graphs[first], words, int(label[first]), float(sure[first]), exact
@@ -138,3 +143,12 @@ def small_change_findings(explanation: Explanation, context: Context) -> tuple[l
             graphs=(evidence,),
         )
     ], asked
+
+
+def _common(graphs: DenseGraphs, asked: torch.Tensor, context: Context) -> torch.Tensor:
+    """1 for the graphs asked about that hold no rare kind of node, else 0, [B]."""
+    found = torch.zeros(len(graphs), device=asked.device)
+    places = asked.nonzero().flatten()
+    kinds = node_kinds(graphs[places].to_data_list(), graphs.spec) if len(places) else []
+    found[places] = torch.tensor([float(context.common.issuperset(own)) for own in kinds]).to(found)
+    return found

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.evidence.controls import model_is_right, one_kind, random_control
+from gnninterpreter.evidence.accounts import counts, not_by_heart, one_kind
+from gnninterpreter.evidence.controls import model_is_right, random_control
 from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, Check
 from gnninterpreter.evidence.familiarity import familiarity
 from gnninterpreter.evidence.patterns.core import storable
@@ -306,7 +307,9 @@ CHECKS: tuple[Callable[[Case], Check], ...] = (
     core_covers,
     necessary,
     sufficient,
+    counts,
     one_kind,
+    not_by_heart,
     peers_agree,
     restarts_reach,
     restarts_agree,

@@ -8,7 +8,7 @@ certain or not; a value or a boundary is met or missed, and the checks say so in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.datasets import NAMES, dataset_class
 from gnninterpreter.evidence.evidence import Check, written
+from gnninterpreter.evidence.patterns.answers import Answers
 from gnninterpreter.evidence.patterns.real import chosen
 from gnninterpreter.evidence.thresholds import CERTAIN, OUTLYING_PERCENTILE, PROBABLE
 from gnninterpreter.models import Bundle
@@ -69,6 +70,7 @@ class Case:
     profile: Profile | None = None
     graphs: Sequence[Data] | None = None
     peers: tuple[GraphClassifier, ...] = ()
+    answers: Answers = field(default_factory=Answers)
 
     @property
     def target(self) -> Target:

@@ -134,6 +134,7 @@ def explanation_of(
         profile=profile,
         graphs=graphs,
         peers=peers,
+        answers=answers,
     )
     return replace(explanation, evidence=evidence)
 

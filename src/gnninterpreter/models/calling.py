@@ -84,9 +84,13 @@ class Convention:
 
     arguments: tuple[tuple[str, str], ...] = ()
     function: Callable[[nn.Module, Batch], Any] | None = field(default=None, compare=False)
+    weighted: bool = False
 
     def __call__(self, model: nn.Module, data: Batch) -> Any:
-        """Call the model on a batch."""
+        """Call the model on a batch; weights of edges are its single feature."""
+        if self.weighted and data.get("edge_weight") is None:
+            data = copy(data)
+            data.edge_weight = data.edge_attr.view(-1)
         if self.function is not None:
             return self.function(model, data)
         if not self.arguments:
@@ -110,6 +114,7 @@ def infer_convention(
     has_edge_features: bool,
     has_edge_types: bool = False,
     attributes: Sequence[Derived] = (),
+    weighted: bool = False,
 ) -> Convention:
     """Read the convention off the signature of ``model.forward``; a user's ``forward`` goes first.
 
@@ -118,7 +123,7 @@ def infer_convention(
     if forward is not None and not callable(forward):
         raise ModelError(f"forward must be a function forward(model, data) (got {forward!r:.60})")
     if forward is not None:
-        return Convention(function=forward)
+        return Convention(function=forward, weighted=weighted)
     parameters = [
         p
         for p in inspect.signature(model.forward).parameters.values()
@@ -133,7 +138,7 @@ def infer_convention(
         )
     if not any(ALIASES.get(p.name) in ("edge_index", "adj_t") for p in parameters):
         if len(required) == 1 or (not required and parameters):
-            return Convention()
+            return Convention(weighted=weighted)
         raise ModelError(
             f"cannot tell how to call {type(model).__name__}.forward"
             f"({', '.join(p.name for p in parameters)}): it names no edge_index; "
@@ -142,6 +147,7 @@ def infer_convention(
     optional = {"x", "edge_index", "batch", "num_graphs"}
     optional |= {"edge_attr"} if has_edge_features else set()
     optional |= {"edge_type"} if has_edge_types else set()
+    optional |= {"edge_weight"} if weighted else set()
     own = {block.name: block.name for block in attributes}
     optional |= set(own)
     arguments = []
@@ -154,7 +160,7 @@ def infer_convention(
             )
         if source is not None and (p.default is p.empty or source in optional):
             arguments.append((p.name, source))
-    return Convention(tuple(arguments))
+    return Convention(tuple(arguments), weighted=weighted)
 
 
 def _field(data: Batch, source: str) -> Tensor | int:

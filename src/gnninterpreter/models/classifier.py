@@ -84,7 +84,7 @@ class GraphClassifier:
         self.spec = spec if class_names is None else spec.with_classes(class_names)
         self.dtype, self.device = _dtype_and_device(model)
         self.convention: Convention = infer_convention(
-            model, forward, bool(spec.edges), spec.has_edge_types, spec.attributes
+            model, forward, bool(spec.edges), spec.has_edge_types, spec.attributes, spec.weighted
         )
         if self.convention.arguments:
             read = {source for _, source in self.convention.arguments}

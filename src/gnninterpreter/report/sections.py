@@ -24,7 +24,7 @@ from gnninterpreter.report.extras import Neighbour
 from gnninterpreter.report.gallery import DRAWS, MODE, SHOWN, SampleGroup, Stop, mode_graph
 from gnninterpreter.report.layout import layout
 from gnninterpreter.report.svg import render
-from gnninterpreter.report.words import core_words, shortcut_words, typical_words
+from gnninterpreter.report.words import core_words, counts_words, shortcut_words, typical_words
 
 Item = TypeVar("Item")
 
@@ -53,7 +53,7 @@ def answers_view(explanation: Explanation) -> dict[str, Any]:
     return {
         "typical": typical_words(explanation),
         "core": None if first is None else core_picture(first, explanation, CORE),
-        "about": core_words(first, explanation),
+        "about": f"{core_words(first, explanation)} {counts_words(explanation)}".strip(),
         "more": [
             Tile(core_picture(core, explanation, TILE), "", core_words(core, explanation))
             for core in explanation.cores[1 : 1 + MORE_CORES]

@@ -65,6 +65,12 @@ def core_words(core: Core | None, explanation: Explanation) -> str:
     return " ".join(filter(None, said))
 
 
+def counts_words(explanation: Explanation) -> str:
+    """What counts say where they tell more than the core; empty where they do not."""
+    check = explanation.evidence["counts"]
+    return sentence(check.sentence) if check.passed else ""
+
+
 def shortcut_words(shortcut: Core, target: Target) -> str:
     """How many real graphs look like a shortcut, and what the model gives it all the same."""
     written = f"{shortcut.probability:.3f}" if target.probable else shortcut.said

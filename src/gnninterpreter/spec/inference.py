@@ -15,6 +15,7 @@ from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
 from gnninterpreter.spec.data import GraphList, graph_list
 from gnninterpreter.spec.labels import read_labels
 from gnninterpreter.spec.recognition import check_agreement, own_attributes, recognised
+from gnninterpreter.spec.spec import WEIGHT
 from gnninterpreter.views import view
 
 LOOK_FOR_DIRECTION = 200
@@ -47,10 +48,16 @@ def infer_spec(dataset: Any) -> GraphSpec:
     told = [f"'{block.name}' ({block.function})" for block in attributes]
     if told:
         _add_note(metadata, f"{' and '.join(told)} of the nodes follows from the graph")
+    edges = () if attr is None or not len(attr) else infer_blocks(_columns(attr))
+    if graphs.weighted:
+        edges = tuple(
+            replace(block, name=WEIGHT, names=(WEIGHT,)) if isinstance(block, Continuous) else block
+            for block in edges
+        )
     inferred = GraphSpec(
         nodes=nodes,
         attributes=attributes,
-        edges=() if attr is None or not len(attr) else infer_blocks(_columns(attr)),
+        edges=edges,
         class_names=_class_names(graphs),
         directed=not all(
             is_undirected(coalesce(g.edge_index)) for g in graphs[:LOOK_FOR_DIRECTION]

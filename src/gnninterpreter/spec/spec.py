@@ -27,6 +27,9 @@ from gnninterpreter.spec.blocks import (
 
 MOST_LISTED = 20
 
+# What the one feature of edges is called that models take as ``edge_weight``.
+WEIGHT = "weight"
+
 
 @dataclass(frozen=True, eq=False)
 class _Frozen(Mapping[str, str]):
@@ -127,6 +130,11 @@ class GraphSpec:
     def has_edge_types(self) -> bool:
         """Whether an edge is described by one integer, as relation layers take it."""
         return self.edge_width == 1 and getattr(self.edges[0], "encoding", None) == "index"
+
+    @property
+    def weighted(self) -> bool:
+        """Whether all that is known of an edge is its weight, as in ``data.edge_weight``."""
+        return self.edge_width == 1 and self.edges[0].name == WEIGHT
 
     @property
     def num_classes(self) -> int:

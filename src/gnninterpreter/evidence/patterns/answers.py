@@ -17,6 +17,7 @@ from gnninterpreter.errors import GNNInterpreterError, ModelError
 from gnninterpreter.evidence.patterns.absence import falls_back
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.cores import Cores, count_in, find_cores
+from gnninterpreter.evidence.patterns.counts import Account, account_for
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
 from gnninterpreter.evidence.patterns.real import InOrder, RealGraphs, chosen, in_order
 from gnninterpreter.evidence.patterns.showing import Exemplar, find_exemplars
@@ -53,12 +54,18 @@ class Answers:
         shortcuts: Certain graphs that are like nothing real.
         exemplars: Real graphs of the target, the core marked in them.
         notes: What could not be judged, in sentences.
+        left_over: Whether the target is what is left where the cores of others are missing.
+        account: What counts say about it; None where there are too few graphs.
+        told: How often holding one of the cores says what the model says; see `Cores`.
     """
 
     cores: list[Core] = field(default_factory=list)
     shortcuts: list[Core] = field(default_factory=list)
     exemplars: list[Exemplar] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    left_over: bool = False
+    account: Account | None = None
+    told: float = 0.5
 
 
 class RealAnswers:
@@ -153,12 +160,15 @@ class RealAnswers:
                 left_over = []
                 if not cores.cores and self.measured and isinstance(target, ClassTarget):
                     left_over = self._left_over(target)
+                seed = self.search.seed
+                account = account_for(self.real, target, seed) if self.measured else None
         except ModelError as error:
             reason = str(error.__cause__ or error).split("\n", 1)[0][:200]
             notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
             return Answers(shortcuts=found, notes=notes)
         notes += [*cores.notes, *self._rare(target, cores.core), *left_over]
-        return Answers(list(cores.cores), found, shown, notes)
+        told = (bool(left_over), account, cores.told)
+        return Answers(list(cores.cores), found, shown, notes, *told)
 
     def _cores(self, target: Target) -> Cores:
         assert self.real is not None

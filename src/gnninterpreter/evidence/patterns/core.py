@@ -115,7 +115,7 @@ class Core(ByValue):
         for one in self.ranges:
             blocks = self.spec.nodes if len(one.nodes) == 1 else self.spec.edges
             what = "node" if len(one.nodes) == 1 else "edge"
-            name = _column_name(blocks, varying_columns(blocks)[one.column])
+            name = column_name(blocks, varying_columns(blocks)[one.column])
             where = f"{name} of {what} {'-'.join(map(str, one.nodes))}"
             if one.low is not None and one.high is not None:
                 found.append(f"{where} from {one.low:.3g} to {one.high:.3g}")
@@ -195,7 +195,8 @@ _range = record(
 )
 
 
-def _column_name(blocks: Sequence[Block], column: int) -> str:
+def column_name(blocks: Sequence[Block], column: int) -> str:
+    """What a column of features is called."""
     names: list[str] = []
     for block in blocks:
         names += block.names if len(block.names) == block.width else [block.name] * block.width
