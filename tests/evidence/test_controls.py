@@ -119,7 +119,7 @@ def test_one_kind_of_node_that_gives_the_class_away() -> None:
     every = [chain("brrb")] * 10 + [chain("bbbb")] * 10
     found = one_kind(case(every, core))
     assert (found.passed, found.value, found.reference) == (False, 1.0, 0.0)
-    assert "all of the graphs of the class hold red, and 0% of the others" in found.sentence
+    assert "all of the graphs of the class hold red, and none of the others" in found.sentence
     assert one_kind(case([chain(c) for c in PAIRED + PLAIN], core)).passed
     assert one_kind(case(every)).passed is None
 

@@ -400,6 +400,8 @@ def test_tensors_do_not_depend_on_the_file_once_they_are_read(tmp_path: Path) ->
 def test_a_folder_without_a_run(tmp_path: Path) -> None:
     assert_refused(tmp_path, r"holds no run: there is no run\.json in it")
     assert_refused(tmp_path / "nowhere", r"holds no run: there is no run\.json in it")
+    (tmp_path / "file").touch()
+    assert_refused(tmp_path / "file", "is a file; give the folder of a saved run")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.98])

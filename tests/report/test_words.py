@@ -31,6 +31,8 @@ def plain(plain_spec: GraphSpec, explanation_of: Callable[..., Explanation]) -> 
 def test_a_typical_prototype_could_pass_for_a_real_graph(plain: Explanation) -> None:
     words = typical_words(with_answers(plain, 61.0))
     assert words == "Could pass for a real graph: more typical than 61% of them."
+    words = typical_words(with_answers(plain, 100.0))
+    assert words == "Could pass for a real graph: as typical as any of them."
     words = typical_words(with_answers(plain, 3.0))
     assert words == "Could not pass for a real graph: less typical than 97% of them."
 

@@ -95,7 +95,7 @@ def stats(
     A data set that is not there yet is generated first, which takes up to half a minute.
     """
     from gnninterpreter import datasets
-    from gnninterpreter.datasets.summary import summarize
+    from gnninterpreter.datasets import summarize
 
     names = datasets.NAMES if name == "all" else (name,)
     rows = [

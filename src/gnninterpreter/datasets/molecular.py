@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.datasets.base import ExplainableDataset, undirected_graph
+from gnninterpreter.datasets.published import PublishedFile
 from gnninterpreter.datasets.splits import Split, grouped_split
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec
@@ -26,20 +27,21 @@ MIX = (-7046029254386353131, 1609587929392839161)
 
 
 class MolecularDataset(ExplainableDataset):
-    """Molecules with one categorical block of atoms and one of bonds."""
+    """Molecules with one categorical block of atoms and one of bonds, out of a published file."""
+
+    source: ClassVar[PublishedFile]
+
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the hash of the file."""
+        return {"sha256": self.source.sha256}
 
     def split(self, kind: str = "random", seed: int = 0) -> Split:
         """Split the molecules into 80% training, 10% validation and 10% test.
 
-        Args:
-            kind: ``"random"`` or ``"scaffold"``. Stereoisomers and repeated rows are one graph
-                here: in a random split, too, the same graph never lies in two parts. A scaffold is
-                what is left of rings and the chains between them (Bemis and Murcko 1996);
-                molecules without rings share one.
-            seed: The same seed gives the same split.
-
-        Raises:
-            DataError: If there is no such kind.
+        ``kind`` is ``"random"`` or ``"scaffold"``. Stereoisomers and repeated rows are one graph
+        here: in a random split, too, the same graph never lies in two parts. A scaffold is what is
+        left of rings and the chains between them (Bemis and Murcko 1996); molecules without rings
+        share one.
         """
         if kind not in ("random", "scaffold"):
             raise DataError(f"kind must be 'random' or 'scaffold' (got {kind!r})")
@@ -59,10 +61,7 @@ class MolecularDataset(ExplainableDataset):
 
 
 def tu_graphs(tables: Sequence[np.ndarray[Any, Any]], spec: GraphSpec) -> Iterator[Data]:
-    """Yield molecules of the TU collection, of tables in the order of `TU_PARTS`.
-
-    Bonds are left out where the spec has none.
-    """
+    """Yield molecules of tables in the order of `TU_PARTS`; without bonds if the spec has none."""
     ends, owner, labels, atoms, bonds = tables
     # Nodes are listed graph by graph, from 1 on; the files hold both directions of each bond.
     starts = np.searchsorted(owner[:, 0], np.arange(1, len(labels) + 2))

@@ -11,7 +11,7 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -49,7 +49,6 @@ def _spec(atoms: tuple[str, ...], names: tuple[str, ...], task: str = "") -> Gra
 class _Table(MolecularDataset):
     """A table, in the file ``source``, of SMILES and of labels in ``columns``."""
 
-    source: ClassVar[PublishedFile]
     columns: ClassVar[tuple[str, ...]]
     oracle = None  # type: ignore[assignment]
 
@@ -79,18 +78,9 @@ class _Table(MolecularDataset):
                 f"line {number} of the table of '{self.name}' cannot be read: {error}"
             ) from error
 
-    def parameters(self) -> Mapping[str, Any]:
-        """Return the hash of the table."""
-        return {"sha256": self.source.sha256}
-
 
 class BBBP(_Table):
-    """Whether a drug gets into the brain (Martins et al. 2012).
-
-    Example:
-        >>> dataset = BBBP()  # doctest: +SKIP
-        >>> dataset.split("scaffold").test  # doctest: +SKIP
-    """
+    """Whether a drug gets into the brain (Martins et al. 2012)."""
 
     name = "bbbp"
     source = PublishedFile(
@@ -116,10 +106,7 @@ class ESOL(_Table):
 
 
 class Tox21(_Table):
-    """Activity in twelve assays of nuclear receptors and stress response; NaN where not measured.
-
-    The data of the Tox21 challenge (2014).
-    """
+    """Activity in twelve assays of the Tox21 challenge (2014); NaN where not measured."""
 
     name = "tox21"
     source = PublishedFile(

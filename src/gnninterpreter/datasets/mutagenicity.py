@@ -12,7 +12,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -47,10 +47,6 @@ class Mutagenicity(MolecularDataset):
         "c2c3de64668c389f3f2c6177a59c6f2820e1f6134dae776c95a50c0e939e8811",
         tuple(f"Mutagenicity_{part}.txt" for part in TU_PARTS),
     )
-
-    def parameters(self) -> Mapping[str, Any]:
-        """Return the hash of the files."""
-        return {"sha256": self.source.sha256}
 
     def generate(self) -> Iterator[Data]:
         """Yield the molecules in their published order."""

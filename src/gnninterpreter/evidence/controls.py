@@ -207,7 +207,7 @@ def model_is_right(case: Case) -> Check:
         f"label, and {percent(share)} of all"
     )
     if not passed:
-        sentence = f"the model is often wrong: only {sentence}"
+        sentence = f"the model is often wrong: {'only ' * bool(right)}{sentence}"
     return Check(name, passed, sentence, right, share)
 
 
@@ -226,7 +226,8 @@ def one_kind(case: Case) -> Check:
         own, others = (float(there[part].double().mean()) for part in (mine, ~mine))
         if own >= COVERING and others <= 1 - CERTAIN:
             node = core.typed.kinds.index(kind)
-            said = "; ".join(map(str, to_networkx(core.graph, core.spec).nodes[node].values()))
+            named = to_networkx(core.graph, core.spec).nodes[node]
+            said = "; ".join(f"{k} {v}" if str(v).isdigit() else str(v) for k, v in named.items())
             sentence = (
                 f"one kind of node gives it away: {percent(own)} of the graphs "
                 f"{case.target.members} hold {said}, and {percent(others)} of the others; make "

@@ -141,7 +141,10 @@ def certain(case: Case) -> Check:
     sentence = f"the model is{'' if passed else ' not'} certain of this: samples have "
     sentence += f"{case.given} on average"
     if passed and case.bar < CERTAIN:
-        sentence += f", as the top tenth of real graphs, which get {case.bar:.3f} or more"
+        sentence = (
+            f"the model is as certain as of the top tenth of real graphs, which get {case.bar:.3f} "
+            f"or more: samples have {case.given} on average"
+        )
     return Check("certain", passed, sentence, mean, case.bar)
 
 
@@ -182,5 +185,5 @@ def among_real(case: Case) -> Check:
 
 
 def percent(share: float) -> str:
-    """A share in percent that never rounds to all."""
-    return "all" if share == 1 else f"{min(100 * share, 99.9):.3g}%"
+    """A share in percent that never rounds to all; "all" and "none" where it is so."""
+    return {0.0: "none", 1.0: "all"}.get(share, f"{min(100 * share, 99.9):.3g}%")

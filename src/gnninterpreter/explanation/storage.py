@@ -185,6 +185,8 @@ def _read_index(folder: Path) -> dict[str, Any]:
         index = read_json(folder / INDEX)
     except FileNotFoundError as error:
         raise CheckpointError(f"{folder} holds no run: there is no {INDEX} in it") from error
+    except NotADirectoryError as error:
+        raise CheckpointError(f"{folder} is a file; give the folder of a saved run") from error
     except (OSError, ValueError) as error:
         raise CheckpointError(f"the run in {folder} cannot be read: {error}") from error
     if not isinstance(index, dict) or index.get("kind") != KIND:

@@ -50,10 +50,10 @@ ELSEWHERE = {
 def native_module(model: nn.Module) -> nn.Module:
     """The module as it was written, out of what `torch.compile` or parallel training made."""
     if not isinstance(model, nn.Module):
-        raise ModelError(
-            f"model must be a torch.nn.Module (got {type(model).__name__}); "
-            "load the weights into the class they were trained with first"
-        )
+        got, mend = type(model).__name__, "load the weights into the class they were trained with"
+        if isinstance(model, type):
+            got, mend = f"the class {model.__name__}", "make one of it and load its weights"
+        raise ModelError(f"model must be a torch.nn.Module (got {got}); {mend} first")
     while True:
         compiled = type(model).__name__ == "OptimizedModule"
         inner = getattr(model, "_orig_mod", None) if compiled else None
@@ -79,9 +79,7 @@ def native_module(model: nn.Module) -> nn.Module:
 class Convention:
     """The arguments a model takes, each with the field of the data that fills it.
 
-    Args:
-        arguments: Pairs (name of the argument, field of the batch); empty for ``forward(data)``.
-        function: The user's own ``forward(model, data)``, which overrides everything else.
+    Pairs of both, empty for ``forward(data)``; the user's own ``function(model, data)`` goes first.
     """
 
     arguments: tuple[tuple[str, str], ...] = ()
@@ -117,6 +115,8 @@ def infer_convention(
 
     Optional edge arguments are filled where the graphs have edge features.
     """
+    if forward is not None and not callable(forward):
+        raise ModelError(f"forward must be a function forward(model, data) (got {forward!r:.60})")
     if forward is not None:
         return Convention(function=forward)
     parameters = [
@@ -189,10 +189,7 @@ def _transposed_adjacency(data: Batch) -> Tensor:
 def written_by(
     model: nn.Module, data: Batch, run: Callable[[Batch], Tensor]
 ) -> tuple[Tensor, tuple[str, ...]]:
-    """Run a model once; return what it gives, and which fields of the batch it has overwritten.
-
-    One that changes its own weights is refused, and they are put back.
-    """
+    """Run a model; return what it gives and which fields it overwrote; its weights are put back."""
     given = copy(data)
     before = {key: value.clone() for key, value in given if isinstance(value, Tensor)}
     for key, value in before.items():

@@ -21,7 +21,7 @@ from gnninterpreter.report.drawing import Drawing, present
 from gnninterpreter.report.extras import ClassExtras
 from gnninterpreter.report.gallery import DRAWS, SHOWN, THRESHOLDS, SampleGroup
 from gnninterpreter.report.svg import legend_group, render
-from gnninterpreter.report.words import sentence, typical_percentile
+from gnninterpreter.report.words import place_words, sentence
 
 DRAWING = (520, 350)
 
@@ -52,7 +52,7 @@ def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> d
         "notes": [sentence(note) for note in explanation.notes],
         "drawing": render(drawing, title, show_legend=False),
         "answers": sections.answers_view(explanation),
-        "percentile": typical_percentile(explanation),
+        "place": place_words(explanation),
         "facts": _facts(explanation),
         "learned": _learned(explanation),
         "bars": _bars(explanation),

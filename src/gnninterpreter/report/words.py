@@ -28,6 +28,16 @@ def typical_percentile(explanation: Explanation) -> float | None:
     return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
 
 
+def place_words(explanation: Explanation) -> str:
+    """How typical the prototype is beside real graphs; nothing where that is not known."""
+    percentile = typical_percentile(explanation)
+    if percentile is None:
+        return ""
+    if percentile > 99.5:
+        return "as typical as any"
+    return f"more typical than {percentile:.0f}%"
+
+
 def typical_words(explanation: Explanation) -> str:
     """Whether the prototype could pass for a real graph."""
     check = explanation.evidence["typical"]
@@ -37,7 +47,7 @@ def typical_words(explanation: Explanation) -> str:
     if percentile is None:
         return sentence(check.sentence)
     if check.passed:
-        return f"Could pass for a real graph: more typical than {percentile:.0f}% of them."
+        return f"Could pass for a real graph: {place_words(explanation)} of them."
     return f"Could not pass for a real graph: less typical than {100 - percentile:.0f}% of them."
 
 

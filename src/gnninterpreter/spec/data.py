@@ -19,21 +19,15 @@ from torch_geometric.utils import to_edge_index
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec.sampling import Sample
 
+FEATURES = ("x", "edge_attr", "edge_type", "edge_weight")
 ABOUT = ("name", "spec", "class_names", "oracle", "rule_of_thumb", "patterns")
 
 
 class GraphList(list[Data]):
     """Graphs that were checked, with what their data set says about itself.
 
-    Attributes:
-        read: Number of graphs that were read; of many, some are kept.
-        totals: Sums over all that were read, by label; see `Sample`.
-        name: Name of the data set, or None.
-        spec: The `GraphSpec` that the data set brings, or None.
-        class_names: Its names of the classes, or None.
-        oracle: Its rule, or None; ``rule_of_thumb`` says whether that is always right.
-        patterns: What defines its classes, or None.
-        left_out: How many graphs without nodes there were besides.
+    Of many that were ``read`` some are kept, with ``totals`` over all by label (see `Sample`);
+    ``left_out`` counts graphs without nodes; ``patterns`` are what defines the classes.
     """
 
     read: int = 0
@@ -78,6 +72,11 @@ def graph_list(dataset: Any, progress: Callable[[int], object] | None = None) ->
     graphs.left_out = len(empty) if sample.graphs else 0
     if not graphs:
         raise DataError("dataset is empty; give the graphs the model was trained on, or spec=")
+    for key in FEATURES if known is None else ():
+        if len({graph.get(key) is None for graph in graphs}) > 1:
+            raise DataError(
+                f"some graphs of the dataset have '{key}' and some do not; give it to all or none"
+            )
     graphs.read, graphs.totals = sample.read, sample.totals
     while dataset is not None:
         for key in ABOUT:
@@ -170,7 +169,7 @@ def _checked(graph: Any, number: int) -> Data:
         for key, change in changes.items():
             graph[key] = change
     edges = graph.get("edge_index")
-    counts = {"edge_attr": (edges.size(1), "edges")}
+    counts = {key: (edges.size(1), "edges") for key in FEATURES[1:]}
     if graph.get("num_nodes") is not None:
         counts["x"] = (int(graph.num_nodes or 0), "nodes")
     for key, (count, noun) in counts.items():

@@ -51,9 +51,9 @@ def load_recipe(given: Any, folder: Path = Path(), what: str = "recipe") -> str 
     try:
         return Recipe.from_json(read_json(path))
     except (OSError, ValueError) as error:
+        why = "there is no such file" if isinstance(error, FileNotFoundError) else error
         raise SpecError(
-            f"{what} must be {', '.join(NAMES)} or the file of a recipe (got {str(given)!r}: "
-            f"{error})"
+            f"{what} must be {', '.join(NAMES)} or the file of a recipe (got {str(given)!r}: {why})"
         ) from error
 
 

@@ -97,9 +97,9 @@ class TuneSpec:
         for name, given in self.space.items():
             if isinstance(given, Mapping):
                 check_keys(given, {"low", "high", "log"}, f"space.{name}")
-                ends = [
-                    real_number(f"space.{name}.{end}", given.get(end)) for end in ("low", "high")
-                ]
+                for end in ("low", "high"):
+                    real_number(f"space.{name}.{end}", given.get(end))
+                ends = [given["low"], given["high"]]  # as they came: some are whole numbers
                 if not ends[0] < ends[1]:
                     raise SpecError(f"space.{name} must have a low below its high (got {given!r})")
                 if given.get("log") and not ends[0] > 0:

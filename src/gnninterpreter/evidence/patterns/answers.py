@@ -13,7 +13,7 @@ import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.batches import compact
-from gnninterpreter.errors import GNNInterpreterError
+from gnninterpreter.errors import GNNInterpreterError, ModelError
 from gnninterpreter.evidence.patterns.absence import falls_back
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.cores import Cores, count_in, find_cores
@@ -150,13 +150,14 @@ class RealAnswers:
             with self.classifier.frozen():
                 cores = self._cores(target)
                 shown = find_exemplars(self.real, target, cores.cores, MOST_EXEMPLARS)
-        except Exception as error:  # whatever somebody's model does with a piece of a graph
-            reason = str(error).split("\n", 1)[0][:200]
+                left_over = []
+                if not cores.cores and self.measured and isinstance(target, ClassTarget):
+                    left_over = self._left_over(target)
+        except ModelError as error:
+            reason = str(error.__cause__ or error).split("\n", 1)[0][:200]
             notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
             return Answers(shortcuts=found, notes=notes)
-        notes += [*cores.notes, *self._rare(target, cores.core)]
-        if not cores.cores and self.measured and isinstance(target, ClassTarget):
-            notes += self._left_over(target)
+        notes += [*cores.notes, *self._rare(target, cores.core), *left_over]
         return Answers(list(cores.cores), found, shown, notes)
 
     def _cores(self, target: Target) -> Cores:
@@ -169,8 +170,7 @@ class RealAnswers:
     def _few_cores(self, target: Target) -> Cores:
         """The cores of a class that was not asked for, looked for with less care."""
         assert self.real is not None
-        with self.classifier.frozen():
-            return find_cores(self.real, target, CoreSearch(**{**FEW, "seed": self.search.seed}))
+        return find_cores(self.real, target, CoreSearch(**{**FEW, "seed": self.search.seed}))
 
     def _left_over(self, target: ClassTarget) -> list[str]:
         """Say of a class without a core for which others it is what is left."""

@@ -114,10 +114,7 @@ def _draw(ax: Any, cell: Cell, drawing: Drawing, handles: dict[tuple[str, str], 
 
 
 def _fit_letters(ax: Any, drawing: Drawing) -> None:
-    """Give letters the size of their circles and lines a breadth that can be seen.
-
-    What draws on axes knows one size of figure; a sheet has many small ones.
-    """
+    """Fit letters to their circles and lines to be seen: what draws knows one size of figure."""
     figure, place = ax.get_figure(), ax.get_position()
     wide, high = figure.get_size_inches()
     share = min(place.width * wide / drawing.size[0], place.height * high / drawing.size[1])
