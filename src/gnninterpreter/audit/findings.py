@@ -92,17 +92,9 @@ class Evidence:
 class Finding:
     """One weakness of the model with regard to the class ``target``.
 
-    Args:
-        kind: Which question it answers.
-        severity: How grave it is.
-        target: Name of the class it is about.
-        title: In a few words.
-        sentence: In full.
-        weight: Orders findings of one severity, the largest first.
-        numbers: The figures, by name.
-        evidence: Graphs to look at.
-        graphs: All graphs on which the model is wrong, as it takes them; their true class is in
-            ``y`` where it is known, so that they can be added to a training set.
+    The weight orders findings of one severity, the largest first. The graphs are all on which the
+    model is wrong, as it takes them; their true class is in ``y`` where it is known, so that they
+    can be added to a training set.
     """
 
     kind: Kind
@@ -136,12 +128,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found out about a model.
+    """What was found out about a model, the gravest first; findings are in the evidence of classes.
 
     Args:
-        explanations: The explanations it began with; its findings are in their evidence.
-        findings: What was found, the gravest first.
-        numbers: Figures of the whole, by name.
         checked: What was asked, in short sentences, found or not.
         before: The audit of the model before it was trained again, where it was.
         contrasts: Graphs with the true patterns of those classes for which look-alikes pass, with

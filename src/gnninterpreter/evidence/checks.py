@@ -342,15 +342,10 @@ def evidence_of(
 ) -> Evidence:
     """Make every check that can be made; the others are there as not checked.
 
-    Args:
-        explanation: What to judge.
-        classifier: The model, for the control with random graphs.
-        scores: Scores of the samples behind ``explanation.probability``, [n].
-        assigned: Whether the model gives each of them what was asked for, [n].
-        rule: The rule of the data set; see `rule_of`.
-        profile: What real graphs of the target look like.
-        graphs: The data, to tell whether the graph is one of them.
-        peers: Other models of the same task.
+    ``scores`` are those of the samples behind ``explanation.probability``, [n], and ``assigned``
+    says whether the model gives each of them what was asked for. The rule is that of the data set,
+    the profile what real graphs of the target look like; ``graphs`` are the data, to tell whether
+    the graph is one of them, and peers other models of the same task.
     """
     case = Case(explanation, classifier, scores, assigned, rule, profile, graphs, tuple(peers))
     with nullcontext() if classifier is None else classifier.frozen():

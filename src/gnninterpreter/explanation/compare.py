@@ -30,13 +30,8 @@ SAMPLES = 100
 class ClassComparison:
     """One class in both runs; None stands for what is missing or not at hand.
 
-    Args:
-        name: The class.
-        sides: Its two explanations.
-        same_prototype: Whether the most probable graphs are the same.
-        same_core: The same of the cores.
-        crossed: What the other model gives the prototype of each.
-        agreed: Share of the graphs drawn from each that the other model gives to the class as well.
+    ``crossed`` is what the other model gives the prototype of each, ``agreed`` the share of the
+    graphs drawn from each that the other model gives to the class as well.
     """
 
     name: str
@@ -61,14 +56,10 @@ class ClassComparison:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs side by side, by name.
+    """Two runs side by side, the classes in the order of the first.
 
-    Args:
-        names: What was explained.
-        classes: The classes, in the order of the first run.
-        same_answers: Share of the real graphs that both models give the same class.
-        real: How many real graphs that were.
-        fidelity: How often patterns of real graphs say what each model says.
+    Of ``real`` graphs both models give a share the same class; fidelity is how often patterns of
+    real graphs say what each model says.
     """
 
     names: tuple[str, str]

@@ -124,16 +124,12 @@ class SweepSpec:
     """What a sweep consists of: every model with every class, seed and recipe.
 
     Args:
-        models: The models.
         kind: ``"explain"``, a job for each class, or ``"audit"``, a job for each model.
         targets: Classes to explain; all when empty.
-        seeds: Seeds.
         recipes: Recipes; ``"paper"`` is a name, since its settings depend on the class.
-        restarts: Restarts of each search.
         hosts: Graphs that patterns are joined to in an audit.
         retries: How often a job that failed is tried again.
-        threads: Threads of each job.
-        gpus: GPUs of each job; a part of one where several jobs share it.
+        gpus: GPUs of each job, as are the threads; a part of one where several jobs share it.
         runtime_env: What Ray prepares on other machines (``working_dir``, ``pip``, ...).
     """
 

@@ -44,12 +44,11 @@ TOLERANCE = 0.02
 class Backend:
     """What the live page talks to; every method may be called from any thread.
 
-    Args:
-        result: The run.
-        folder: Its folder, the only place that is ever written to.
-        model: The model that the run explains; ModelError if it is another.
-        dataset: Labelled graphs, for class statistics and the rule of the data set.
-        forward: How to call the model, where its signature does not say.
+    The folder of the run is the only place that is ever written to. Labelled graphs give class
+    statistics and the rule of the data set.
+
+    Raises:
+        ModelError: If it is not the model that the run explains.
     """
 
     def __init__(
