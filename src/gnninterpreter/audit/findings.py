@@ -209,20 +209,13 @@ def load_graphs(
     labeled: bool = False,
     contrasts: bool = False,
 ) -> list[Data]:
-    """Read the graphs that prove the findings of an audit; nothing is unpickled.
+    """Read the graphs that prove the findings of an audit, the gravest first; nothing is unpickled.
 
-    Args:
-        path: The folder that ``gnninterpreter audit --out`` wrote, or its ``audit.json``.
-        severity: Only those of findings as grave as this, or graver.
-
-    Keyword Args:
-        labeled: Only those whose true class is known, which is then in ``y``: what can be trained
-            on.
-        contrasts: Also those with the true patterns for which look-alikes pass, last. A model that
-            is trained with look-alikes alone learns to see no pattern at all.
-
-    Returns:
-        The graphs as the model takes them, the gravest findings first.
+    The path is the folder that ``gnninterpreter audit --out`` wrote, or its ``audit.json``. Only
+    findings as grave as ``severity``, or graver, count; with ``labeled`` only graphs whose true
+    class is known, which is then in ``y``: what can be trained on. With ``contrasts`` those with
+    the true patterns for which look-alikes pass come last: a model that is trained with look-alikes
+    alone learns to see no pattern at all.
 
     Raises:
         DataError: If it is no audit, or one without its graphs.

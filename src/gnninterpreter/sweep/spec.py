@@ -24,11 +24,9 @@ NAMES = ("auto", "certain", "paper")
 def load_recipe(given: Any, folder: Path = Path(), what: str = "recipe") -> str | Recipe:
     """Make the recipe that is meant; ``"paper"``, whose settings depend on the class, stays a name.
 
-    Args:
-        given: One of `NAMES`, the path of a file that `save_recipe` wrote, or a table: ``base`` (a
-            name or a file), ``name``, ``without`` (phases) and settings as for `change_recipe`.
-        folder: What paths are relative to.
-        what: What to call it where it is refused.
+    Given is one of `NAMES`, the path of a file that `save_recipe` wrote, relative to the folder, or
+    a table: ``base`` (a name or a file), ``name``, ``without`` (phases) and settings as for
+    `change_recipe`.
 
     Raises:
         SpecError: If there is no such recipe, or it has no such setting.
