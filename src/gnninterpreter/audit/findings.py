@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 KIND, SCHEMA = "gnninterpreter audit", 1
 MOSTLY = 0.5
+FILE = "audit.json"
+# Hosts come from the user's own data, so that there is no size that would be too large.
+MOST = 10**7
 
 
 def told(kind: str, **values: Any) -> str:
@@ -195,11 +198,6 @@ class Audit:
         if self.before is not None:
             values["before"] = self.before.to_json(with_graphs)
         return values
-
-
-FILE = "audit.json"
-# Hosts come from the user's own data, so that there is no size that would be too large.
-MOST = 10**7
 
 
 def load_graphs(

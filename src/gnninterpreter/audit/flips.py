@@ -25,6 +25,11 @@ LARGEST_P = 0.02
 # One or two hosts more than random graphs win are no finding, however few hosts there are; one or
 # two look-alikes that pass by themselves are a small one.
 LEAST = 3
+KEPT = 200
+EACH = 8
+# Random graphs to compare with, at the fewest: then even a single look-alike can be told from them.
+CONTROLS = 59
+DEPTH = 3
 
 
 @dataclass(frozen=True)
@@ -146,13 +151,6 @@ def _counted(count: int, family: str) -> str:
     if count == 1:
         family = family.replace("covers", "cover").replace("switches", "switch")
     return f"{count} {family}"
-
-
-KEPT = 200
-EACH = 8
-# Random graphs to compare with, at the fewest: then even a single look-alike can be told from them.
-CONTROLS = 59
-DEPTH = 3
 
 
 def count_flips(part: Data, target: int, hosts: list[Data] | None, context: Context) -> Flips:

@@ -19,6 +19,10 @@ from gnninterpreter.files import read_file, read_json, write_atomically
 from gnninterpreter.search import Recipe
 
 NAMES = ("auto", "certain", "paper")
+KINDS = ("explain", "audit")
+ENDINGS = (".json", ".safetensors")
+MOST_SEEDS = 100_000
+MOST_BYTES = 2**24
 
 
 def load_recipe(given: Any, folder: Path = Path(), what: str = "recipe") -> str | Recipe:
@@ -90,12 +94,6 @@ def _weighed(recipe: Recipe, name: str, weights: Mapping[str, Any]) -> Recipe:
     return replace(
         recipe, terms=tuple(changed if one is terms[name] else one for one in recipe.terms)
     )
-
-
-KINDS = ("explain", "audit")
-ENDINGS = (".json", ".safetensors")
-MOST_SEEDS = 100_000
-MOST_BYTES = 2**24
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,13 @@ from gnninterpreter.web.saved import SavedRuns
 BOX = (720, 480)
 MOST_NODES, MOST_EDGES = 300, 2000
 TOLERANCE = 0.02
+FORMATS = {
+    "json": "application/json",
+    "graphml": "application/xml",
+    "svg": "image/svg+xml",
+    "smi": "text/plain",
+}
+FARTHEST = 1_000_000
 
 
 class Backend:
@@ -288,15 +295,6 @@ def _present(graph: Data) -> tuple[Data, int]:
     touched = graph.edge_index.unique()
     ignored = int(graph.num_nodes or 0) - len(touched)
     return (graph.subgraph(touched), ignored) if ignored else (graph, 0)
-
-
-FORMATS = {
-    "json": "application/json",
-    "graphml": "application/xml",
-    "svg": "image/svg+xml",
-    "smi": "text/plain",
-}
-FARTHEST = 1_000_000
 
 
 def export_graph(
