@@ -26,10 +26,12 @@ from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
     from rich.text import Text
+    from torch_geometric.data import Data
 
     from gnninterpreter.audit import Audit
     from gnninterpreter.evidence import Verdict
     from gnninterpreter.explanation import Explanation, ExplanationSet
+    from gnninterpreter.spec import GraphSpec
 
 USER_ERROR = 2
 # What a shell reports for a process that SIGINT ended: 128 + 2.
@@ -163,6 +165,8 @@ def echo_table(result: ExplanationSet) -> None:
         lines=True,
     )
     for explanation in result.values():
+        for line in _formula_lines(explanation):
+            typer.echo(f"{explanation.name}: {line}")
         for reason in (*explanation.verdict.reasons, *explanation.notes):
             typer.echo(f"{explanation.name}: {reason}")
     fooled = [line for explanation in result.values() for line in _shortcut_lines(explanation)]
@@ -190,12 +194,33 @@ def _cells(one: Explanation) -> Iterator[str | Text]:
     yield verdict_text(one.verdict)
 
 
+def _formula(graph: Data, spec: GraphSpec, piece: bool = False) -> str:
+    """A graph in SMILES; nothing where it is no molecule, or nobody knows its bonds."""
+    from gnninterpreter.chem.drawing import read_molecule
+    from gnninterpreter.chem.reading import reading_of
+
+    reading = reading_of(spec)
+    known = reading is not None and reading.bond is not None
+    molecule = read_molecule(graph, spec, piece=piece) if known else None
+    return molecule.smiles if molecule is not None else ""
+
+
+def _formula_lines(explanation: Explanation) -> Iterator[str]:
+    """Prototype and core in SMILES, in a line, where they are molecules."""
+    core = explanation.core
+    found = {"prototype": _formula(explanation.best, explanation.spec)}
+    found["core"] = "" if core is None else _formula(core.graph, explanation.spec, piece=True)
+    if any(found.values()):
+        yield ", ".join(f"{name} {smiles}" for name, smiles in found.items() if smiles)
+
+
 def _shortcut_lines(explanation: Explanation) -> Iterator[str]:
     """What fools the model, one line each."""
     from gnninterpreter.report.words import shortcut_words
 
     for shortcut in explanation.shortcuts:
         size = f"{shortcut.num_nodes} nodes, {shortcut.num_edges} edges"
+        size = _formula(shortcut.graph, explanation.spec) or size
         words = shortcut_words(shortcut, explanation.target)
         yield f"{explanation.name}: {size}: {words[:1].lower()}{words[1:]}"
 
