@@ -68,15 +68,10 @@ def run_jobs(
 ) -> Generator[list[Outcome[Item, Result]], None, None]:
     """Call a function on every item and give outcomes when they are there, all that are at a time.
 
-    A job that fails does not stop the others. Whoever stops reading, by Ctrl-C or an error of their
-    own, ends the workers at once.
-
-    Args:
-        function: A function of a module, so that another process can import it.
-        items: Its arguments, one each.
-        workers: Where; a number stands for that many processes of this machine, see `Processes`.
-        retries: How often a job that failed, or whose worker died, is tried again.
-        keep: Leave the workers for more jobs when these are done; close them yourself.
+    A job that fails, or whose worker died, is tried again so often, and does not stop the others.
+    Whoever stops reading, by Ctrl-C or an error of their own, ends the workers at once; with
+    ``keep`` they are left for more jobs when these are done. The function is one of a module, so
+    that another process can import it; a number of workers stands for that many `Processes`.
     """
     where = Processes(workers) if isinstance(workers, int) else workers
     return _run(function, items, where, retries, keep)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from torch_geometric.data import Data
 
-from gnninterpreter.audit.comparison import Comparison, Flips, matched_p_value
 from gnninterpreter.audit.findings import Severity
-from gnninterpreter.audit.flips import CONTROLS
+from gnninterpreter.audit.flips import CONTROLS, Comparison, Flips, matched_p_value
 
 NOTHING = Data()
 

@@ -13,10 +13,9 @@ from torch_geometric.nn import global_mean_pool
 from torch_geometric.utils import degree
 
 from gnninterpreter.audit.changes import small_change_findings
-from gnninterpreter.audit.comparison import LARGEST_P
 from gnninterpreter.audit.context import Context, host_graphs, in_turn, oracle_of
 from gnninterpreter.audit.findings import Kind, Severity
-from gnninterpreter.audit.flips import count_flips, families, lookalike_findings
+from gnninterpreter.audit.flips import LARGEST_P, count_flips, families, lookalike_findings
 from gnninterpreter.audit.patterns import Pattern
 from gnninterpreter.audit.questions import default_class, disagreements, random_questions
 from gnninterpreter.datasets import NAMES, dataset_class

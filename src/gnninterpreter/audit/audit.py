@@ -45,31 +45,18 @@ def audit(
     patterns: Sequence[Pattern] | None = None,
     **settings: Any,
 ) -> Audit:
-    """Look for ways in which a model is certain and wrong.
+    """Look for ways in which a model is certain and wrong; the gravest finding comes first.
 
-    Five questions: (1) what does each class look like to the model; (2) does the rule of the
-    data set disagree; (3) does the model see the patterns that define classes, and do look-alikes
-    of them and of the explanations pass for them; (4) is there a default class; (5) how small a
-    change turns an explanation into another class.
+    Five questions: (1) what does each class look like to the model; (2) does the rule of the data
+    set disagree; (3) does the model see the patterns that define classes, and do look-alikes of
+    them and of the explanations pass for them; (4) is there a default class; (5) how small a change
+    turns an explanation into another class.
 
-    Args:
-        model: The model, as for `gnninterpreter.explain`.
-        dataset: Labeled graphs. Without them look-alikes hang on fresh graphs of the data set that
-            a bundled model was trained on, or on random ones.
-        explanations: Explanations of this model, where there are some already.
-        oracle: The rule that gives a graph its class; the data set's own, or that of a bundled
-            model, when omitted.
-        hosts: How many graphs to hang look-alikes on.
-        seed: The same seed gives the same findings.
-
-    Keyword Args:
-        forward: How to call the model, where its signature does not say.
-        patterns: What defines the classes; the data set's own ``patterns``, or those that are
-            known of a data set of this package, when omitted.
-        **settings: More of `gnninterpreter.explain`.
-
-    Returns:
-        The findings, the gravest first.
+    Explanations of this model are used where there are some already, and else made with
+    ``settings`` of `gnninterpreter.explain`. Without labeled graphs look-alikes hang on so many
+    ``hosts`` among fresh graphs of the data set that a bundled model was trained on, or on random
+    ones. The oracle is the rule that gives a graph its class, and patterns are what defines the
+    classes: the data set's own, or those that are known of a bundled model's, when omitted.
 
     Example:
         >>> found = audit(gi.models.load("motif"))  # doctest: +SKIP

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 KIND, SCHEMA = "gnninterpreter audit", 1
 MOSTLY = 0.5
+FILE = "audit.json"
+# Hosts come from the user's own data, so that there is no size that would be too large.
+MOST = 10**7
 
 
 def told(kind: str, **values: Any) -> str:
@@ -92,17 +95,9 @@ class Evidence:
 class Finding:
     """One weakness of the model with regard to the class ``target``.
 
-    Args:
-        kind: Which question it answers.
-        severity: How grave it is.
-        target: Name of the class it is about.
-        title: In a few words.
-        sentence: In full.
-        weight: Orders findings of one severity, the largest first.
-        numbers: The figures, by name.
-        evidence: Graphs to look at.
-        graphs: All graphs on which the model is wrong, as it takes them; their true class is in
-            ``y`` where it is known, so that they can be added to a training set.
+    The weight orders findings of one severity, the largest first. The graphs are all on which the
+    model is wrong, as it takes them; their true class is in ``y`` where it is known, so that they
+    can be added to a training set.
     """
 
     kind: Kind
@@ -136,12 +131,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found out about a model.
+    """What was found out about a model, the gravest first; findings are in the evidence of classes.
 
     Args:
-        explanations: The explanations it began with; its findings are in their evidence.
-        findings: What was found, the gravest first.
-        numbers: Figures of the whole, by name.
         checked: What was asked, in short sentences, found or not.
         before: The audit of the model before it was trained again, where it was.
         contrasts: Graphs with the true patterns of those classes for which look-alikes pass, with
@@ -208,11 +200,6 @@ class Audit:
         return values
 
 
-FILE = "audit.json"
-# Hosts come from the user's own data, so that there is no size that would be too large.
-MOST = 10**7
-
-
 def load_graphs(
     path: str | Path,
     severity: Severity | str = Severity.LOW,
@@ -220,20 +207,13 @@ def load_graphs(
     labeled: bool = False,
     contrasts: bool = False,
 ) -> list[Data]:
-    """Read the graphs that prove the findings of an audit; nothing is unpickled.
+    """Read the graphs that prove the findings of an audit, the gravest first; nothing is unpickled.
 
-    Args:
-        path: The folder that ``gnninterpreter audit --out`` wrote, or its ``audit.json``.
-        severity: Only those of findings as grave as this, or graver.
-
-    Keyword Args:
-        labeled: Only those whose true class is known, which is then in ``y``: what can be trained
-            on.
-        contrasts: Also those with the true patterns for which look-alikes pass, last. A model that
-            is trained with look-alikes alone learns to see no pattern at all.
-
-    Returns:
-        The graphs as the model takes them, the gravest findings first.
+    The path is the folder that ``gnninterpreter audit --out`` wrote, or its ``audit.json``. Only
+    findings as grave as ``severity``, or graver, count; with ``labeled`` only graphs whose true
+    class is known, which is then in ``y``: what can be trained on. With ``contrasts`` those with
+    the true patterns for which look-alikes pass come last: a model that is trained with look-alikes
+    alone learns to see no pattern at all.
 
     Raises:
         DataError: If it is no audit, or one without its graphs.

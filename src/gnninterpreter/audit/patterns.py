@@ -27,12 +27,11 @@ Paste = Callable[[Data, Data, np.random.Generator], Data]
 
 @dataclass(frozen=True)
 class Pattern:
-    """Something that makes a graph one of a class, in several variants.
+    """Something that makes a graph one of a class, in several variants by name.
 
     Args:
-        class_name: The class.
         what: What it is, in the plural.
-        variants: The pattern in several sizes, by name; look-alikes are made of the first.
+        variants: The pattern in several sizes; look-alikes are made of the first.
         hosts: Names of the classes of graphs to put it into; all others when empty.
         whole: Whether the class is about the graph as a whole, so that the variants are asked about
             as they are.

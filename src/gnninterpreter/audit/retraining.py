@@ -35,18 +35,10 @@ def retrain(
     """Train a bundled classifier again on its data and the graphs that an audit found.
 
     The counter-examples with their true classes, and the contrasts to them, are added to the
-    training part only, so that the scores on the test part stay comparable.
-
-    Args:
-        bundle: The classifier that was audited.
-        dataset: Its training data.
-        found: The audit.
-        config: How to train; as the classifier was trained when omitted.
-        epochs: Passes over the data instead of what the config says.
-        repeats: How often each of them is in the training data.
-        folder: Where to keep the state after every epoch, so that a run that was killed goes on
-            where it was when it is started again. The file is removed at the end.
-        callback: Called after each epoch.
+    training part only, ``repeats`` times, so that the scores on the test part stay comparable. It
+    is trained as it was unless ``config`` or ``epochs`` say otherwise. Its state is kept in the
+    folder after every epoch, so that a run that was killed goes on where it was when it is started
+    again.
 
     Raises:
         DataError: If the audit found no graph whose true class is known.

@@ -254,14 +254,7 @@ def with_graphs(result: ExplanationSet) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command came to.
-
-    Args:
-        values: Gives what ``--json`` prints.
-        show: Prints the same as text.
-        files: What was written, by what it is; told in either form.
-        code: Exit code.
-    """
+    """What a command came to: what ``--json`` prints, the same as text, files by what they are."""
 
     values: Callable[[], Any]
     show: Callable[[], object] = lambda: None

@@ -69,10 +69,8 @@ class Row:
 class LiveProgress:
     """Shows a run: one row a target with score, size and state, and what is left of all of them.
 
-    Args:
-        console: Where to; standard error when omitted (standard output in a notebook, where
-            standard error looks like a failure).
-        transient: Whether the table goes away at the end, for callers that print their own.
+    It goes to standard error (standard output in a notebook, where standard error looks like a
+    failure). A transient table goes away at the end, for callers that print their own.
 
     Example:
         >>> progress = LiveProgress(Console(stderr=True, width=120))

@@ -1,8 +1,7 @@
 """What judges explanations: figures from discrete graphs and the native model, and the verdict."""
 
-from gnninterpreter.evidence.checks import audit_check, rule_check
+from gnninterpreter.evidence.checks import audit_check, evidence_of, rule_check
 from gnninterpreter.evidence.evidence import Check, Evidence
-from gnninterpreter.evidence.gather import evidence_of
 from gnninterpreter.evidence.joining import ClassCounts, class_counts, flip_rate, join
 from gnninterpreter.evidence.random_graphs import (
     gabriel_edges,

@@ -1,4 +1,4 @@
-"""The checks themselves: each is one small function from a case to a `Check`.
+"""The checks themselves, each one small function from a case to a `Check`, and all of them asked.
 
 To add one, write a function, put it into `CHECKS`, and give it a row in `verdict.WORDS`.
 """
@@ -6,15 +6,19 @@ To add one, write a function, put it into `CHECKS`, and give it a row in `verdic
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence.accounts import counts, not_by_heart, one_kind
+from gnninterpreter.evidence.boundaries import boundary_checks
 from gnninterpreter.evidence.controls import model_is_right, random_control
-from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, Check
+from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, Check, Evidence
 from gnninterpreter.evidence.familiarity import familiarity
+from gnninterpreter.evidence.patterns.answers import Answers
 from gnninterpreter.evidence.patterns.core import storable
 from gnninterpreter.evidence.patterns.real import in_order
 from gnninterpreter.evidence.reaching import (
@@ -38,8 +42,13 @@ from gnninterpreter.evidence.thresholds import (
 )
 from gnninterpreter.graphs import dense_graphs, node_rows
 from gnninterpreter.isomorphism import same_graph
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec.data import node_count
+
+if TYPE_CHECKING:
+    from gnninterpreter.explanation import Explanation
 
 __all__ = ["CHECKS", "Case", "audit_check", "familiar", "likeness", "rule_check"]
 
@@ -318,3 +327,42 @@ CHECKS: tuple[Callable[[Case], Check], ...] = (
     rule,
     audit,
 )
+
+
+# Asked of classes, labels and values, not of a boundary between classes.
+ELSEWHERE = (among_real, familiar, likeness, model_is_right)
+
+
+def evidence_of(
+    explanation: Explanation,
+    classifier: GraphClassifier | None = None,
+    *,
+    scores: Tensor | None = None,
+    assigned: Tensor | None = None,
+    rule: Rule | None = None,
+    profile: Profile | None = None,
+    graphs: Sequence[Data] | None = None,
+    peers: Sequence[GraphClassifier] = (),
+    answers: Answers | None = None,
+) -> Evidence:
+    """Make every check that can be made; the others are there as not checked.
+
+    Args:
+        explanation: What to judge.
+        classifier: The model, for the control with random graphs.
+        scores: Scores of the samples behind ``explanation.probability``, [n].
+        assigned: Whether the model gives each of them what was asked for, [n].
+        rule: The rule of the data set; see `rule_of`.
+        profile: What real graphs of the target look like.
+        graphs: The data, to tell whether the graph is one of them.
+        peers: Other models of the same task.
+        answers: What real graphs say about the target.
+    """
+    known = (rule, profile, graphs, tuple(peers), answers or Answers())
+    case = Case(explanation, classifier, scores, assigned, *known)
+    with nullcontext() if classifier is None else classifier.frozen():
+        if explanation.target.kind != "boundary":
+            return Evidence(tuple(check(case) for check in CHECKS))
+        # A boundary lies away from what is usual for either class: its own measures stand instead.
+        made = [check(case) for check in CHECKS if check not in ELSEWHERE]
+        return Evidence((*made, *boundary_checks(case)))

@@ -26,7 +26,6 @@ from gnninterpreter.graphs import (
     random_graphs,
 )
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.data import node_count
 from gnninterpreter.typicality.typicality import FEWEST_GRAPHS
 
@@ -69,7 +68,14 @@ def random_control(case: Case) -> Check:
     elif not passed and case.answers.left_over:
         sentence += f": {LEFT_OVER}, as in most random graphs"
         name = "left over"
-    elif not passed and case.target.probable and _of_most(case, classifier, lending, own):
+    elif (
+        not passed
+        and case.target.probable
+        and (
+            # So too where no real graphs are known.
+            not lending or _usual_mean(case, classifier, lending, lending) >= RANDOM_SHARE * own
+        )
+    ):
         sentence += f": {case.target.noun} is what the model says of most graphs, and this one is "
         sentence += "not special"
     elif not passed:
@@ -91,11 +97,10 @@ def _leak(
     apart = (mine[:, None] > others).double() + 0.5 * (mine[:, None] == others).double()
     if abs(float(apart.mean()) - 0.5) < TOLD_BY_SIZE - 0.5:
         return None
-    means = []
-    for side in (True, False):
-        part = [graph for graph, one in case.asked if one == side]
-        scores = classifier.score(_drawn(case, classifier, *_usual(part, classifier.spec), lending))
-        means.append(float(case.target.score(scores).double().nan_to_num(nan=0.0).mean()))
+    means = [
+        _usual_mean(case, classifier, [graph for graph, one in case.asked if one == side], lending)
+        for side in (True, False)
+    ]
     if means[0] < RANDOM_SHARE * own or means[1] > 0.5:
         return None
     sentence = (
@@ -106,20 +111,15 @@ def _leak(
     return sentence, means[0], own
 
 
-def _usual(graphs: Sequence[Data], spec: GraphSpec) -> tuple[int, int]:
-    """How many nodes and edges graphs have, by their medians."""
-    double = 1 if spec.directed else 2
+def _usual_mean(
+    case: Case, classifier: GraphClassifier, graphs: Sequence[Data], lending: Sequence[Data]
+) -> float:
+    """Mean score of random graphs with as many nodes and edges as some have, by their medians."""
+    double = 1 if classifier.spec.directed else 2
     nodes = max(2, round(median(node_count(graph) for graph in graphs)))
-    return nodes, round(median(graph.edge_index.size(1) / double for graph in graphs))
-
-
-def _of_most(case: Case, classifier: GraphClassifier, lending: Sequence[Data], own: float) -> bool:
-    """Whether random graphs as large as most real ones do as well; so too where none are known."""
-    if not lending:
-        return True
-    scores = classifier.score(_drawn(case, classifier, *_usual(lending, classifier.spec), lending))
-    mean = case.target.score(scores).double().nan_to_num(nan=0.0).mean()
-    return float(mean) >= RANDOM_SHARE * own
+    edges = round(median(graph.edge_index.size(1) / double for graph in graphs))
+    scores = classifier.score(_drawn(case, classifier, nodes, edges, lending))
+    return float(case.target.score(scores).double().nan_to_num(nan=0.0).mean())
 
 
 def _drawn(

@@ -57,18 +57,12 @@ def random_baseline(
     seed: int = 0,
     kind: str = "gabriel",
 ) -> list[Data]:
-    """Draw graphs with uniform random features.
+    """Draw graphs with uniform random features, of a size or of the sizes in turn.
 
     Differs from the paper: it does not say how features are drawn; here every category is equally
-    likely and every number uniform between its bounds.
-
-    Args:
-        spec: What features nodes and edges have.
-        count: How many graphs.
-        num_nodes: Number of nodes, or the sizes to go through in turn.
-        seed: The same seed gives the same graphs.
-        kind: ``"gabriel"``: points uniform in the unit square, always connected; ``"gilbert"``:
-            G(n, 1/n), mostly in pieces, in which nodes without edges stay.
+    likely and every number uniform between its bounds. ``"gabriel"`` graphs are of points uniform
+    in the unit square, always connected; ``"gilbert"`` is G(n, 1/n), mostly in pieces, in which
+    nodes without edges stay.
 
     Raises:
         SpecError: If there is no such kind.

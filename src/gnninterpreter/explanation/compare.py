@@ -30,13 +30,8 @@ SAMPLES = 100
 class ClassComparison:
     """One class in both runs; None stands for what is missing or not at hand.
 
-    Args:
-        name: The class.
-        sides: Its two explanations.
-        same_prototype: Whether the most probable graphs are the same.
-        same_core: The same of the cores.
-        crossed: What the other model gives the prototype of each.
-        agreed: Share of the graphs drawn from each that the other model gives to the class as well.
+    ``crossed`` is what the other model gives the prototype of each, ``agreed`` the share of the
+    graphs drawn from each that the other model gives to the class as well.
     """
 
     name: str
@@ -61,14 +56,10 @@ class ClassComparison:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs side by side, by name.
+    """Two runs side by side, the classes in the order of the first.
 
-    Args:
-        names: What was explained.
-        classes: The classes, in the order of the first run.
-        same_answers: Share of the real graphs that both models give the same class.
-        real: How many real graphs that were.
-        fidelity: How often patterns of real graphs say what each model says.
+    Of ``real`` graphs both models give a share the same class; fidelity is how often patterns of
+    real graphs say what each model says.
     """
 
     names: tuple[str, str]
@@ -103,20 +94,13 @@ def compare(
     fidelity: bool = False,
     names: Sequence[str] | None = None,
 ) -> Comparison:
-    """Put two runs side by side.
+    """Put two runs side by side, of models that take the same graphs.
 
-    Args:
-        first: A run.
-        second: Another, of a model that takes the same graphs.
-
-    Keyword Args:
-        models: Their models, where a run was loaded and has none. Without a model nothing is known
-            about its answers on the other's graphs.
-        dataset: Real graphs to ask both models about; those of the runs when omitted.
-        forward: How to call ``models``, where their signature does not say.
-        fidelity: Whether to measure how often patterns of real graphs say what each model says:
-            found in one half of the graphs, measured on the other.
-        names: What to call the two; their models' names when omitted.
+    Where a run was loaded its model is one of ``models``; without it nothing is known about its
+    answers on the other's graphs. Both are asked about the graphs of ``dataset``, or of the runs.
+    With ``fidelity`` it is measured how often patterns of real graphs say what each model says:
+    found in one half of the graphs, measured on the other. The two are called by ``names``, or
+    their models' names.
 
     Raises:
         SpecError: If the two do not take the same graphs, or have no class in common.

@@ -60,29 +60,20 @@ class Curve:
 
 @dataclass(eq=False, repr=False)
 class Explanation(ByValue):
-    """What the model believes in for one target.
+    """What the model believes in for one target, and how far that is to be trusted.
 
     Args:
-        spec: What the features mean.
-        target: What was asked of the model.
         sampler: Where its graphs come from.
         choice: The restart that was chosen.
         probability: The score of the target over discrete samples, which `sample` does not draw
             again: the probability of a class or label, or how near a value or boundary is.
         mode_probability: The same of its most probable graph.
         class_probabilities: All outputs for that graph: probabilities, or values.
-        restarts: What each restart came to.
         similarity: Similarity of the most probable graph to the class; None without statistics.
         similarity_percentile: Share of the class's real graphs less similar than it, in percent.
-        max_nodes: Limit on nodes.
-        max_edges: Limit on edges.
         gradient: Which gradient was used, ``"relaxed"`` or ``"score-function"``.
-        recipe: Name of the recipe.
-        seed: Seed.
         seconds: Time the search took.
-        history: Curves of the search.
         notes: What may help, in plain sentences.
-        evidence: What was checked, and with what result.
         cores: Small pieces of real graphs that make the model certain by themselves; the first
             tells most about which graphs are of the class.
         shortcuts: Graphs that the model is certain of and that are like nothing real.

@@ -36,17 +36,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class ExplanationSet(Mapping[str, Explanation]):
-    """What `gnninterpreter.explain` returns.
+    """What `gnninterpreter.explain` returns: one explanation for each target, by name.
 
     Args:
-        spec: The graphs and classes.
-        explanations: One explanation for each class that was explained, by name.
-        model_name: What was explained.
         inferred: What was found out about the model, in short lines.
         metadata: Versions and settings, to repeat the run.
         statistics: What the classes look like to the model, where that is known.
-        classifier: The model; kept while in memory, never stored.
-        graphs: The data; kept while in memory, never stored.
+        classifier: The model; kept while in memory, never stored, as are the graphs.
     """
 
     spec: GraphSpec
@@ -123,18 +119,12 @@ class ExplanationSet(Mapping[str, Explanation]):
     ) -> Fidelity:
         """Measure how much of the model's behaviour patterns of real graphs account for.
 
-        Rules over "holds this pattern" are found in the data of the run and compared with the model
-        on other graphs.
-
-        Args:
-            held_out: Graphs that are not among those the rules are found in.
-            model: The model that was explained; needed where the run was loaded.
-            dataset: The graphs to find patterns in; those of the run when omitted.
-            forward: How to call the model, where its signature does not say.
-            target: Which label, or which of several values, is to be accounted for; a model of
-                classes needs none. Values are told apart by whether they lie below the middle.
-            form: ``"rules"`` for a list of if and else, ``"points"`` where evidence adds up.
-            most: Most patterns.
+        Rules over "holds this pattern", of at most so many patterns, are found in the data of the
+        run, or in ``dataset``, and compared with the model on the graphs of ``held_out``, which are
+        not among those. They take the form of ``"rules"``, a list of if and else, or of
+        ``"points"``, where evidence adds up. The target says which label, or which of several
+        values, is to be accounted for; values are told apart by whether they lie below the middle.
+        A run that was loaded needs the model.
 
         Raises:
             SpecError: If the model or the data is not at hand.
@@ -163,13 +153,8 @@ class ExplanationSet(Mapping[str, Explanation]):
         """Explain one prediction by the class view: which cores a graph holds and needs.
 
         Gives the cores the graph holds, the nodes they cover, and how far the score falls without
-        them.
-
-        Args:
-            data: The graph, as the model takes it.
-            model: The model that was explained; needed where the run was loaded.
-            forward: How to call the model, where its signature does not say.
-            seed: Of the random pieces that are taken out for comparison.
+        them; ``seed`` is that of the random pieces that are taken out for comparison. A run that
+        was loaded needs the model.
 
         Raises:
             SpecError: If the model is not at hand.
@@ -227,13 +212,9 @@ class ExplanationSet(Mapping[str, Explanation]):
     ) -> Path:
         """Write the report: one self-contained HTML file that opens offline.
 
-        Args:
-            path: Where to; an existing file is replaced.
-            model: The model that was explained. With it the report also says what random graphs
-                get and how the probability changes from soft to discrete.
-            dataset: Labelled graphs, for the nearest real ones and the ground truth.
-            forward: How to call the model, where its signature does not say.
-            audit: Findings of `gnninterpreter.audit.audit`, to be shown before the classes.
+        With the model it also says what random graphs get and how the probability changes from soft
+        to discrete; with labelled graphs, which the nearest real ones are; with an audit, its
+        findings before the classes.
 
         Raises:
             ModelError: If it is not the model that was explained.

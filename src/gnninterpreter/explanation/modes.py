@@ -24,21 +24,12 @@ from gnninterpreter.spec import Categorical, GraphSpec
 
 @dataclass(frozen=True)
 class Restart:
-    """What one restart came to.
+    """What one restart came to: its most probable graph, and the samples of its distribution.
 
-    Args:
-        probability: Class probability of its most probable graph.
-        mean_probability: Mean class probability over its samples.
-        nodes: Nodes of its most probable graph.
-        edges: Edges of it.
-        similarity: Cosine similarity of its embedding to the class mean; None without statistics.
-        feasible: Whether it is connected, within the size limit and has three nodes or more.
-        entropy: Entropy of its distribution, in bits.
-        reason: Why it ended.
-        iterations: Gradient iterations it took.
-        percentile: Share of the real graphs of the class that are at least as strange, in percent;
-            None where that is not known.
-        certain: Whether the model is as certain of that graph as was asked for.
+    It is feasible where it is connected, within the size limit and has three nodes or more.
+    Similarity is that of its embedding to the class mean, entropy in bits, the percentile the share
+    of the real graphs of the class that are at least as strange; None stands for what is not known.
+    It is certain where the model is as certain of the graph as was asked for.
     """
 
     probability: Share

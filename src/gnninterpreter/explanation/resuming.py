@@ -39,6 +39,7 @@ from gnninterpreter.spec import Derived
 
 # Graphs that a model is asked about, so that its code and the way it is called count as well.
 ASKED, NODES = 8, 6
+MOST_NAMED = 6
 
 
 class Unfinished:
@@ -97,9 +98,6 @@ def content_key(
         parts += [weights_fingerprint(model.model), values_fingerprint(answers)]
     parts += [graphs_fingerprint(graphs), values_fingerprint(tensors)]
     return digest_of(part.encode() for part in parts)
-
-
-MOST_NAMED = 6
 
 
 def describe(

@@ -102,18 +102,12 @@ def edge_look(attributes: Mapping[str, Any], spec: GraphSpec) -> EdgeLook:
 
 def legend(spec: GraphSpec, present: set[tuple[str, str]] | None = None) -> list[LegendEntry]:
     """Lines of the legend: the categories that colour nodes and edges."""
-    entries = []
-    node_block, edge_block = _first_category(spec.nodes), _first_category(spec.edges)
-    if node_block is not None:
-        entries += [
-            LegendEntry("node", node_block.name, name, _category(node_block, i, name))
-            for i, name in enumerate(node_block.names)
-        ]
-    if edge_block is not None:
-        entries += [
-            LegendEntry("edge", edge_block.name, name, edge_look({edge_block.name: name}, spec))
-            for name in edge_block.names
-        ]
+    entries = [
+        LegendEntry(kind, block.name, name, look({block.name: name}, spec))
+        for kind, blocks, look in (("node", spec.nodes, node_look), ("edge", spec.edges, edge_look))
+        for block in filter(None, [_first_category(blocks)])
+        for name in block.names
+    ]
     topics = {entry.kind: entry.topic for entry in entries}
     if len(topics) == 2 and len(set(topics.values())) == 1:
         entries = [replace(entry, topic=f"{entry.kind} {entry.topic}") for entry in entries]

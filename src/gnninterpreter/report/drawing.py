@@ -128,19 +128,12 @@ def graph_svg(
     compact: bool = False,
     marked: Collection[object] = (),
 ) -> Markup:
-    """Draw a graph as a self-contained SVG element.
+    """Draw a graph, as `Explanation.graph` gives it, as a self-contained SVG element.
 
-    Every node is one ``circle``, every edge one ``line``; the same graph gives the same text.
-
-    Args:
-        graph: The graph, as `Explanation.graph` gives it.
-        spec: What its features mean.
-        size: Width and height of the drawing; the legend comes below it.
-        title: What it shows, for people who cannot see it; its size when omitted.
-        show_legend: Whether to add the legend; there is none where there are no features.
-        start: Known places of some nodes (in units of an edge), to make drawings comparable.
-        compact: Leave out what only hands and pointers need, for small pictures.
-        marked: Nodes that get a thick ring.
+    Every node is one ``circle``, every edge one ``line``; the same graph gives the same text. The
+    legend comes below a drawing of ``size``. The title says what it shows to people who cannot see
+    it. Known places of some nodes (``start``, in units of an edge) make drawings comparable;
+    ``compact`` leaves out what only hands and pointers need; ``marked`` nodes get a thick ring.
     """
     drawing = Drawing.of(graph, spec, size, start)
     return render(drawing, title, show_legend, compact=compact, marked=marked)

@@ -46,10 +46,8 @@ class Neighbour:
 class ClassExtras:
     """Additions to the report of one class; whatever is left out is not shown.
 
-    Args:
-        stops: Thresholds on the edge probability, with what the model says at each.
-        sample_outputs: The model's outputs for each graph of the gallery, in its order.
-        neighbours: The nearest real graphs, nearest first.
+    Thresholds on the edge probability with what the model says at each, its outputs for each graph
+    of the gallery, and the nearest real graphs, nearest first.
     """
 
     stops: tuple[Stop, ...] = ()

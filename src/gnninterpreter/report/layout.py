@@ -43,7 +43,7 @@ def layout(graph: nx.Graph, aspect: float = 1.4, start: Positions | None = None)
         for part in [part for part in parts if any(node in start for node in part)]:
             positions.update(_named(part, _beside(part, start)))
         parts = [part for part in parts if not any(node in start for node in part)]
-    placed = [_turned(part, _place(part), aspect) for part in parts]
+    placed = [_place(part, aspect) for part in parts]
     corners = _shelves([np.ptp(at, axis=0) + 1.0 for at in placed], aspect)
     below = np.zeros(2)
     if positions:
@@ -76,7 +76,7 @@ def fit(positions: Positions, width: float, height: float, margin: float) -> Pos
     }
 
 
-def _place(part: nx.Graph) -> Array:
+def _place(part: nx.Graph, aspect: float) -> Array:
     if len(part) == 1:
         return np.zeros((1, 2))
     distance, index = _distances(part)
@@ -85,8 +85,7 @@ def _place(part: nx.Graph) -> Array:
     if len(part) <= MANY:
         pictures += _layered(edges, distance)
     costs = [_untidiness(at, edges, distance) for at in pictures]
-    tidiest: Array = pictures[int(np.argmin(np.round(costs, 4)))]
-    return tidiest
+    return _turned(pictures[int(np.argmin(np.round(costs, 4)))], edges, aspect)
 
 
 def _distances(part: nx.Graph) -> tuple[Array, dict[Hashable, int]]:
@@ -208,12 +207,8 @@ def _crossings(a: Array, b: Array) -> float:
     return float((apart & (side(a2, b2, a1) * side(a2, b2, b1) < -1e-9)).sum()) / 2
 
 
-def _turned(part: nx.Graph, at: Array, aspect: float) -> Array:
+def _turned(at: Array, edges: Array, aspect: float) -> Array:
     """Turn a picture to fill the box, with edges along the axes where that costs little."""
-    index = {node: i for i, node in enumerate(part)}
-    edges = np.array([(index[u], index[v]) for u, v in part.edges], dtype=int).reshape(-1, 2)
-    if not len(edges):
-        return at
     along = at[edges[:, 1]] - at[edges[:, 0]]
     exact = np.arctan2(along[:, 1], along[:, 0])
     angles = np.concatenate([np.arange(0, 180, 5) * np.pi / 180, -exact, np.pi / 2 - exact])

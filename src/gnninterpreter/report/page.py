@@ -35,11 +35,8 @@ def write_report(
 ) -> Path:
     """Write the report of a run to a file, which is replaced where it is there.
 
-    Args:
-        result: What was explained.
-        path: Where to.
-        extras: By class name, what the live model says besides, as `compute_extras` gives it.
-        audit: Findings to show before the classes.
+    By class name ``extras`` hold what the live model says besides; the findings of an audit are
+    shown before the classes.
     """
     return write_atomically(Path(path), render_page(result, extras, audit).encode())
 

@@ -23,15 +23,11 @@ def make_workers(
     gpus: float = 0.0,
     runtime_env: Mapping[str, Any] | None = None,
 ) -> Workers:
-    """Workers with one budget of threads for the machine.
+    """Workers with one budget of threads for the machine, with threads and GPUs of each job.
 
-    Args:
-        engine: ``"ray"``, or ``"processes"`` of this machine, which need no Ray.
-        address: A cluster that runs already; a local one is begun when omitted.
-        jobs: Jobs at a time on this machine; as many as its cores allow when omitted.
-        threads: Threads of each job.
-        gpus: GPUs of each job.
-        runtime_env: What Ray prepares on the machines of a cluster.
+    The engine is ``"ray"``, or ``"processes"`` of this machine, which need no Ray. A local cluster
+    is begun where there is no address of one that runs already; ``jobs`` are as many at a time on
+    this machine as its cores allow when omitted.
 
     Raises:
         SpecError: If the cluster cannot be reached, or has no such GPU.

@@ -63,19 +63,13 @@ def run_sweep(
     keep: bool = False,
     tell: Callable[[Tally, list[dict[str, Any]]], None] = lambda tally, rows: None,
 ) -> Tally:
-    """Do the jobs that are not stored yet, and store each result when it is there.
+    """Do the jobs that are not stored yet, and store each result in the folder when it is there.
 
     May be killed at any point and called again: what is stored stays, and nothing stored is
-    computed again.
-
-    Args:
-        jobs: All jobs.
-        folder: Folder of the results.
-        workers: Where to run, or a function that makes them when there is something to do.
-        retries: How often a job that failed, or whose worker died, is tried again.
-        again: Whether to do those again that failed in an earlier run.
-        keep: Leave the workers for more jobs when these are done; close them yourself.
-        tell: Called with how it stands, and the new rows, whenever there are some.
+    computed again, but with ``again`` what failed. A job that fails, or whose worker dies, is tried
+    again ``retries`` times. A function in the place of workers makes them when there is something
+    to do; with ``keep`` they are left for more jobs. ``tell`` is called with how it stands and the
+    new rows.
 
     Raises:
         OutputError: If the folder cannot be written, is full, or another sweep writes to it.

@@ -19,16 +19,18 @@ from gnninterpreter.files import read_file, read_json, write_atomically
 from gnninterpreter.search import Recipe
 
 NAMES = ("auto", "certain", "paper")
+KINDS = ("explain", "audit")
+ENDINGS = (".json", ".safetensors")
+MOST_SEEDS = 100_000
+MOST_BYTES = 2**24
 
 
 def load_recipe(given: Any, folder: Path = Path(), what: str = "recipe") -> str | Recipe:
     """Make the recipe that is meant; ``"paper"``, whose settings depend on the class, stays a name.
 
-    Args:
-        given: One of `NAMES`, the path of a file that `save_recipe` wrote, or a table: ``base`` (a
-            name or a file), ``name``, ``without`` (phases) and settings as for `change_recipe`.
-        folder: What paths are relative to.
-        what: What to call it where it is refused.
+    Given is one of `NAMES`, the path of a file that `save_recipe` wrote, relative to the folder, or
+    a table: ``base`` (a name or a file), ``name``, ``without`` (phases) and settings as for
+    `change_recipe`.
 
     Raises:
         SpecError: If there is no such recipe, or it has no such setting.
@@ -94,12 +96,6 @@ def _weighed(recipe: Recipe, name: str, weights: Mapping[str, Any]) -> Recipe:
     )
 
 
-KINDS = ("explain", "audit")
-ENDINGS = (".json", ".safetensors")
-MOST_SEEDS = 100_000
-MOST_BYTES = 2**24
-
-
 @dataclass(frozen=True)
 class ModelSource:
     """Where a model comes from; model, data and forward are named as for `explain`.
@@ -124,16 +120,12 @@ class SweepSpec:
     """What a sweep consists of: every model with every class, seed and recipe.
 
     Args:
-        models: The models.
         kind: ``"explain"``, a job for each class, or ``"audit"``, a job for each model.
         targets: Classes to explain; all when empty.
-        seeds: Seeds.
         recipes: Recipes; ``"paper"`` is a name, since its settings depend on the class.
-        restarts: Restarts of each search.
         hosts: Graphs that patterns are joined to in an audit.
         retries: How often a job that failed is tried again.
-        threads: Threads of each job.
-        gpus: GPUs of each job; a part of one where several jobs share it.
+        gpus: GPUs of each job, as are the threads; a part of one where several jobs share it.
         runtime_env: What Ray prepares on other machines (``working_dir``, ``pip``, ...).
     """
 

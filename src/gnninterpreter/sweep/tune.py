@@ -48,15 +48,11 @@ STEP = 0.01
 
 @dataclass(frozen=True)
 class Trial:
-    """One recipe that was tried: its number, what was changed, and what it came to.
+    """One recipe that was tried: what was changed, and what it came to over all jobs.
 
-    Args:
-        number: Its number.
-        settings: What was changed.
-        certain: Share of restarts whose graph the model is certain of, over all jobs.
-        typicality: Mean percentile of the graphs among real ones; None where that is not known.
-        seconds: Mean processor seconds of a job.
-        value: All three as one number, see `score`.
+    That is the share of restarts whose graph the model is certain of, the mean percentile of the
+    graphs among real ones (None where that is not known), the mean processor seconds of a job, and
+    all three as one number, see `score`.
     """
 
     number: int
@@ -69,16 +65,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class TuneSpec:
-    """What to tune.
+    """What to tune: the recipe to begin with, and what every recipe is tried on.
 
     Args:
-        sweep: What every recipe is tried on.
-        base: The recipe to begin with.
         space: Ranges by setting; a dotted name is a phase's or a term's, see `change_recipe`. A
             list gives choices, ``{low, high}`` a range, with ``log = true`` on a log scale.
-        trials: How many recipes to try.
-        together: How many of them at a time.
-        seed: Seed of the search over recipes.
+        trials: How many recipes to try, so many of them together.
     """
 
     sweep: SweepSpec

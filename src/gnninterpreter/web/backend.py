@@ -39,17 +39,23 @@ from gnninterpreter.web.saved import SavedRuns
 BOX = (720, 480)
 MOST_NODES, MOST_EDGES = 300, 2000
 TOLERANCE = 0.02
+FORMATS = {
+    "json": "application/json",
+    "graphml": "application/xml",
+    "svg": "image/svg+xml",
+    "smi": "text/plain",
+}
+FARTHEST = 1_000_000
 
 
 class Backend:
     """What the live page talks to; every method may be called from any thread.
 
-    Args:
-        result: The run.
-        folder: Its folder, the only place that is ever written to.
-        model: The model that the run explains; ModelError if it is another.
-        dataset: Labelled graphs, for class statistics and the rule of the data set.
-        forward: How to call the model, where its signature does not say.
+    The folder of the run is the only place that is ever written to. Labelled graphs give class
+    statistics and the rule of the data set.
+
+    Raises:
+        ModelError: If it is not the model that the run explains.
     """
 
     def __init__(
@@ -289,15 +295,6 @@ def _present(graph: Data) -> tuple[Data, int]:
     touched = graph.edge_index.unique()
     ignored = int(graph.num_nodes or 0) - len(touched)
     return (graph.subgraph(touched), ignored) if ignored else (graph, 0)
-
-
-FORMATS = {
-    "json": "application/json",
-    "graphml": "application/xml",
-    "svg": "image/svg+xml",
-    "smi": "text/plain",
-}
-FARTHEST = 1_000_000
 
 
 def export_graph(
