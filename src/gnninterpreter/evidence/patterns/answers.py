@@ -32,7 +32,7 @@ MOST_SHORTCUTS = 5
 # Classes that are asked whether another is what is left of them.
 MOST_OTHERS = 4
 # Most steps of matching one pattern, on average over graphs.
-LIMIT = 30
+LIMIT = 60
 SEARCH = CoreSearch(seeds=24, sample=100, changed=48)
 FEW = {"seeds": 8, "count": 2, "sample": 40, "changed": 8}
 # Real graphs beyond this many nodes are not cut down: each step asks about every node left.
