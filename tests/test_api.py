@@ -558,6 +558,16 @@ BAD: dict[str, tuple[type[GNNInterpreterError], str, Callable[[], object]]] = {
         r"model must be a torch.nn.Module \(got dict\); load the weights",
         lambda: explain({"weight": 1}, spec=SPEC),
     ),
+    "a class of models": (
+        ModelError,
+        r"\(got the class MeanDegree\); make one of it and load its weights first",
+        lambda: explain(MeanDegree, spec=SPEC),
+    ),
+    "no function": (
+        ModelError,
+        r"forward must be a function forward\(model, data\) \(got 'forward'\)",
+        lambda: explain(MeanDegree(), spec=SPEC, forward="forward"),
+    ),
     "unknown embedding": (
         ModelError,
         r"embedding='readout': the model has no such module; it has conv",

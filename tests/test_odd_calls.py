@@ -22,8 +22,14 @@ from gnninterpreter.explanation import Explanation
 from gnninterpreter.interchange import graph_from_json
 from gnninterpreter.objective import BoundaryTarget, ClassTarget, LabelTarget, ValueTarget
 from gnninterpreter.objective.target import target_from_json
-from gnninterpreter.sweep.recipes import change_recipe, load_recipe
-from gnninterpreter.sweep.spec import ModelSource, SweepSpec, make_spec, read_sweep
+from gnninterpreter.sweep.spec import (
+    ModelSource,
+    SweepSpec,
+    change_recipe,
+    load_recipe,
+    make_spec,
+    read_sweep,
+)
 from gnninterpreter.sweep.tune import TuneSpec, read_tuning
 from tests.cli.lab import Degrees, graphs
 from tests.fuzzing import FUZZ

@@ -234,6 +234,18 @@ def test_a_model_that_fails_on_pieces_is_a_note_and_no_crash() -> None:
     assert "no core: the model failed on pieces of real graphs (too few nodes" in answers.notes[0]
 
 
+def test_a_fault_of_the_package_is_not_laid_on_the_model(monkeypatch) -> None:
+    from gnninterpreter.evidence.patterns import RealAnswers, answers
+    from gnninterpreter.models.classifier import GraphClassifier
+    from gnninterpreter.objective.target import ClassTarget
+
+    data = [plain(nx.complete_graph(5), 1) for _ in range(4)]
+    classifier = GraphClassifier(MeanDegree(), gi.GraphSpec(class_names=("a", "b")), examples=data)
+    monkeypatch.setattr(answers, "find_exemplars", lambda *given: [][0])
+    with pytest.raises(IndexError):
+        RealAnswers(classifier, data, None).about(ClassTarget(1, "b"))
+
+
 @pytest.mark.parametrize(("open_", "named"), [((), True), ((False, True), False)])
 def test_a_core_by_a_kind_of_a_handful_is_called_so(open_: tuple[bool, ...], named: bool) -> None:
     from gnninterpreter.evidence.patterns import RealAnswers

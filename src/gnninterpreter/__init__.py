@@ -66,6 +66,9 @@ _PLACES = {
 
 # What values show through packages on their right, in the order of the flow; imported on use.
 _VIEWS = {
+    "molecules": ("chem.recognition", "spec_of"),
+    "named molecules": ("chem.naming", "name_by_smiles"),
+    "derived": ("chem.featurising", "register"),
     "draw": ("report", "draw"),
     "picture": ("report.drawing", "picture"),
     "svg": ("report.drawing", "graph_svg"),

@@ -31,8 +31,7 @@ from gnninterpreter.evidence.patterns import RealAnswers
 from gnninterpreter.evidence.patterns.real import in_order
 from gnninterpreter.explanation import ExplanationSet, load_run
 from gnninterpreter.explanation.assembly import explanation_of
-from gnninterpreter.explanation.record import describe, metadata_of
-from gnninterpreter.explanation.resuming import Unfinished, content_key
+from gnninterpreter.explanation.resuming import Unfinished, content_key, describe, metadata_of
 from gnninterpreter.models import Bundle
 from gnninterpreter.models import load as load_model
 from gnninterpreter.models.calling import native_module

@@ -58,6 +58,20 @@ def real_number(name: str, value: Any, low: float = -math.inf, high: float = mat
     return found
 
 
+def check_settings(phase: Any, **least: int) -> None:
+    """Check that some fields of a frozen dataclass are whole numbers of at least a value."""
+    for name, bound in least.items():
+        object.__setattr__(phase, name, whole_number(name, getattr(phase, name), bound))
+
+
+def check_positive(value: Any, name: str, most: float = math.inf) -> None:
+    """Check that a setting is a number above 0, and not above a bound."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not 0 < value <= most or value == math.inf:
+        bound = "positive" if most == math.inf else f"above 0 and at most {most:g}"
+        raise SpecError(f"{name} must be {bound} (got {value!r:.60})")
+
+
 def device_of(value: Any) -> torch.device:
     """Check a device that can compute here."""
     try:

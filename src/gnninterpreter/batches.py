@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.graphs import DenseGraphs, beside
 from gnninterpreter.spec import Categorical
 
 # Pairs of nodes of large graphs that are measured at once.
@@ -13,10 +13,7 @@ MOST_PAIRS = 2**21
 
 
 def parts_of(graphs: DenseGraphs) -> list[DenseGraphs]:
-    """The graphs as they are, or some at a time where all at once would not stay in a CPU's hand.
-
-    What measures large graphs makes dozens of matrices for each.
-    """
+    """The graphs as they are, or some at a time where they would not stay in a CPU's cache."""
     step = max(1, MOST_PAIRS // graphs.num_candidates**2)
     if len(graphs) <= step or graphs.weight.device.type != "cpu":
         return [graphs]
@@ -31,11 +28,7 @@ def present_nodes(graphs: DenseGraphs) -> Tensor:
 
 def choose(mask: Tensor, yes: DenseGraphs, no: DenseGraphs) -> DenseGraphs:
     """For each graph the one or the other."""
-
-    def pick(a: Tensor, b: Tensor) -> Tensor:
-        return torch.where(mask.view((-1,) + (1,) * (a.dim() - 1)), a, b)
-
-    return yes.each(pick, no)
+    return yes.each(lambda a, b: torch.where(beside(mask, a), a, b), no)
 
 
 def replaced(graphs: DenseGraphs, places: Tensor, by: DenseGraphs) -> DenseGraphs:
@@ -54,7 +47,11 @@ def compact(graphs: DenseGraphs) -> DenseGraphs:
     most = max(int(present.sum(dim=1).max()), 3)
     if most >= graphs.num_candidates:
         return graphs
-    order = present.int().argsort(dim=1, descending=True, stable=True)[:, :most]
+    return on_nodes(graphs, present.int().argsort(dim=1, descending=True, stable=True)[:, :most])
+
+
+def on_nodes(graphs: DenseGraphs, order: Tensor) -> DenseGraphs:
+    """The same graphs on some of their candidate nodes, in an order of each, [B, n]."""
     rows = torch.arange(len(graphs), device=order.device).unsqueeze(1)
     pick = (rows.unsqueeze(2), order.unsqueeze(2), order.unsqueeze(1))
     edges = None if graphs.edges is None else graphs.edges[pick]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch_geometric.data import Data
@@ -18,6 +18,19 @@ class ByValue:
         return _equal_fields(self, other) if type(self) is type(other) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
+
+
+Parts = TypeVar("Parts", bound="Alike")
+
+
+class Alike:
+    """Base of dataclasses whose fields are tensors, or batches of graphs, with as many rows."""
+
+    def each(self: Parts, change: Callable[..., Any], *others: Parts) -> Parts:
+        """Change all fields alike, with those of other values."""
+        every = (self, *others)
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        return type(self)(*(change(*(getattr(one, name) for one in every)) for name in names))
 
 
 def equal(one: Any, other: Any) -> bool:

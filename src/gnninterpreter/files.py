@@ -45,11 +45,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, content: bytes) -> Path:
-    """Write a file so that it is there whole or not at all.
-
-    Raises:
-        OutputError: If the place cannot be written.
-    """
+    """Write a file so that it is there whole or not at all."""
     with writing(path), atomic_path(path) as temporary:
         temporary.write_bytes(content)
     return path
@@ -57,11 +53,7 @@ def write_atomically(path: Path, content: bytes) -> Path:
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Say of a place that cannot be written that it is so.
-
-    Raises:
-        OutputError: If the block raises an OSError.
-    """
+    """Say of a place that cannot be written that it is so."""
     try:
         yield
     except OSError as error:
@@ -70,12 +62,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def read_file(path: Path, most: int = MOST_TENSOR_BYTES) -> bytes:
-    """Read a regular file into memory.
-
-    Raises:
-        OSError: If it cannot be opened.
-        ValueError: If it is something else than a file, or larger than ``most`` bytes.
-    """
+    """Read a regular file of at most so many bytes into memory; ValueError for anything else."""
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
         raise ValueError(f"{path.name} is no regular file")
@@ -85,12 +72,7 @@ def read_file(path: Path, most: int = MOST_TENSOR_BYTES) -> bytes:
 
 
 def read_json(path: Path, most: int = MOST_BYTES) -> Any:
-    """Read a JSON file that anybody may have written.
-
-    Raises:
-        OSError: If it cannot be opened.
-        ValueError: If it is no regular file, too large, no JSON, or nested too deeply.
-    """
+    """Read a JSON file that anybody may have written; ValueError where it is none."""
     try:
         values = json.loads(read_file(path, most).decode("utf-8"), parse_constant=_no_constant)
     except RecursionError:

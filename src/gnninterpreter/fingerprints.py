@@ -43,12 +43,8 @@ MODEL_FILES = ("json", "safetensors")
 def code_fingerprint(module: str, root: Path = ROOT) -> str:
     """A hash of a module's code and of all code of this package that it imports, lazily or not.
 
-    What does not run is left out: comments, docstrings and the breaking of lines. The package's
-    own ``__init__`` is not followed, since it only lists names and shows values.
-
-    Args:
-        module: Dotted name of the module.
-        root: Folder of the package.
+    What does not run is left out: comments, docstrings and the breaking of lines. The package's own
+    ``__init__`` is not followed, since it only lists names and shows values.
     """
     found: dict[Path, str] = {}
     waiting = list(_files(module, root))
@@ -80,11 +76,7 @@ def model_fingerprint(name: str) -> str:
 
 
 def files_fingerprint(*paths: Any) -> str:
-    """A hash of the content of files.
-
-    Raises:
-        OSError: If one cannot be read.
-    """
+    """A hash of the content of files."""
     return digest_of(path.read_bytes() for path in paths)
 
 

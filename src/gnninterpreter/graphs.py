@@ -139,11 +139,7 @@ class DenseGraphs(ByValue):
         return ~self.weight.flatten(1).gt(0.5).any(dim=1)
 
     def main_component(self) -> tuple[Tensor, Tensor]:
-        """Which nodes hang together with the node of highest degree, and which are present at all.
-
-        Returns:
-            Two masks of shape [B, N]. Weights above one half count as edges.
-        """
+        """Which nodes hang together with the one of highest degree, and which are present."""
         adjacent = self.weight.gt(0.5)
         adjacent = adjacent | adjacent.transpose(1, 2)
         hub = adjacent.sum(dim=2).argmax(dim=1, keepdim=True)
@@ -174,10 +170,8 @@ class DenseGraphs(ByValue):
     def to_batch(self, known_only: bool = False) -> Batch:
         """Return the graphs as one PyG batch of present nodes and edges only.
 
-        A weight above one half is an edge. The batch is what the native model is called with.
-
-        Args:
-            known_only: Whether derived columns that cannot be computed here are NaN, and no error.
+        A weight above one half is an edge. With ``known_only`` derived columns that cannot be
+        computed here are NaN, and no error.
         """
         present_edges = self.weight.gt(0.5)
         present = present_edges.any(dim=2) | present_edges.any(dim=1)
@@ -227,15 +221,24 @@ def _parts(adjacent: Tensor) -> Tensor:
     return part.view(count, n)
 
 
+def beside(mask: Tensor, values: Tensor) -> Tensor:
+    """A mask of rows, [B], so that it goes with values [B, ...]."""
+    return mask.view((-1,) + (1,) * (values.dim() - 1))
+
+
+def block_widths(blocks: Sequence[Block]) -> list[int]:
+    """Number of columns that each block takes in `DenseGraphs`; categories are always one-hot."""
+    return [b.size if isinstance(b, Categorical) else b.dim for b in blocks]
+
+
 def dense_width(blocks: Sequence[Block]) -> int:
-    """Number of columns the blocks take in `DenseGraphs` (categories always one-hot)."""
-    return sum(b.size if isinstance(b, Categorical) else b.dim for b in blocks)
+    """Number of columns the blocks take together."""
+    return sum(block_widths(blocks))
 
 
 def split_blocks(values: Tensor, blocks: Sequence[Block]) -> tuple[Tensor, ...]:
     """Cut the last dimension of dense features into one tensor for each block."""
-    sizes = [b.size if isinstance(b, Categorical) else b.dim for b in blocks]
-    return torch.split(values, sizes, dim=-1)
+    return torch.split(values, block_widths(blocks), dim=-1)
 
 
 def encode(values: Tensor, blocks: Sequence[Block]) -> Tensor:
@@ -344,15 +347,8 @@ def random_graphs(
 ) -> DenseGraphs:
     """Draw discrete graphs with independent edges and uniform features, none of them empty.
 
-    Args:
-        spec: What to draw.
-        count: How many.
-        num_candidates: Number of candidate nodes.
-        generator: Source of randomness.
-        density: Edge probability; drawn anew for each graph between sparse and dense when omitted.
-        dtype: Floating-point type of weights and features.
-        absent: How many candidates no edge touches, at least, anywhere among the candidates; two
-            always stay.
+    The density is drawn for each graph when omitted. ``absent``: how many candidates no edge
+    touches, at least; two always stay.
     """
     n = num_candidates
     rate = (
@@ -380,10 +376,7 @@ def random_graphs(
 
 
 def _random_features(
-    blocks: Sequence[Block],
-    shape: tuple[int, ...],
-    generator: torch.Generator,
-    dtype: torch.dtype,
+    blocks: Sequence[Block], shape: tuple[int, ...], generator: torch.Generator, dtype: torch.dtype
 ) -> Tensor:
     parts = []
     for block in blocks:
@@ -442,6 +435,12 @@ def _described(values: Tensor, blocks: Sequence[Block]) -> list[dict[str, Any]]:
                 rows[-1][names[0]] = block.names[value]
             elif names:
                 rows[-1].update(zip(names, map(float, value), strict=True))
+    return rows
+
+
+def edge_rows(data: Data) -> Tensor:
+    """Features of the edges, by whichever name the data has them."""
+    rows: Tensor = data.edge_type if data.get("edge_attr") is None else data.edge_attr
     return rows
 
 

@@ -54,15 +54,9 @@ def graph_from_json(
 ) -> Data:
     """Read a graph that `graph_to_json`, or anybody else, wrote.
 
-    Args:
-        values: The JSON values.
-        spec: What the graph may look like.
-        most_nodes: More nodes are refused.
-        most_edges: More edges are refused.
-        dtype: Floating-point type of the features.
-
     Raises:
-        DataError: If it is no graph, is too large, or the spec cannot express it.
+        DataError: If it is no graph, has more than ``most_nodes`` or ``most_edges``, or the spec
+            cannot express it.
     """
     if not isinstance(values, Mapping) or set(values) - {"nodes", "edges", "y"}:
         raise DataError('a graph must be an object with "nodes", "edges" and maybe "y"')

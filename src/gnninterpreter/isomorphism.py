@@ -36,12 +36,8 @@ Row = tuple[float, ...]
 class LabelledGraph:
     """A graph as far as being the same is concerned.
 
-    Args:
-        nodes: A label for each node.
-        edges: A label for each edge (source, target); an undirected one has the smaller end first.
-        directed: Whether edges have a direction.
-        node_numbers: Continuous features of each node; none where there are none.
-        edge_numbers: Those of each edge, in the order of ``edges``.
+    Labels of nodes and of edges (source, target), an undirected one with the smaller end first, and
+    their continuous features.
     """
 
     nodes: Sequence[Hashable]
@@ -101,10 +97,7 @@ class LabelledGraph:
         return digest((self.directed, len(self.edges), sorted(self.colours)))
 
     def same(self, other: LabelledGraph) -> bool:
-        """Whether renumbering the nodes makes one the other.
-
-        Of graphs with more than 24 nodes, and without continuous features, equal keys decide.
-        """
+        """Whether renumbering makes one the other; keys decide on large ones without numbers."""
         if self.key != other.key:
             return False
         if len(self.nodes) > EXACT_NODES and not any((*self.node_numbers, *self.edge_numbers)):
@@ -125,11 +118,7 @@ class LabelledGraph:
 
 @dataclass
 class GraphNumbers:
-    """Numbers graphs as they come: the same graph gets the same number, a new one the next.
-
-    Args:
-        count: How many numbers were given.
-    """
+    """Numbers graphs as they come: the same graph gets the same number, a new one the next."""
 
     count: int = 0
     _alike: dict[str, list[tuple[LabelledGraph, int]]] = field(default_factory=dict, repr=False)
@@ -169,11 +158,7 @@ def same_graph(one: Data, other: Data, spec: GraphSpec) -> bool:
 
 
 def distinct(graphs: Iterable[Data], spec: GraphSpec) -> list[list[int]]:
-    """Put graphs that are the same into groups.
-
-    Returns:
-        The places of each group's members; groups are ordered by their first ones.
-    """
+    """Put graphs that are the same into groups of places, ordered by their first ones."""
     numbers = GraphNumbers()
     groups: dict[int, list[int]] = {}
     for place, data in enumerate(graphs):

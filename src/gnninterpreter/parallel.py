@@ -77,12 +77,6 @@ def run_jobs(
         workers: Where; a number stands for that many processes of this machine, see `Processes`.
         retries: How often a job that failed, or whose worker died, is tried again.
         keep: Leave the workers for more jobs when these are done; close them yourself.
-
-    Returns:
-        The outcomes, in the order in which jobs are done.
-
-    Raises:
-        SpecError: If there is less than one process.
     """
     where = Processes(workers) if isinstance(workers, int) else workers
     return _run(function, items, where, retries, keep)
@@ -170,14 +164,9 @@ def call(function: Callable[[Item], Result], item: Item) -> tuple[Result | None,
 
 
 class Processes:
-    """Processes of this machine, which end with it.
+    """Processes of this machine, which end with it, so many at a time with so many threads each.
 
-    Args:
-        count: How many at a time; with 1 everything is done in this process, with its threads.
-        threads: Threads of each.
-
-    Raises:
-        SpecError: If there is less than one.
+    With one everything is done in this process, with its threads.
     """
 
     def __init__(self, count: int = 1, threads: int = 1) -> None:

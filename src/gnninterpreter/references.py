@@ -40,32 +40,27 @@ FORM = "package.module:name"
 def load_subject(
     model: str,
     data: str | None,
-    molecules: tuple[Path, list[str], str | None] | None = None,
+    molecules: tuple[Path | None, list[str] | None, str | None] = (None, None, None),
     say: Callable[[str], object] = str,
 ) -> tuple[nn.Module | Bundle, Any]:
     """Load a model with the labelled graphs that it needs, unless it brings what they would tell.
 
-    Args:
-        model: As for `load_model`.
-        data: As for `load_data`.
-        molecules: Instead of data a table of SMILES, the columns of its labels, and a featuriser.
-        say: Told what was found in that table.
-
-    Raises:
-        DataError: If the model is not a bundle and no graphs are named.
+    ``molecules`` are, instead of data, a table of SMILES, the columns of its labels, and a
+    featuriser; ``say`` is told what was found in it.
     """
     from gnninterpreter.chem import read_smiles
     from gnninterpreter.models import Bundle
 
-    if molecules is not None:
-        if data is not None:
-            raise DataError("give --data or --smiles, not both")
-        if not molecules[1]:
-            raise DataError("--smiles needs --label COLUMN, the column of its labels")
+    path, labels, preset = molecules
+    if path is None and (labels or preset):
+        raise DataError("--label and --preset say how FILE is read; add --smiles FILE")
+    if path is not None and data is not None:
+        raise DataError("give --data or --smiles, not both")
+    if path is not None and not labels:
+        raise DataError("--smiles needs --label COLUMN, the column of its labels")
     dataset = load_data(data)  # before the model, which may take long to train
     found = load_model(model)
-    if molecules is not None:
-        path, labels, preset = molecules
+    if path is not None and labels:
         own = found.spec if isinstance(found, Bundle) else "pyg"
         table = read_smiles(path, labels if len(labels) > 1 else labels[0], preset or own)
         for line in table.lines:
@@ -120,16 +115,7 @@ def load_model(reference: str) -> nn.Module | Bundle:
 
 
 def load_checkpoint(reference: str, path: str | Path) -> nn.Module | Bundle:
-    """Load weights with a user's function.
-
-    Args:
-        reference: ``package.module:name`` of a function that takes a path and returns a model.
-        path: The file with the weights.
-
-    Raises:
-        ModelError: If the function is not there, fails, or returns something else.
-        CheckpointError: If there is no such file.
-    """
+    """Load weights with a user's function, ``package.module:name``, from a path to a model."""
     if not Path(path).is_file():
         raise CheckpointError(f"there is no checkpoint {path}; name a file with weights")
     takes = "a function that takes the path of a checkpoint and returns the model"
@@ -156,14 +142,8 @@ def load_run_model(
 ) -> nn.Module | Bundle | None:
     """Load the model that a run explains.
 
-    Args:
-        result: The run.
-        reference: As for `load_model`; when omitted, the bundled model that the run names, if its
-            weights are still those that were explained.
-        dataset: Graphs to try it on.
-
-    Returns:
-        The model, or None where nothing was named and none is known.
+    Without a reference it is the bundled model that the run names, if its weights are still those
+    that were explained; else None.
     """
     from gnninterpreter.models import bundled_names, load
     from gnninterpreter.report import live_classifier
@@ -222,11 +202,7 @@ def load_data(reference: str | None) -> Any:
 
 
 def load_forward(reference: str | None) -> Callable[..., Any] | None:
-    """Load the callable ``forward(model, data)`` that a reference names; None where there is none.
-
-    Raises:
-        ModelError: If there is no callable there.
-    """
+    """Load the callable ``forward(model, data)`` that a reference names; None for None."""
     if reference is None:
         return None
     return _function(reference, "--forward", "a function forward(model, data)")

@@ -34,8 +34,7 @@ REFUSED = re.compile(r"[^\w\-. /]")
 class Tracker(ABC):
     """Writes how each class goes and what it came to; what fails is warned of once, then let be.
 
-    Args:
-        every: Snapshots between two that are written.
+    Of the snapshots one in ``every`` is written.
     """
 
     _step, _class, _broken = 0, "", False
@@ -119,12 +118,7 @@ class Tracker(ABC):
 
 @dataclass(eq=False)
 class TensorBoardTracker(Tracker):
-    """Event files that ``tensorboard --logdir`` shows.
-
-    Args:
-        folder: Where the event files go.
-        every: Snapshots between two that are written.
-    """
+    """Event files in a folder that ``tensorboard --logdir`` shows."""
 
     folder: str | Path = "runs"
     every: int = 10
@@ -154,13 +148,7 @@ class TensorBoardTracker(Tracker):
 
 @dataclass(eq=False)
 class MLflowTracker(Tracker):
-    """A run of MLflow, in the active experiment.
-
-    Args:
-        tracking_uri: Where MLflow keeps its runs; its own default when omitted.
-        experiment: Name of the experiment; the active one when omitted.
-        every: Snapshots between two that are written.
-    """
+    """A run of MLflow; its own place for runs, and the active experiment, when omitted."""
 
     tracking_uri: str | None = None
     experiment: str | None = None
@@ -196,13 +184,9 @@ class MLflowTracker(Tracker):
 
 @dataclass(eq=False)
 class WandbTracker(Tracker):
-    """A run of Weights & Biases.
+    """A run of Weights & Biases, or with mode ``"offline"`` a folder to be synchronised later.
 
-    Args:
-        project: Name of the project.
-        mode: ``"online"``, or ``"offline"`` for a folder to be synchronised later.
-        folder: Where its files go; the working directory when omitted.
-        every: Snapshots between two that are written.
+    The folder is the working directory when omitted.
     """
 
     project: str = "gnninterpreter"

@@ -2,7 +2,8 @@
 
 An explanation can be drawn, and a set of them written as a page; but drawing is the business of
 `report`, which comes after `explanation` in the flow. So the package that shows a value provides a
-view here under a name, and the value looks it up when it is asked to show itself.
+view here under a name, and the value looks it up when it is asked to show itself. Data that may be
+molecules is read likewise: `chem`, on the right of `spec`, is asked, whatever was imported before.
 """
 
 from __future__ import annotations

@@ -9,7 +9,9 @@ from itertools import combinations
 import networkx as nx
 import pytest
 import torch
+from torch import Tensor, nn
 from torch_geometric.data import Data
+from torch_geometric.nn import global_add_pool
 
 from gnninterpreter.audit import changes
 from gnninterpreter.audit.changes import smallest_change
@@ -166,3 +168,31 @@ def test_more_changes_are_found_by_steps(context: Context, monkeypatch: pytest.M
     assert len(beam.changes) == 2
     assert not beam.exact
     assert smallest_change(path, 0, context, most=1) is None
+
+
+def test_common_kinds_of_nodes_do_before_rare_ones() -> None:
+    """Red and green are both enough, and no data has green: red is said though it is less sure."""
+    spec = GraphSpec(nodes=(Categorical(3, ("blue", "red", "green"), name="colour"),))
+    hosts = [graph(3, [(0, 1), (1, 2)], spec, colours=[0, 1, 0]).to_data_list()[0]]
+    start = graph(3, [(0, 1), (1, 2)], spec, colours=[0, 0, 0], dtype=torch.float32)
+    context = Context(GraphClassifier(Colours(), spec), hosts, seed=0)
+    assert context.common == {0, 1}
+    found = smallest_change(start, 0, context, most=1)
+    assert found is not None
+    assert found.changes[0].endswith("colour red)") or found.changes[0].endswith("colour red")
+    rarely = Context(context.classifier, [start.to_data_list()[0]], seed=0)
+    found = smallest_change(start, 0, rarely, most=1)
+    assert found is not None
+    assert "green" in found.changes[0]
+
+
+class Colours(nn.Module):
+    """Log-odds of the second class: 2 for each red node, 6 for each green one, less 1."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([[0.0], [2.0], [6.0]]))
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        score = global_add_pool(x @ self.weight, batch) - 1.0
+        return torch.cat([-score, score], dim=1)

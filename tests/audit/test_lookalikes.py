@@ -10,8 +10,7 @@ from torch_geometric.data import Data
 from torch_geometric.nn import GINConv, global_add_pool
 from torch_geometric.utils import from_networkx, to_networkx
 
-from gnninterpreter.audit.colored import ColoredGraph, wl_colors
-from gnninterpreter.audit.lookalikes import lookalikes
+from gnninterpreter.audit.lookalikes import ColoredGraph, lookalikes, wl_colors
 from gnninterpreter.datasets.motif import MOTIFS
 from gnninterpreter.errors import SpecError
 from gnninterpreter.models import GraphClassifier, load

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 from torch_geometric.data import Data
@@ -43,6 +47,25 @@ def test_categories_are_named_by_the_atoms_of_the_smiles() -> None:
     assert spec.edges == (Categorical(3, ("double", "single", "aromatic"), name="bond"),)
     assert spec.metadata["atoms"] == "C N O"
     assert "elements and kinds of bonds named by the SMILES" in spec.metadata["note"]
+
+
+def test_molecules_are_recognised_whatever_was_imported_before(tmp_path: Path) -> None:
+    torch.save([home_made(smiles).to_dict() for smiles in SMILES], tmp_path / "graphs.pt")
+    code = """if True:
+        import sys, torch
+        from torch_geometric.data import Data
+        import gnninterpreter as gi
+        graphs = [Data(**one) for one in torch.load(sys.argv[1])]
+        print(gi.GraphSpec.from_dataset(graphs).nodes[0].names)
+        """
+    command = [sys.executable, "-c", code, str(tmp_path / "graphs.pt")]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "('N', 'C', 'O', 'other')"
+
+
+def test_elements_without_carbon_stay_categories() -> None:
+    graphs = [home_made(smiles) for smiles in ("NON", "ONO", "NN", "OO")]
+    assert GraphSpec.from_dataset(graphs).nodes[0].names == ("0", "1", "2")
 
 
 def test_without_bonds_or_beside_numbers_elements_are_named_all_the_same() -> None:

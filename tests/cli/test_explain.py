@@ -139,7 +139,7 @@ def test_saved_bundle(cli, tmp_path):
 
 
 def test_molecules_from_a_table_of_smiles(cli, tmp_path):
-    pytest.importorskip("rdkit")
+    Chem = pytest.importorskip("rdkit.Chem")
     table = tmp_path / "some.csv"
     rows = [
         "CCO,yes",
@@ -159,8 +159,14 @@ def test_molecules_from_a_table_of_smiles(cli, tmp_path):
     assert "features recognised as PyG's from_smiles" in err
     (entry,) = json.loads(out)["classes"]
     assert entry["class"] == "yes"
+    code, out, _ = cli(*run, "--label", "oxygen", *QUICK, "-t", "yes")
+    assert code == 0
+    told = next(line for line in out.splitlines() if line.startswith("yes: prototype "))
+    formula = Chem.MolFromSmiles(told.split()[2].rstrip(","))
+    assert "O" in {atom.GetSymbol() for atom in formula.GetAtoms()}
     for arguments, said in (
         (run, "--smiles needs --label COLUMN"),
+        (("explain", "lab:oxygens", "--label", "oxygen"), "add --smiles FILE"),
         ((*run, "--label", "oxygen", "--data", "lab:graphs"), "give --data or --smiles, not both"),
         ((*run, "--label", "oxygen", "--preset", "rdkit"), "preset must be one of pyg, ogb"),
     ):

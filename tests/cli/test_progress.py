@@ -230,3 +230,12 @@ def test_reading_is_told_now_and_then():
         LiveProgress(live).reading(count)
     assert text(plain) == "read 100,000 graphs\n"
     assert "read 102,000 graphs\r" in text(live)
+
+
+def test_what_reading_left_on_the_line_is_wiped_off():
+    live = console(True)
+    progress = LiveProgress(live)
+    progress.reading(1_002_000)
+    progress.begin("m", [], [])
+    progress.end()
+    assert "\x1b[2K" in text(live).split("read 1,002,000 graphs\r")[1].split("explaining")[0]

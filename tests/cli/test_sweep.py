@@ -90,3 +90,5 @@ def test_two_runs_side_by_side(cli, tmp_path: Path) -> None:
     code, out, err = cli("compare", tmp_path / "run", "nothing")
     assert (code, out) == (2, "")
     assert "MODEL 'nothing' is not a bundled model" in err
+    code, _, err = cli("compare", "motif", "shape")
+    assert (code, "take different graphs" in err) == (2, True)

@@ -10,8 +10,8 @@ import torch
 
 from gnninterpreter import datasets
 from gnninterpreter.chem import to_smiles
+from gnninterpreter.datasets import summarize
 from gnninterpreter.datasets.moleculenet import BBBP, ESOL, Tox21
-from gnninterpreter.datasets.summary import summarize
 from gnninterpreter.errors import DataError, GNNInterpreterError, MissingExtraError
 
 # A salt, a molecule twice, a row that RDKit refuses, a metal, nitrobenzene with its charges.

@@ -10,9 +10,9 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence import evidence_of
-from gnninterpreter.evidence.controls import connected_weights, one_kind, random_control
+from gnninterpreter.evidence.controls import connected_weights, random_control
 from gnninterpreter.evidence.evidence import Check, Evidence
-from gnninterpreter.evidence.patterns.answers import LEFT_OVER
+from gnninterpreter.evidence.patterns.answers import LEFT_OVER, Answers
 from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.reaching import Case, reached
 from gnninterpreter.evidence.verdict import verdict_on
@@ -84,8 +84,8 @@ def test_a_class_told_by_size_though_its_smallest_graph_is_special() -> None:
 def test_a_class_that_is_what_is_left_does_not_go_by_size() -> None:
     dense = replace(case([]), classifier=classifier(), graphs=[chain("rb")] * 12)
     one = explanation(dense_graphs([complete(8)], SPEC), target=1, probabilities=[0.999])
-    left = replace(one, spec=SPEC, notes=[f"{LEFT_OVER}: without their cores ..."])
-    found = random_control(replace(dense, explanation=left))
+    left = replace(one, spec=SPEC)
+    found = random_control(replace(dense, explanation=left, answers=Answers(left_over=True)))
     assert (found.name, found.passed) == ("left over", False)
     assert verdict_on(Evidence((found,))).word == "what is left without the other classes"
     assert found.sentence.endswith(f"{LEFT_OVER}, as in most random graphs")
@@ -112,16 +112,6 @@ def test_a_model_is_right_where_the_labels_say_so() -> None:
     assert never.passed is False
     assert never.sentence == "the model gives the class to none of 10 real graphs, and 50% have it"
     assert check("model is right", case([chain(c) for c in PAIRED])).passed is None
-
-
-def test_one_kind_of_node_that_gives_the_class_away() -> None:
-    core = Core(chain("r"), SPEC, 1.0, True)
-    every = [chain("brrb")] * 10 + [chain("bbbb")] * 10
-    found = one_kind(case(every, core))
-    assert (found.passed, found.value, found.reference) == (False, 1.0, 0.0)
-    assert "all of the graphs of the class hold red, and 0% of the others" in found.sentence
-    assert one_kind(case([chain(c) for c in PAIRED + PLAIN], core)).passed
-    assert one_kind(case(every)).passed is None
 
 
 def test_a_class_that_the_model_gives_to_no_sample_is_not_reached() -> None:

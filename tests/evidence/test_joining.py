@@ -63,7 +63,7 @@ def test_parts_of_a_size_are_joined_at_the_same_nodes():
 
 
 def test_flip_rate_of_a_motif_and_of_nothing_special():
-    from gnninterpreter.audit.colored import ColoredGraph
+    from gnninterpreter.audit.lookalikes import ColoredGraph
     from gnninterpreter.datasets.motif import MOTIFS
 
     bundle = load("motif")

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import sys
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ from gnninterpreter.datasets.color_consistency import ColorConsistency
 from gnninterpreter.datasets.mutag import MUTAG
 from gnninterpreter.errors import SpecError
 from gnninterpreter.evidence import gabriel_edges, gilbert_edges, random_baseline
-from gnninterpreter.evidence import random_graphs as module
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
 
@@ -35,21 +32,6 @@ def test_a_point_on_the_circle_does_not_count_as_inside():
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_few_points(count):
     assert len(gabriel_edges(np.random.default_rng(0).random((count, 2)))) == max(0, count - 1)
-
-
-def test_the_triangulation_gives_the_same_as_every_triple(monkeypatch):
-    pytest.importorskip("scipy")
-    points = np.random.default_rng(1).random((80, 2))
-    by_triangles = gabriel_edges(points)
-    monkeypatch.setattr(module, "FEW_POINTS", 1000)
-    assert by_triangles == gabriel_edges(points)
-
-
-def test_without_scipy_every_triple_is_looked_at(monkeypatch):
-    points = np.random.default_rng(2).random((70, 2))
-    expected = gabriel_edges(points)
-    monkeypatch.setitem(sys.modules, "scipy.spatial", None)
-    assert gabriel_edges(points) == expected
 
 
 def test_gabriel_graphs_are_connected_and_as_dense_as_known():

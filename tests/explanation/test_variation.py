@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gnninterpreter.distribution import GraphDistribution, from_graphs
-from gnninterpreter.explanation.variation import variations
+from gnninterpreter.explanation.modes import variations
 from tests.tiny import COLOURED, graph
 
 

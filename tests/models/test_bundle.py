@@ -77,7 +77,7 @@ def edit(path: Path, **changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "another"}, "does not describe a model of this package"),
+        ({"format": "another"}, "is no model that Bundle.save"),
         ({"schema": 99}, "has schema 99, but this version reads schema 1"),
         ({"spec": None}, "has no field 'spec'"),
         ({"model": {"architecture": "mlp"}}, "architecture must be one of"),
@@ -97,7 +97,7 @@ def test_descriptions_that_do_not_fit_are_refused(saved, changes, message):
 @pytest.mark.parametrize("content", ["", '{"format": "gnninter', "[1, 2]"])
 def test_truncated_or_foreign_json_is_refused(saved, content):
     saved.write_text(content)
-    with pytest.raises(CheckpointError, match=r"truncated or no JSON|does not describe a model"):
+    with pytest.raises(CheckpointError, match=r"truncated or no JSON|is no model that"):
         load_bundle(saved)
 
 

@@ -146,6 +146,15 @@ def test_unweighted_graphs_have_edges_of_weight_one(dtype: torch.dtype) -> None:
     assert torch.equal(weight, torch.ones(data.edge_index.size(1), dtype=dtype))
 
 
+def test_weights_are_the_single_feature_of_edges() -> None:
+    data = batch((Continuous(1, name="weight"),))
+    needed = infer_convention(NeedsWeight(), None, True, weighted=True)
+    assert torch.equal(needed(NeedsWeight(), data), data.edge_attr.view(-1))
+    own = infer_convention(NeedsWeight(), lambda _, given: given.edge_weight, True, weighted=True)
+    assert torch.equal(own(NeedsWeight(), data), data.edge_attr.view(-1))
+    assert "edge_weight" not in data
+
+
 def test_weights_of_codes_are_still_floats() -> None:
     data = batch(nodes=(Categorical(3, encoding="index"),))
     assert infer_convention(NeedsWeight(), None, False)(NeedsWeight(), data).dtype == torch.float32

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric import nn as gnn
 
+from gnninterpreter.relax.candidates import Candidates
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from gnninterpreter.testing import TinyClassifier
 from tests.relax.networks import (
@@ -381,3 +382,15 @@ CUSTOM = [
 ]
 
 CASES = [*CONVOLUTIONS, *MODELS, *READOUTS, *NORMS, *CODES, *CUSTOM]
+
+
+def per_target(candidates: Candidates, edges: Tensor) -> Tensor:
+    """Edge values [E, ...] as [B, N, N-1, ...]: for each target, its candidate sources."""
+    size = candidates.size
+    return edges.view(candidates.num_graphs, size, size - 1, *edges.shape[1:])
+
+
+def from_sources(candidates: Candidates, nodes: Tensor) -> Tensor:
+    """For each candidate edge the value of its source, [B, N, N-1, ...]."""
+    values = candidates.per_graph(nodes)[:, candidates.source]
+    return values.view(candidates.num_graphs, candidates.size, -1, *nodes.shape[1:])

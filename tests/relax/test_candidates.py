@@ -6,6 +6,7 @@ from gnninterpreter.graphs import random_graphs
 from gnninterpreter.relax.candidates import Candidates
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from gnninterpreter.testing import random_soft_graphs
+from tests.relax.cases import from_sources, per_target
 
 SPEC = GraphSpec((Categorical(3), Continuous(1)), (Categorical(2), Continuous(1)), directed=True)
 
@@ -36,11 +37,11 @@ def test_edges_are_sorted_by_target_and_have_no_loops() -> None:
 
 def test_views_by_target_and_by_graph() -> None:
     candidates = Candidates(graphs(2, 4))
-    weight = candidates.per_target(candidates.edge_weight)
+    weight = per_target(candidates, candidates.edge_weight)
     assert weight.shape == (2, 4, 3)
     assert torch.equal(weight.sum(2), candidates.adjacency().sum(2))
     values = torch.arange(8.0)
-    sources = candidates.from_sources(values).flatten()
+    sources = from_sources(candidates, values).flatten()
     assert torch.equal(sources, values[candidates.edge_index[0]])
 
 

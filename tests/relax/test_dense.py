@@ -22,7 +22,7 @@ from gnninterpreter.testing import (
     path_error,
     random_soft_graphs,
 )
-from tests.relax.cases import CASES, Case
+from tests.relax.cases import CASES, Case, from_sources
 from tests.relax.networks import HIDDEN, IN, RELATIONS
 
 SPEC = GraphSpec((Categorical(3),))
@@ -81,7 +81,7 @@ def _forgets_loops(layer: Any, candidates: Any, x: Tensor) -> Tensor:
 
 
 def _ignores_weights(layer: Any, candidates: Any, x: Tensor) -> Tensor:
-    return layer.lin(x) + candidates.from_sources(layer.lin(x)).sum(2).flatten(0, 1)
+    return layer.lin(x) + from_sources(candidates, layer.lin(x)).sum(2).flatten(0, 1)
 
 
 @pytest.mark.parametrize("kernel", [_forgets_loops, _ignores_weights])

@@ -18,6 +18,7 @@ from gnninterpreter.relax.reductions import expected_max
 from gnninterpreter.relax.relaxation import Relaxation, active_relaxation, softmax_replaced
 from gnninterpreter.spec import Categorical, GraphSpec
 from gnninterpreter.testing import random_soft_graphs
+from tests.relax.cases import per_target
 
 SPEC = GraphSpec((Categorical(3, encoding="index"),), (Categorical(2, encoding="index"),))
 
@@ -35,8 +36,8 @@ def edge_values(candidates: Candidates) -> Tensor:
 
 
 def weighted_sum(candidates: Candidates, values: Tensor) -> Tensor:
-    weight = candidates.per_target(candidates.edge_weight).unsqueeze(-1)
-    return (weight * candidates.per_target(values)).sum(2).flatten(0, 1)
+    weight = per_target(candidates, candidates.edge_weight).unsqueeze(-1)
+    return (weight * per_target(candidates, values)).sum(2).flatten(0, 1)
 
 
 SUMS: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
@@ -129,8 +130,8 @@ def test_extremes_are_expectations(candidates: Candidates, how: str, start: floa
     with Relaxation(candidates).running():
         result = out.scatter_reduce(0, index, values, how, include_self=start is not None)
     sign = 1 if how == "amax" else -1
-    members = sign * candidates.per_target(values)
-    weight = candidates.per_target(candidates.edge_weight).unsqueeze(-1)
+    members = sign * per_target(candidates, values)
+    weight = per_target(candidates, candidates.edge_weight).unsqueeze(-1)
     if start is not None:
         members = torch.cat([members, torch.full_like(members[:, :, :1], sign * start)], 2)
         weight = torch.cat([weight, torch.ones_like(weight[:, :, :1])], 2)
@@ -187,8 +188,8 @@ def test_attention_is_the_weighted_softmax(candidates: Candidates) -> None:
         replaced = aliased_softmax()(scores, index, num_nodes=8)
         # A name the swap does not know runs step by step, to the same end.
         stepwise = aliased(scores, index, num_nodes=8)
-    shifted = candidates.per_target(scores)
-    shifted = shifted + candidates.per_target(candidates.edge_weight).log().unsqueeze(-1)
+    shifted = per_target(candidates, scores)
+    shifted = shifted + per_target(candidates, candidates.edge_weight).log().unsqueeze(-1)
     weight = candidates.edge_weight.unsqueeze(-1)
     expected = shifted.softmax(2).flatten(0, 2)
     assert torch.allclose(replaced * weight, expected, atol=1e-9)

@@ -143,7 +143,7 @@ def make_core(graph: Data, **figures: Any) -> Any:
         "necessity": SimpleNamespace(value=0.34, control=0.1),
         "sufficiency": SimpleNamespace(value=0.42, control=0.05),
     }
-    same = {"same": lambda _: False, "to_json": dict}
+    same = {"same": lambda _: False, "held_by": lambda _: True, "to_json": dict}
     size = {
         "num_nodes": graph.num_nodes,
         "num_edges": graph.num_edges // 2,

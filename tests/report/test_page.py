@@ -25,6 +25,7 @@ from gnninterpreter.report import (
     card_html,
     cards_html,
     content,
+    sections,
     write_report,
 )
 from gnninterpreter.report.page import render_page
@@ -111,7 +112,7 @@ def test_each_class_has_its_numbers(
         "Random graphs passed random graphs get 0.123",
         "Audit not checked no audit was made",
         "Not checked: samples certain, certainty among real graphs, typical, familiar, more than "
-        "one kind, peers agree, model is right, rule of the data set, audit.",
+        "one kind, not by heart, peers agree, model is right, rule of the data set, audit.",
         "gi.explain(model, dataset, restarts=3, seed=7, recipe='auto')",
         "gnninterpreter 0.1.0",
         "called as forward(x, edge_index, batch)",
@@ -233,7 +234,7 @@ def test_restarts_that_agree_are_said_to(
     result_of: Callable[..., ExplanationSet],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(content, "mode_tiles", lambda _: [Tile(Markup(""), "3 of 3 restarts")])
+    monkeypatch.setattr(sections, "mode_tiles", lambda _: [Tile(Markup(""), "3 of 3 restarts")])
     text = render_page(result_of(plain_spec))
     assert "All 3 found the graph above." in text
     assert '<span class="value">3 of 3 restarts' not in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
@@ -32,6 +31,8 @@ def plain(plain_spec: GraphSpec, explanation_of: Callable[..., Explanation]) -> 
 def test_a_typical_prototype_could_pass_for_a_real_graph(plain: Explanation) -> None:
     words = typical_words(with_answers(plain, 61.0))
     assert words == "Could pass for a real graph: more typical than 61% of them."
+    words = typical_words(with_answers(plain, 100.0))
+    assert words == "Could pass for a real graph: as typical as any of them."
     words = typical_words(with_answers(plain, 3.0))
     assert words == "Could not pass for a real graph: less typical than 97% of them."
 
@@ -51,6 +52,13 @@ def test_the_reason_of_a_check_that_was_not_made_is_told(plain: Explanation) -> 
     told = replace(plain, evidence=evidence)
     expected = "Not checked: Only four real graphs are known."
     assert (typical_words(told), core_words(None, told)) == (expected, expected)
+
+
+def test_a_core_says_that_the_prototype_lacks_it(plain: Explanation) -> None:
+    lacked = "The prototype does not hold it."
+    for held, said in ((True, False), (None, False), (False, True)):
+        core = make_core(plain.best, held_by=lambda _, held=held: held)
+        assert core_words(core, plain).endswith(lacked) == said
 
 
 def test_a_core_says_company_and_cause_with_their_controls(plain: Explanation) -> None:
@@ -76,14 +84,14 @@ def test_nothing_has_no_sign(plain: Explanation) -> None:
             {"ranges": (1,), "conditions": ["heat of node 0 at least 2"]},
             "Heat of node 0 at least 2. All other numbers may be any. In 78%",
         ),
-        ({"lift": math.nan}, "In 78% of the graphs the model gives to the class; not checked"),
+        ({"lift": None}, "In 78% of the graphs the model gives to the class; not checked"),
         ({"others": 0, "lift": 99.0}, "to the class, and in none of the others."),
         ({"lift": 1234.5}, "1,234 times as often"),
         ({"coverage": 0.9999}, "In 99% of"),
         ({"coverage": 0.001}, "In less than 1% of"),
         ({"necessity": None}, "Not checked what happens without it."),
-        ({"necessity": SimpleNamespace(value=-0.02, control=math.nan)}, "rises by 0.02 (random"),
-        ({"sufficiency": SimpleNamespace(value=math.nan, control=0.1)}, "Not checked what it does"),
+        ({"necessity": SimpleNamespace(value=-0.02, control=None)}, "rises by 0.02 (random"),
+        ({"sufficiency": None}, "Not checked what it does"),
     ],
 )
 def test_what_was_not_measured_is_not_checked(
@@ -108,8 +116,8 @@ def test_a_shortcut_says_how_many_real_graphs_look_like_that(plain: Explanation)
         "0 of 2,401 real graphs that the model gives to the class contain this; "
         "the model gives it 1.000."
     )
-    # Without a total it follows from the share.
-    part = shortcut_words(make_core(plain.best, total=None), plain.target)
+    part = shortcut_words(make_core(plain.best), plain.target)
     assert part.startswith("39 of 50 real graphs that the model gives to the class contain this as")
-    unknown = make_core(plain.best, matched=None, total=None, probability=None)
-    assert shortcut_words(unknown, plain.target) == "Not checked how many real graphs contain this."
+    unknown = make_core(plain.best, matched=None, total=None, probability=0.5)
+    words = "Not checked how many real graphs contain this; the model gives it 0.500."
+    assert shortcut_words(unknown, plain.target) == words

@@ -187,11 +187,12 @@ def test_attention_too_says_what_an_edge_that_is_not_there_would_change(
     after: Aim = aim(1, max_edges=12.0, max_nodes=6)
     task = Problem(classifier, RelaxedModel(classifier), Recipe.auto().objective, after)
     square = graph(4, [(0, 1), (1, 2), (2, 3), (3, 0)], COLOURED, colours=[0, 1, 1, 0])
-    space = MoveSpace(COLOURED, 4, torch.device("cpu"))
-    predicted = module._predicted(task, square, space)
+    predicted = module._Improving(task, square, Streams(0, 1))._predicted()
     assert predicted is not None
     guess = predicted[0]
-    pairs = [tuple(pair) for pair in torch.stack(pair_ends(4, False, space.device), 1).tolist()]
+    pairs = [
+        tuple(pair) for pair in torch.stack(pair_ends(4, False, square.weight.device), 1).tolist()
+    ]
     for diagonal in [(0, 2), (1, 3)]:
         faint = 2e-3
         weight = square.weight.clone()

@@ -139,6 +139,8 @@ def test_no_edges_by_any_name(empty: Any) -> None:
         ([graph(x=torch.eye(3).cfloat())], "'x' of graph 0 must be real numbers"),
         ([graph(x=torch.eye(3, device="meta"))], "'x' of graph 0 holds no numbers"),
         ([graph(num_nodes=5)], r"'x' of graph 0 must have a row for each of its 5 nodes \(got 3\)"),
+        ([graph(edge_weight=[1.0])], r"'edge_weight' .* for each of its 3 edges \(got 1\)"),
+        ([graph(edge_weight=torch.ones(3)), graph()], "have 'edge_weight' and some do not"),
         ([graph(edge_attr=[1.0])], r"'edge_attr' .* for each of its 3 edges \(got 1\)"),
         (
             [graph(y="mutagen")],

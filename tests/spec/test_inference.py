@@ -9,7 +9,7 @@ from torch_geometric.data import Data, HeteroData
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.graphs import to_networkx
-from gnninterpreter.spec import ONES, Categorical, Continuous, GraphSpec
+from gnninterpreter.spec import ONES, Categorical, Continuous, GraphSpec, graph_list
 from gnninterpreter.spec.inference import infer_blocks, infer_spec
 
 PATH = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
@@ -216,3 +216,19 @@ class TestSpec:
     def test_bad_data(self, dataset: list[Any], message: str) -> None:
         with pytest.raises(DataError, match=message):
             infer_spec(dataset)
+
+
+def test_weights_of_edges_without_other_features_are_their_feature() -> None:
+    pair = torch.tensor([[0, 1], [1, 0]])
+    one = Data(x=torch.ones(2, 1), edge_index=pair, edge_weight=torch.tensor([0.5, 0.5]))
+    two = Data(x=torch.ones(2, 1), edge_index=pair, edge_weight=torch.tensor([2.0, 2.0]))
+    spec = infer_spec([one, two])
+    assert spec.weighted
+    assert spec.edges == (Continuous(1, 0.5, 2.0, names=("weight",), name="weight"),)
+    read = graph_list([one, two])
+    assert read[0].edge_attr.tolist() == [[0.5], [0.5]]
+    assert "edge_weight" not in read[0]
+    assert "edge_weight" in one
+    # Beside other features, weights are the model's own business.
+    both = Data(**one.to_dict(), edge_attr=torch.rand(2, 3))
+    assert not infer_spec([both]).weighted

@@ -74,6 +74,11 @@ def test_labels_that_are_all_missing_are_refused() -> None:
         labels(NAN, NAN)
 
 
+def test_an_infinite_label_is_refused() -> None:
+    with pytest.raises(DataError, match="an infinite one in graph 1"):
+        labels(0.0, -float("inf"), 1.0)
+
+
 def test_minus_one_beside_classes_or_flags_is_missing() -> None:
     flags = read(torch.tensor([-1, 1, 0]), torch.tensor([0, -1, 1]))
     assert flags.marked

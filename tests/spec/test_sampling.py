@@ -78,6 +78,13 @@ def test_ranges_of_features_are_those_of_all_graphs() -> None:
     assert (found.nodes[0].low, found.nodes[0].high) == ((0.0,), (399.0,))
 
 
+def test_ranges_of_bytes_are_ranges_too() -> None:
+    given = list(graphs([0] * 200))
+    for graph in given:
+        graph.x = graph.x.byte()
+    assert int(max(graph.x.max() for graph in graph_list(given))) == 199
+
+
 def test_reading_is_told_and_bounded() -> None:
     told: list[int] = []
     most = 0

@@ -9,7 +9,7 @@ import pytest
 from gnninterpreter.errors import SpecError
 from gnninterpreter.search import Recipe
 from gnninterpreter.sweep import load_recipe, save_recipe
-from gnninterpreter.sweep.recipes import change_recipe
+from gnninterpreter.sweep.spec import change_recipe
 
 
 def test_names_and_files(tmp_path: Path) -> None:

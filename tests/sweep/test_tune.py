@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gnninterpreter.errors import SpecError
-from gnninterpreter.sweep import load_recipe, read_results, save_recipe
+from gnninterpreter.sweep import load_recipe, read_results, read_sweep, save_recipe
 from gnninterpreter.sweep import tune as module
 from gnninterpreter.sweep.tune import nested, read_tuning, score, tune
 
@@ -96,6 +96,25 @@ def test_where_nothing_is_better_the_base_comes_back(
     recipe, best, base = tune(spec, file.parent / "tuned")
     assert recipe == spec.base
     assert best == base
+
+
+def test_whole_numbers_have_ranges_too(file: Path) -> None:
+    spec = read_tuning(write(file, "[space]\niterations = { low = 20, high = 400, log = true }"))
+    assert spec.space == {"iterations": {"low": 20, "high": 400, "log": True}}
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_the_files_of_the_documentation_are_read(number: int, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "sweeps.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 3
+    for name in ("a.safetensors", "one/best.pt"):
+        (tmp_path / "runs" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "runs" / name).touch()
+    file = tmp_path / "file.toml"
+    file.write_text(blocks[number].replace('"tuned/recipe.json"', '"certain"'), encoding="utf-8")
+    asked = read_tuning(file).sweep if "[space" in blocks[number] else read_sweep(file)
+    assert asked.models
 
 
 @pytest.mark.parametrize(

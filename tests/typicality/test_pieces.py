@@ -5,8 +5,9 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.utils import to_networkx
 
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Categorical, GraphSpec
-from gnninterpreter.typicality.pieces import cut_piece, joined, to_dense
+from gnninterpreter.typicality.pieces import cut_piece, to_dense
 from tests.typicality.some import ARROWS, BONDS, KINDS, path, ring, star
 
 
@@ -59,7 +60,7 @@ def test_batches_are_joined_in_order():
         to_dense([path(3, kinds=[0, 1, 2])], KINDS, 5),
         to_dense([ring(5, kinds=[0] * 5)], KINDS),
     )
-    assert joined([one, two]).num_edges.tolist() == [2, 5]
+    assert DenseGraphs.cat([one, two]).num_edges.tolist() == [2, 5]
 
 
 def _pairs(data):

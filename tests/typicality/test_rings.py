@@ -2,7 +2,7 @@ import networkx as nx
 import pytest
 import torch
 
-from gnninterpreter.typicality.rings import smallest_cycles
+from gnninterpreter.typicality.environments import smallest_cycles
 
 
 def cycles(graph):

@@ -17,7 +17,6 @@ import torch
 
 import gnninterpreter as gi
 from gnninterpreter.errors import MissingExtraError, ModelError
-from gnninterpreter.explanation import save_run
 from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.task import Task
 from gnninterpreter.search import Recipe
@@ -299,7 +298,7 @@ def test_a_model_that_raises(client: httpx.Client) -> None:
 def test_the_run_folder_itself_tells_similarities(tmp_path: Path) -> None:
     bundle = gi.models.load("shape")
     run = gi.explain(bundle, targets=0, restarts=1, recipe=QUICK, progress=False)
-    save_run(run, tmp_path, statistics=bundle.statistics)
+    run.save(tmp_path)
     # Neither a bundle nor data: only the model and the folder.
     alone = Backend(gi.load(tmp_path), tmp_path, bundle.model)
     ring = {"nodes": [[None]] * 5, "edges": [[i, (i + 1) % 5] for i in range(5)]}
@@ -313,13 +312,8 @@ def test_statistics_of_another_embedding_are_not_used(tmp_path: Path) -> None:
     bundle = gi.models.load("shape")
     run = gi.explain(bundle, targets=0, restarts=1, recipe=QUICK, progress=False)
     for mean in (bundle.statistics.mean_embedding.flip(0), torch.zeros(5, 3)):
-        save_run(
-            run,
-            tmp_path,
-            overwrite=True,
-            statistics=replace(bundle.statistics, mean_embedding=mean),
-        )
-        assert Backend(run, tmp_path, bundle.model).statistics is None
+        other = replace(run, statistics=replace(bundle.statistics, mean_embedding=mean))
+        assert Backend(other, tmp_path, bundle.model).statistics is None
 
 
 def test_another_model_is_not_taken_for_the_run(backend: Backend, tmp_path: Path) -> None:

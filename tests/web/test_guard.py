@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from gnninterpreter.web import Backend, create_app, server
+from gnninterpreter.web import Backend, create_app, guard
 from gnninterpreter.web.guard import is_loopback
 from tests.web.conftest import TRIANGLE, serving
 from tests.web.test_app import refusal
@@ -130,7 +130,7 @@ def silent(address: str, sent: bytes = b"") -> socket.socket:
 def test_many_silent_connections_keep_nobody_out(
     client: httpx.Client, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "MOST_CONNECTIONS", 8)
+    monkeypatch.setattr(guard, "MOST_CONNECTIONS", 8)
     held = [silent(address, b"GET / HTTP/1.1\r\nHost: local" * (i % 2)) for i in range(40)]
     assert client.get("/api/state").status_code == 200
     # Those that had waited longest are gone: the end of the stream, or a reset.
@@ -155,7 +155,7 @@ def test_many_silent_connections_keep_nobody_out(
 def test_a_request_that_does_not_come_is_not_waited_for(
     backend: Backend, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(server, "PATIENCE", 0.2)
+    monkeypatch.setattr(guard, "PATIENCE", 0.2)
     with (
         serving(create_app(backend)) as address,
         silent(address, sent) as connection,

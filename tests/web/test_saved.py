@@ -41,7 +41,7 @@ def test_each_is_read_once_and_again_when_it_changes(
     runs: SavedRuns, backend: Backend, asked: list[str], tmp_path: Path
 ) -> None:
     assert runs.entries() == []
-    assert [runs.add(backend.result, 0, None) for _ in range(2)] == ["saved/0-1", "saved/0-2"]
+    assert [runs.add(backend.result, 0) for _ in range(2)] == ["saved/0-1", "saved/0-2"]
     first = runs.entries()
     count = len(asked)
     assert count == len(first) == 2 * len(backend.result)
@@ -62,7 +62,7 @@ def test_a_damaged_one_is_left_out(
     runs: SavedRuns, backend: Backend, tmp_path: Path, damage: str
 ) -> None:
     for _ in range(2):
-        runs.add(backend.result, 0, None)
+        runs.add(backend.result, 0)
     (tmp_path / "run" / "saved" / "0-1" / "run.json").write_text(damage)
     assert set(names(runs)) == {"saved/0-2"}
 
@@ -72,7 +72,7 @@ def test_one_that_cannot_be_shown_is_left_out(backend: Backend, tmp_path: Path) 
         raise IndexError("out of range")
 
     runs = SavedRuns(tmp_path, SPEC, fail)
-    runs.add(backend.result, 0, None)
+    runs.add(backend.result, 0)
     assert runs.entries() == []
 
 
@@ -83,7 +83,7 @@ def test_links_are_not_followed(runs: SavedRuns, backend: Backend, tmp_path: Pat
     place.symlink_to(outside)
     assert runs.entries() == []
     with pytest.raises(OutputError, match="is a link"):
-        runs.add(backend.result, 0, None)
+        runs.add(backend.result, 0)
     assert sorted(os.listdir(outside)) == ["0-1"]
     place.unlink()
     place.mkdir()
@@ -97,7 +97,7 @@ def test_links_are_not_followed(runs: SavedRuns, backend: Backend, tmp_path: Pat
 def test_the_page_opens_whatever_lies_there(backend: Backend, tmp_path: Path) -> None:
     backend.result.save(tmp_path)
     own = Backend(backend.result, tmp_path, backend.model)
-    own.saved.add(backend.result, 0, None)
+    own.saved.add(backend.result, 0)
     for number in range(2, 5):
         shutil.copytree(tmp_path / "saved" / "0-1", tmp_path / "saved" / f"0-{number}")
     for tensors in (tmp_path / "saved" / "0-2").glob("*.safetensors"):

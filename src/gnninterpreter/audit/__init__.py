@@ -2,8 +2,7 @@
 
 from gnninterpreter.audit.audit import audit
 from gnninterpreter.audit.context import oracle_of
-from gnninterpreter.audit.findings import Audit, Evidence, Finding, Kind, Severity
-from gnninterpreter.audit.loading import load_graphs
+from gnninterpreter.audit.findings import Audit, Evidence, Finding, Kind, Severity, load_graphs
 from gnninterpreter.audit.patterns import Pattern, true_patterns
 from gnninterpreter.audit.retraining import retrain
 

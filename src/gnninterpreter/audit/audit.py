@@ -13,10 +13,10 @@ from torch_geometric.data import Data
 from gnninterpreter.api import explain
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.audit.changes import small_change_findings
-from gnninterpreter.audit.colored import ColoredGraph
 from gnninterpreter.audit.context import Context, Oracle, host_graphs, rule_agreement
 from gnninterpreter.audit.findings import Audit, Finding, Kind
 from gnninterpreter.audit.flips import lookalike_findings
+from gnninterpreter.audit.lookalikes import ColoredGraph
 from gnninterpreter.audit.missed import contrasts, missed_findings
 from gnninterpreter.audit.patterns import Pattern, true_patterns
 from gnninterpreter.audit.questions import default_class, disagreements

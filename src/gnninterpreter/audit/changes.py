@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import torch
 
 from gnninterpreter.audit.context import Context
-from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
+from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity, told
 from gnninterpreter.audit.single_changes import single_changes
 from gnninterpreter.batches import compact
+from gnninterpreter.evidence.patterns.typed import node_kinds
 from gnninterpreter.evidence.thresholds import PROBABLE
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import DenseGraphs
@@ -45,7 +46,8 @@ def smallest_change(
 ) -> SmallChange | None:
     """Few changes after which the model no longer says a class; the graph stays in one piece.
 
-    Of the fewest found the most certain one; None where there is none of at most ``most``.
+    Of the fewest found the most certain one, those with rare kinds of nodes last; None where there
+    is none of at most ``most``.
     """
     small = compact(graph)
     whole = bool(small.connected().all())
@@ -53,25 +55,30 @@ def smallest_change(
     exact = True
     for count in range(1, most + 1):
         best: SmallChange | None = None
+        most_worth = 0.0
         # Lowest probability first; equal ones are mostly mirror images.
         ranked: dict[float, Step] = {}
         every: list[Step] = []
-        for start, told in frontier:
+        for start, before in frontier:
             found = single_changes(start)
             usable = (found.graphs.connected() | (not whole)) & found.graphs.possible
             scores = context.classifier.score(found.graphs).probabilities.nan_to_num(nan=0.0)
             label = scores.argmax(dim=1)
             sure = scores.gather(1, label.unsqueeze(1)).squeeze(1)
             flipped = torch.where(usable & (label != target), sure, -1.0)
+            flipped += _common(found.graphs, flipped > 0, context)
             first = int(flipped.argmax())
-            if float(flipped[first]) > (0.0 if best is None else best.probability):
-                words = (*told, found.words(first))
+            if float(flipped[first]) > most_worth:
+                most_worth = float(flipped[first])
+                words = (*before, found.words(first))
                 best = SmallChange(
                     found.graphs[first], words, int(label[first]), float(sure[first]), exact
                 )
             if best is None and count < most:
-                for place in _tried(torch.where(usable, scores[:, target], 2.0), count):
-                    step = (found.graphs[place], (*told, found.words(place)))
+                lowest = torch.where(usable, scores[:, target], 2.0).argsort().tolist()
+                # Later several times as many as the beam keeps, since equal ones count once there.
+                for place in lowest if count == 1 else lowest[: 4 * BEAM]:
+                    step = (found.graphs[place], (*before, found.words(place)))
                     every.append(step)
                     if bool(usable[place]):
                         ranked.setdefault(round(float(scores[place, target]), 9), step)
@@ -112,23 +119,8 @@ def small_change_findings(explanation: Explanation, context: Context) -> tuple[l
         severity = (Severity.HIGH if certain and count == 1 else Severity.MEDIUM).at_most(
             context.gravest
         )
-    tried = "no smaller change does it" if found.exact else "a smaller one may exist"
-    sentence = (
-        f"The smallest change was sought that turns the explanation of \u201c{name}\u201d into "
-        f"another class. After {steps} ({'; '.join(found.changes)}; {tried}) the model says "
-        f"\u201c{other}\u201d with a probability of {found.probability:.3f}."
-    )
-    if ruled is None:
-        sentence += (
-            " There is no rule to say which it is. If so small a change should not matter in your "
-            f"field, do not rely on \u201c{name}\u201d near this graph."
-        )
-    else:
-        sentence += (
-            f" By {context.rule} it is \u201c{context.names[ruled]}\u201d, so the "
-            "border is in the wrong place here. Add the changed graph, and others like it, to the "
-            "training data."
-        )
+    known = {"name": name, "other": other, "ruled": ruled, "context": context}
+    sentence = told("small_change", steps=steps, found=found, **known)
     evidence = context.labeled(changed, ruled)
     return [
         Finding(
@@ -153,10 +145,10 @@ def small_change_findings(explanation: Explanation, context: Context) -> tuple[l
     ], asked
 
 
-def _tried(values: torch.Tensor, count: int) -> list[int]:
-    """Places of the graphs to go on from: all at first, then the lowest probabilities.
-
-    Several times as many as the beam keeps, since equal ones count once there.
-    """
-    places: list[int] = values.argsort().tolist()
-    return places if count == 1 else places[: 4 * BEAM]
+def _common(graphs: DenseGraphs, asked: torch.Tensor, context: Context) -> torch.Tensor:
+    """1 for the graphs asked about that hold no rare kind of node, else 0, [B]."""
+    found = torch.zeros(len(graphs), device=asked.device)
+    places = asked.nonzero().flatten()
+    kinds = node_kinds(graphs[places].to_data_list(), graphs.spec) if len(places) else []
+    found[places] = torch.tensor([float(context.common.issuperset(own)) for own in kinds]).to(found)
+    return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from torch_geometric.data import Data
 
-from gnninterpreter.audit.findings import MOSTLY, Severity
+from gnninterpreter.audit.findings import MOSTLY, Severity, told
 
 LARGEST_P = 0.02
 # One or two hosts more than random graphs win are no finding, however few hosts there are; one or
@@ -111,45 +111,18 @@ class Comparison:
     @property
     def short(self) -> str:
         """What was asked and answered, in a short sentence."""
-        told = f"{self.fooling} of {len(self.flips)}"
+        passing = f"{self.fooling} of {len(self.flips)}"
         if not self.alone:
-            told += f" on most of {self.original.count} hosts, on {self.rate:.0%} on average"
+            passing += f" on most of {self.original.count} hosts, on {self.rate:.0%} on average"
         return (
-            f"{self.what}: look-alikes that pass for \u201c{self.name}\u201d: {told}; random "
+            f"{self.what}: look-alikes that pass for \u201c{self.name}\u201d: {passing}; random "
             f"graphs: {self.chance:.0%}"
         )
 
     def sentence(self, made: dict[str, int], rule: str | None) -> str:
         """Say what was done and found, why it matters, and what to do."""
-        total = len(self.flips)
         listed = ", ".join(_counted(count, family) for family, count in made.items())
-        text = (
-            f"{total} {'graph was' if total == 1 else 'graphs were'} made whose nodes see the same "
-            f"neighbors as in {self.what} ({listed})"
-        )
-        text += f"; by {rule} none of them is one. " if rule else ". "
-        if self.alone:
-            text += (
-                f"The model takes {self.fooling} of them for \u201c{self.name}\u201d, against "
-                f"{self.chance:.0%} of random graphs of their sizes"
-            )
-        else:
-            text += (
-                f"Each was joined by one edge to {self.original.count} graphs of other classes. "
-                f"The model then says \u201c{self.name}\u201d of {self.rate:.0%} on average, and "
-                f"of {self.ranked[0].rate:.0%} with the strongest. For comparison: random graphs "
-                f"of their sizes {self.chance:.0%} on average, {self.what} itself "
-                f"{self.original.says / max(self.original.count, 1):.0%}"
-            )
-        text += f" (p = {self.p_value:.2g})."
-        if self.rate >= MOSTLY:
-            text += " So the model goes by what nodes see around them, not by the pattern."
-        else:
-            text += " So what nodes see around them is enough, now and then, to mislead it."
-        advice = "There is no rule to say which of them is right: look at the pictures."
-        if rule:
-            advice = "Train with these graphs, which come with the audit, or check for the pattern."
-        return f"{text} {advice}"
+        return told("lookalike", found=self, listed=listed, rule=rule, mostly=MOSTLY)
 
 
 def mean_rate(flips: Sequence[Flips]) -> float:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
@@ -23,12 +25,14 @@ from gnninterpreter.datasets import NAMES, dataset_class, load
 from gnninterpreter.datasets.rome import RomeDataset
 from gnninterpreter.errors import DataError, MissingExtraError
 from gnninterpreter.evidence import rule_of
+from gnninterpreter.evidence.patterns.typed import node_kinds
 from gnninterpreter.evidence.thresholds import EXACT_RULE
 from gnninterpreter.graphs import random_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 
 T = TypeVar("T")
 Oracle = Callable[[Data], int]
+COMMON = 0.02
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,13 @@ class Context:
     def names(self) -> tuple[str, ...]:
         """Names of the classes."""
         return self.classifier.spec.class_names
+
+    @cached_property
+    def common(self) -> set[int]:
+        """Kinds of nodes that are no rarity: in at least one of fifty graphs."""
+        graphs = [*self.hosts, *self.pool]
+        held = Counter(k for own in node_kinds(graphs, self.classifier.spec) for k in set(own))
+        return {kind for kind, count in held.items() if count >= COMMON * len(graphs)}
 
     @property
     def whole(self) -> bool:

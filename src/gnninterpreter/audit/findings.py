@@ -1,20 +1,44 @@
-"""What an audit says: findings, each with severity, numbers and the graphs that prove it."""
+"""What an audit says: findings, each with severity, numbers and the graphs that prove it.
+
+`load_graphs` reads those graphs back from a stored audit, as PyG data to train on.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import path_of
+from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence import audit_check
 from gnninterpreter.explanation import ExplanationSet
-from gnninterpreter.interchange import graph_to_json
+from gnninterpreter.files import read_json
+from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.spec import GraphSpec
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 KIND, SCHEMA = "gnninterpreter audit", 1
 MOSTLY = 0.5
+
+
+def told(kind: str, **values: Any) -> str:
+    """The sentence of a finding: what was done and found, why it matters, and what to do."""
+    return _templates().get_template(f"{kind}.jinja").render(**values)
+
+
+@lru_cache(maxsize=1)
+def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    assets = PackageLoader("gnninterpreter.audit", "assets")
+    return Environment(loader=assets, undefined=StrictUndefined)
 
 
 class Severity(str, Enum):
@@ -58,12 +82,7 @@ class Kind(str, Enum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """A graph to look at.
-
-    Args:
-        graph: The graph, with its true class in ``y`` where that is known.
-        caption: What it is, and what the model says of it.
-    """
+    """A graph to look at, its class in ``y`` where that is known, and what the model says of it."""
 
     graph: Data
     caption: str
@@ -71,7 +90,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Finding:
-    """One weakness of the model.
+    """One weakness of the model with regard to the class ``target``.
 
     Args:
         kind: Which question it answers.
@@ -187,3 +206,70 @@ class Audit:
         if self.before is not None:
             values["before"] = self.before.to_json(with_graphs)
         return values
+
+
+FILE = "audit.json"
+# Hosts come from the user's own data, so that there is no size that would be too large.
+MOST = 10**7
+
+
+def load_graphs(
+    path: str | Path,
+    severity: Severity | str = Severity.LOW,
+    *,
+    labeled: bool = False,
+    contrasts: bool = False,
+) -> list[Data]:
+    """Read the graphs that prove the findings of an audit; nothing is unpickled.
+
+    Args:
+        path: The folder that ``gnninterpreter audit --out`` wrote, or its ``audit.json``.
+        severity: Only those of findings as grave as this, or graver.
+
+    Keyword Args:
+        labeled: Only those whose true class is known, which is then in ``y``: what can be trained
+            on.
+        contrasts: Also those with the true patterns for which look-alikes pass, last. A model that
+            is trained with look-alikes alone learns to see no pattern at all.
+
+    Returns:
+        The graphs as the model takes them, the gravest findings first.
+
+    Raises:
+        DataError: If it is no audit, or one without its graphs.
+
+    Example:
+        >>> extra = load_graphs("audit", labeled=True, contrasts=True)  # doctest: +SKIP
+        >>> loader = DataLoader([*dataset, *extra])  # doctest: +SKIP
+    """
+    file = path_of("path", path, DataError)
+    file = file / FILE if file.is_dir() else file
+    try:
+        limit = Severity(severity)
+    except ValueError:
+        names = ", ".join(map(str, Severity))
+        raise DataError(f"severity must be one of {names} (got {severity!r})") from None
+    try:
+        values = read_json(file)
+    except OSError as error:
+        raise DataError(
+            f"cannot read {file} ({error.strerror}); give the folder that "
+            "'gnninterpreter audit MODEL --out FOLDER' wrote"
+        ) from error
+    except ValueError as error:
+        raise DataError(f"{file} is no JSON ({error}); make the audit again") from error
+    if not isinstance(values, dict) or values.get("kind") != KIND:
+        raise DataError(f"{file} is no audit; 'gnninterpreter audit MODEL --out FOLDER' makes one")
+    try:
+        spec = GraphSpec.from_json(values["spec"])
+        found = [f for f in values["findings"] if Severity(f["severity"]).rank <= limit.rank]
+        stored = [graph for finding in found for graph in finding["graphs"]]
+        stored += values["contrasts"] if contrasts else []
+        graphs = [graph_from_json(g, spec, most_nodes=MOST, most_edges=MOST) for g in stored]
+    except KeyError as error:
+        raise DataError(
+            f"{file} has no {error}; it was written without the graphs, so make the audit again"
+        ) from error
+    except (TypeError, ValueError, GNNInterpreterError) as error:
+        raise DataError(f"{file} is damaged ({error}); make the audit again") from error
+    return [graph for graph in graphs if not labeled or graph.get("y") is not None]

@@ -9,11 +9,10 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.nn import MessagePassing
 
-from gnninterpreter.audit.colored import ColoredGraph
 from gnninterpreter.audit.comparison import Comparison, Flips, mean_rate
 from gnninterpreter.audit.context import Context, in_turn
 from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
-from gnninterpreter.audit.lookalikes import lookalikes
+from gnninterpreter.audit.lookalikes import ColoredGraph, lookalikes
 from gnninterpreter.evidence.joining import join_each
 from gnninterpreter.graphs import random_graphs
 from gnninterpreter.spec.derived import cleared, completed

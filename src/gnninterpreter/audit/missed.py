@@ -13,7 +13,7 @@ import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.context import Context, in_turn
-from gnninterpreter.audit.findings import MOSTLY, Evidence, Finding, Kind, Severity
+from gnninterpreter.audit.findings import MOSTLY, Evidence, Finding, Kind, Severity, told
 from gnninterpreter.audit.patterns import Pattern
 from gnninterpreter.evidence.joining import join_each
 
@@ -86,36 +86,25 @@ def _finding(
     own = names[label] == pattern.class_name
     total = sum(one.total for one in asked)
     often = "most" if rate >= MOSTLY else "some"
-    if pattern.whole:
-        what = (
-            f"The model was asked about {total} {pattern.what}, over all sizes. It is wrong about "
-            f"{len(answers)} of them, and mostly says \u201c{names[said]}\u201d."
-        )
-    else:
-        where = " or ".join(f"\u201c{name}\u201d" for name in pattern.hosts) or "other classes"
-        wrong = "is now wrong about" if context.exact else "now contradicts it on"
-        what = (
-            f"{worst.total} graphs of {where} that the model gets right were given {worst.name} "
-            f"each. By {context.rule} most of them are {'then' if own else 'still'} "
-            f"\u201c{names[label]}\u201d; the model {wrong} {worst.rate:.0%}, and "
-            f"mostly says \u201c{names[said]}\u201d."
-        )
-        if len(asked) > 1:
-            fooling = sum(one.rate >= MOSTLY for one in asked)
-            what += (
-                f" Of {len(asked)} sizes and shapes that were tried, {fooling} mislead it in at "
-                "least half of the graphs."
-            )
+    what = pattern.what[:1].upper() + pattern.what[1:]
+    title = f"{what} make it say \u201c{names[said]}\u201d wrongly"
     if own:
         title = f"Misses {pattern.what} in {often} graphs"
-        if pattern.whole:
-            title = f"Wrong about {often} {pattern.what}"
-        why = f" So where it does not say \u201c{names[label]}\u201d, it may be that all the same."
-    else:
-        what_does = pattern.what[:1].upper() + pattern.what[1:]
-        title = f"{what_does} make it say \u201c{names[said]}\u201d wrongly"
-        why = f" So it goes by something else than what defines \u201c{names[label]}\u201d."
-    advice = " Train with such graphs (they come with the audit), or do not use it on them."
+    if own and pattern.whole:
+        title = f"Wrong about {often} {pattern.what}"
+    sentence = told(
+        "missed",
+        pattern=pattern,
+        asked=asked,
+        worst=worst,
+        total=total,
+        wrong=len(answers),
+        fooling=sum(one.rate >= MOSTLY for one in asked),
+        own=own,
+        label=names[label],
+        said=names[said],
+        context=context,
+    )
     shown = sorted(worst.wrong, key=lambda one: -one[3])[:2]
     evidence = [] if pattern.whole else [Evidence(worst.graph, worst.name)]
     evidence += [
@@ -127,7 +116,7 @@ def _finding(
         severity.at_most(context.gravest),
         pattern.class_name,
         title,
-        what + why + advice,
+        sentence,
         weight=rate,
         numbers={
             "wrong share": round(rate, 4),

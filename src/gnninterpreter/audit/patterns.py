@@ -53,12 +53,7 @@ class Pattern:
 
 
 def true_patterns(dataset: Any = None, name: str | None = None) -> tuple[Pattern, ...]:
-    """The patterns of a data set: its own, or those that this package knows by its name.
-
-    Args:
-        dataset: A data set; only its attribute ``patterns`` is looked at.
-        name: One of `gnninterpreter.datasets.NAMES`, or anything else, which has none.
-    """
+    """The patterns of a data set: its own ``patterns``, or those that are known by its name."""
     own: Sequence[Pattern] | None = getattr(dataset, "patterns", None)
     if own is not None:
         return tuple(own)

@@ -8,7 +8,7 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.audit.context import Context
-from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity
+from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity, told
 from gnninterpreter.evidence.evidence import written
 from gnninterpreter.evidence.thresholds import OUTLYING_PERCENTILE, PROBABLE
 from gnninterpreter.explanation import Explanation
@@ -39,12 +39,7 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
         return [], asked
     mine = [graph for graph, one in zip(graphs, said.tolist(), strict=True) if one == favorite]
     certain = float(probabilities[said == favorite, favorite].mean())
-    sentence = (
-        f"The model was asked about {len(graphs)} random graphs of {SIZES[0]} to {SIZES[-1]} nodes "
-        f"and all densities. It says \u201c{name}\u201d of {share:.0%} of them, with a mean "
-        f"probability of {certain:.3f}."
-    )
-    severity, wrong = Severity.LOW, []
+    severity, wrong, rate, other = Severity.LOW, [], None, ""
     numbers: dict[str, float | int | str] = {
         "share": round(share, 4),
         "mean probability": round(certain, 4),
@@ -58,25 +53,20 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
         numbers["wrong by rule"] = round(rate, 4)
         if rate >= WRONG_SHARE:
             severity = Severity.MEDIUM
-            other = Counter(t for t in labels if t != favorite and t is not None).most_common(1)
-            sentence += (
-                f" By {context.rule} {rate:.0%} of those are something else, mostly "
-                f"\u201c{context.names[other[0][0]]}\u201d."
-            )
-        else:
-            sentence += f" By {context.rule} the model is right on {1 - rate:.0%} of those."
-    if numbers.get("wrong by rule", 1.0) == 0:
-        sentence += (
-            f" So that is no mistake, but worth knowing: nearly anything is \u201c{name}\u201d, "
-            "and its explanation need not show a pattern. Read those of the other classes."
-        )
-    else:
-        sentence += (
-            f" So \u201c{name}\u201d is what the model says where it sees nothing it knows: its "
-            "explanation need not show a pattern, and a high probability of it is no evidence. "
-            "Read the explanations of the other classes; if such graphs can come up in use, give "
-            "it some to learn from."
-        )
+            others = Counter(t for t in labels if t is not None and t != favorite)
+            other = context.names[others.most_common(1)[0][0]]
+    sentence = told(
+        "default_class",
+        name=name,
+        total=len(graphs),
+        sizes=SIZES,
+        share=share,
+        certain=certain,
+        rule=context.rule,
+        wrong=rate,
+        other=other,
+        noted=numbers.get("wrong by rule", 1.0),
+    )
     return [
         Finding(
             Kind.DEFAULT_CLASS,
@@ -126,27 +116,17 @@ def disagreements(explanation: Explanation, context: Context) -> tuple[list[Find
     severity = (Severity.MEDIUM if outlying else Severity.HIGH).at_most(context.gravest)
     best, label = wrong[0]
     other = context.names[label]
-    sentence = (
-        f"The search found {_graphs(len(modes))} that the model takes for \u201c{name}\u201d with "
-        f"a probability of at least {PROBABLE}"
-    )
-    if len(modes) > 1:
-        verb = "is" if len(wrong) == 1 else "are"
-        sentence += f"; by {context.rule} {len(wrong)} of them {verb} something else"
-    sentence += (
-        f". {'The one shown first' if len(modes) > 1 else 'It'} gets {written(best.probability)}, "
-        f"and by {context.rule} it is \u201c{other}\u201d."
-    )
-    if not context.exact:
-        sentence += f" That rule agrees with {context.agreement} of the labels."
-    if outlying:
-        sentence += (
-            " It is unlike the real graphs of the class, to the model as well, so that this says "
-            "what the model does far from its data."
-        )
-    sentence += (
-        f" So a high probability for \u201c{name}\u201d alone proves nothing. Add the graphs to "
-        "the training data, or check what the model says."
+    sentence = told(
+        "disagreement",
+        found=_graphs(len(modes)),
+        count=len(modes),
+        name=name,
+        least=PROBABLE,
+        wrong=len(wrong),
+        given=written(best.probability),
+        other=other,
+        outlying=outlying,
+        context=context,
     )
     return [
         Finding(

@@ -48,9 +48,6 @@ def retrain(
             where it was when it is started again. The file is removed at the end.
         callback: Called after each epoch.
 
-    Returns:
-        The new classifier, with its scores on the same test part.
-
     Raises:
         DataError: If the audit found no graph whose true class is known.
     """

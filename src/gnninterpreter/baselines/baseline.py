@@ -23,7 +23,7 @@ from gnninterpreter.explanation import (
     Restart,
 )
 from gnninterpreter.explanation.assembly import SAMPLES, similarities
-from gnninterpreter.explanation.record import versions
+from gnninterpreter.explanation.resuming import versions
 from gnninterpreter.graphs import DenseGraphs, dense_graphs
 from gnninterpreter.isomorphism import GraphNumbers
 from gnninterpreter.models import Bundle
@@ -38,13 +38,7 @@ KEPT = 8
 
 @dataclass(frozen=True)
 class Drawing:
-    """How a method draws graphs of one target, once it is ready to.
-
-    Args:
-        draw: Called with a number and a seed; returns that many fresh graphs.
-        iterations: Updates that it took to get ready.
-        history: Curves of those.
-    """
+    """How a method draws graphs of one target by number and seed, and what it took to get ready."""
 
     draw: Callable[[int, int], DenseGraphs]
     iterations: int = 0
@@ -76,20 +70,7 @@ class Baseline(ABC):
         seed: int = 0,
         class_statistics: ClassStatistics | None = None,
     ) -> ExplanationSet:
-        """Explain the classes of a model.
-
-        Args:
-            model: The trained classifier.
-            dataset: Labelled graphs, for the features and class statistics.
-            spec: The graphs it takes; a bundle knows its own.
-            targets: Classes, by name or index; every class when omitted.
-            seed: The same seed gives the same explanations.
-            class_statistics: What the classes look like to the model.
-
-        Raises:
-            SpecError: If it is not known what graphs the model takes, or the method cannot make
-                such graphs.
-        """
+        """Explain the classes of a model; arguments are those of `gnninterpreter.explain`."""
         name = type(model).__name__
         if isinstance(model, Bundle):
             name, spec = model.dataset_name, spec or model.spec
@@ -197,9 +178,8 @@ def _best(graphs: DenseGraphs, score: Tensor) -> list[int]:
 class Random(Baseline):
     """Explain a class by graphs drawn without looking at the model.
 
-    Args:
-        num_nodes: Nodes of every graph; the mean over the data set when omitted.
-        kind: ``"gabriel"`` or ``"gilbert"``, as in `gnninterpreter.evidence.random_baseline`.
+    They have ``num_nodes`` nodes, the mean over the data set when omitted, and are of a ``kind`` of
+    `gnninterpreter.evidence.random_baseline`.
 
     Example:
         >>> import gnninterpreter as gi

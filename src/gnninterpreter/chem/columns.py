@@ -32,13 +32,9 @@ Rows = list[tuple[float, ...]]
 
 
 def computed_columns(known: Sequence[tuple[Data, Any]], spec: GraphSpec) -> GraphSpec:
-    """The spec with every column computed that follows from atoms and bonds.
+    """The spec with every column computed that follows from atoms and bonds of known molecules.
 
     Without kinds of bonds nothing can be computed; columns then get the names of properties.
-
-    Args:
-        known: Graphs, and the molecules that they are.
-        spec: What their features mean; elements are named.
     """
     reading = reading_of(spec)
     assert reading is not None

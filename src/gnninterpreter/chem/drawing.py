@@ -41,13 +41,8 @@ UNKNOWN_BONDS = (
 class Molecule:
     """A graph read as a molecule.
 
-    Args:
-        valid: Whether RDKit accepts it: connected, with possible valencies.
-        smiles: Its SMILES; empty where it is not valid.
-        drawing: Its skeletal formula as an SVG element; empty where it is not valid, unless it is
-            a piece of one.
-        reason: Why it is not valid.
-        note: What to bear in mind while looking at it.
+    SMILES and drawing, an SVG element, are empty where RDKit does not accept it, for which there is
+    a reason; a piece of a molecule is drawn all the same.
     """
 
     valid: bool
@@ -69,15 +64,9 @@ def read_molecule(
 ) -> Molecule | None:
     """Read a graph as a molecule; None where it is none or RDKit is missing.
 
-    Args:
-        graph: The graph.
-        spec: What its features mean.
-        marked: Nodes to highlight in the drawing, with the bonds between them.
-        piece: Whether it is cut out of a molecule, so that open valencies are no hydrogens and a
-            ring may be cut open.
-        size: Width and height of the drawing.
-        free: Nodes that may be any atom: ``*`` in SMILES.
-        numbered: Nodes that get their number beside them.
+    ``marked`` nodes are highlighted with the bonds between them, ``numbered`` ones get their
+    number, and ``free`` ones may be any atom, ``*`` in SMILES. Of a ``piece`` that is cut out of a
+    molecule open valencies are no hydrogens, and a ring may be cut open.
     """
     reading = reading_of(spec)
     if reading is None or find_spec("rdkit") is None or not graph.num_nodes:

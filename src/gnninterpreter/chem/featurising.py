@@ -215,4 +215,6 @@ def _compute(data: Data, blocks: Sequence[Derived], spec: GraphSpec) -> list[Ten
     return found
 
 
-register_derived(FUNCTION, _compute)
+def register() -> None:
+    """Say how columns of molecules are computed; asked for when a spec first has some."""
+    register_derived(FUNCTION, _compute)

@@ -38,13 +38,7 @@ def rdkit_chem(purpose: str = "reading a graph as a molecule") -> Any:
 def to_rdkit(graph: Data, spec: GraphSpec) -> Any:
     """Return a graph as an RDKit molecule, mended but not yet sanitized.
 
-    Args:
-        graph: The graph; bonds are single where the spec does not name them.
-        spec: What its features mean.
-
-    Raises:
-        MissingExtraError: If RDKit is not installed.
-        DataError: If the spec names no elements, or the graph has an atom or bond of no known kind.
+    Bonds are single where the spec does not name them.
     """
     rdkit_chem()
     reading = reading_of(spec)
@@ -64,11 +58,7 @@ def to_rdkit(graph: Data, spec: GraphSpec) -> Any:
 
 
 def build(atoms: list[Atom], bonds: Bonds, *, guess: bool = False, typed: bool = True) -> Any:
-    """Put atoms and bonds together.
-
-    ``guess``: charges are unknown and to be guessed. ``typed``: the kinds of bonds are known;
-    elsewhere only nitro groups are guessed.
-    """
+    """Put atoms and bonds together; ``guess`` charges: without ``typed`` bonds, of nitro groups."""
     Chem = rdkit_chem()
     bonds = dict(bonds)
     charges = [atom.charge for atom in atoms]
@@ -105,13 +95,7 @@ def sanitized(graph: Data, spec: GraphSpec) -> Any:
 
 
 def problem(graph: Data, spec: GraphSpec, whole: bool = True) -> str:
-    """Why a graph is no molecule, in a few words; empty where it is one.
-
-    Args:
-        graph: The graph.
-        spec: What its features mean.
-        whole: Whether it has to be in one piece.
-    """
+    """Why a graph is no molecule, in a few words; empty where it is one, or ``whole`` if asked."""
     try:
         molecule = to_rdkit(graph, spec)
     except DataError as error:
@@ -125,11 +109,7 @@ def problem(graph: Data, spec: GraphSpec, whole: bool = True) -> str:
 
 
 def is_valid(graph: Data, spec: GraphSpec) -> bool:
-    """Whether RDKit accepts a graph as one connected molecule with possible valencies.
-
-    Raises:
-        MissingExtraError: If RDKit is not installed.
-    """
+    """Whether RDKit accepts a graph as one connected molecule with possible valencies."""
     return not problem(graph, spec)
 
 
@@ -162,12 +142,7 @@ def rdkit_installed() -> bool:
 
 
 def to_smiles(graph: Data, spec: GraphSpec) -> str:
-    """The canonical SMILES of a graph; hydrogens that are nodes are left to be understood.
-
-    Raises:
-        DataError: If the graph is no molecule, with the reason.
-        MissingExtraError: If RDKit is not installed.
-    """
+    """The canonical SMILES of a graph; hydrogens that are nodes are left to be understood."""
     Chem = rdkit_chem()
     return str(Chem.MolToSmiles(Chem.RemoveHs(sanitized(graph, spec))))
 

@@ -45,13 +45,7 @@ UNSEEN = ("chirality", "stereo")
 
 @dataclass(frozen=True)
 class Feature:
-    """One property in the columns of a featuriser.
-
-    Args:
-        name: The property, one of `ATOM_PROPERTIES` or `BOND_PROPERTIES`.
-        values: Its vocabulary in the order of codes or columns; none for a column of numbers.
-        other: Whether what is not in the vocabulary has a code or column of its own, the last.
-    """
+    """One property in the columns of a featuriser: its vocabulary, and perhaps one for all else."""
 
     name: str
     values: tuple[Any, ...] = ()
@@ -79,15 +73,7 @@ class Feature:
 
 @dataclass(frozen=True)
 class Preset:
-    """What a featuriser writes into ``x`` and ``edge_attr``.
-
-    Args:
-        name: Short name, as `preset` takes it.
-        title: What to call it in a sentence.
-        atoms: Properties of atoms in their order.
-        bonds: Properties of bonds in their order.
-        coded: Whether each property is one column of integer codes; one-hot columns elsewhere.
-    """
+    """What a featuriser writes into ``x`` and ``edge_attr``, as codes or one-hot columns."""
 
     name: str
     title: str

@@ -34,13 +34,7 @@ _TRUE = ("true", "yes", "1", "aromatic")
 
 @dataclass(frozen=True)
 class Column:
-    """Where a property is written: a block, and for each category what it says.
-
-    Args:
-        place: Number of the block.
-        values: What each category means; None where the block holds the number itself.
-        offset: Which of the block's numbers it is.
-    """
+    """Where a property is written: what a block's categories say, or a number at ``offset``."""
 
     place: int
     values: tuple[int, ...] | None = None
@@ -51,15 +45,10 @@ class Column:
 class Reading:
     """How the graphs of a spec are read as molecules.
 
-    Args:
-        atom: Number of the node block that names elements.
-        atoms: What each of its categories is; None for those that are no element ("other").
-        bond: Number of the edge block that names bonds, or None where there is none.
-        kinds: Kind of bond of each of its categories; None for those that are not understood.
-        charge: Where charges are written besides the names of atoms.
-        aromatic: Where atoms are said to be aromatic.
-        seen: Atoms that occur in the data, by name; empty where all of them may.
-        exact: Whether columns are computed by RDKit, so that it has to read the same bonds.
+    ``atom`` and ``bond`` are the blocks that name them, ``atoms`` and ``kinds`` what their
+    categories are, None for "other". Charges and aromatic atoms may be written besides. ``seen``
+    are the atoms that occur in the data, by name; empty where all may. ``exact``: columns are
+    computed by RDKit, so that it has to read the same bonds.
     """
 
     atom: int

@@ -10,14 +10,12 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.chem.molecules import rdkit_installed
-from gnninterpreter.chem.naming import name_by_smiles
 from gnninterpreter.chem.presets import PRESETS, UNSEEN, Feature, Preset, preset
 from gnninterpreter.chem.reading import FUNCTION, reading_of
 from gnninterpreter.errors import DataError
 from gnninterpreter.graphs import table
 from gnninterpreter.spec import Block, Categorical, Derived, GraphSpec, graph_list
 from gnninterpreter.spec.derived import fill
-from gnninterpreter.spec.inference import register_namer, register_recogniser
 
 LOOKED_AT = 40
 """Graphs that a featuriser is tried on."""
@@ -40,11 +38,7 @@ TU_BONDS = {
 
 
 def recognise(graphs: Any) -> Preset | None:
-    """The featuriser that plainly made the graphs; None where none, or more than one, fits.
-
-    Args:
-        graphs: The data set.
-    """
+    """The featuriser that plainly made the graphs; None where none, or more than one, fits."""
     listed = graph_list(graphs)
     fits = [
         one for one in PRESETS.values()
@@ -58,14 +52,8 @@ def preset_spec(
 ) -> GraphSpec:
     """The spec of graphs that a featuriser makes.
 
-    Args:
-        name: The preset or its name.
-        graphs: Graphs that it made: vocabularies end with what they use, and explanations are made
-            of atoms that occur in them.
-        class_names: Names of the classes.
-
-    Raises:
-        DataError: If the graphs are not such as it makes.
+    Vocabularies end with what the graphs use, and explanations are made of atoms that occur in
+    them.
     """
     chosen = preset(name)
     for number, graph in enumerate(graphs):
@@ -205,7 +193,3 @@ def _check_fits(part: torch.Tensor, feature: Feature, chosen: Preset) -> None:
             f"preset {chosen.name!r} does not fit: the column of the {feature.name} has {wrong}, "
             f"and {chosen.title} knows {feature.size} values of it"
         )
-
-
-register_recogniser(spec_of)
-register_namer(name_by_smiles)

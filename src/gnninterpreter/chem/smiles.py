@@ -29,7 +29,7 @@ from gnninterpreter.chem.recognition import preset_spec
 from gnninterpreter.errors import DataError
 from gnninterpreter.files import MOST_BYTES, read_file
 from gnninterpreter.interchange import graph_from_json
-from gnninterpreter.spec import Derived, GraphList, GraphSpec
+from gnninterpreter.spec import Block, Derived, GraphList, GraphSpec
 
 LARGEST = 1e18
 """A label beyond this is none."""
@@ -116,13 +116,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class SmilesTable:
-    """Molecules read from a table.
-
-    Args:
-        graphs: The molecules that could be read, with their labels and their spec.
-        refused: The rows that were left out.
-        parted: How many molecules are in several parts; they stay so.
-    """
+    """Molecules read from a table; ``parted`` of them are in several parts, and stay so."""
 
     graphs: GraphList
     refused: tuple[Refused, ...] = ()
@@ -210,7 +204,8 @@ def _rows(path: Path) -> list[dict[str, str]]:
         text = io.StringIO(content.decode("utf-8-sig").lstrip(), newline="")
         rows = list(csv.DictReader(text))
     except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
-        raise DataError(f"cannot read the table {path} ({error})") from error
+        why = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot read the table {path} ({why})") from error
     if not rows:
         raise DataError(f"the table {path} has no rows below its first, which names the columns")
     return rows
@@ -253,37 +248,30 @@ def _labels(
 def _node(atom: Any, reading: Reading, spec: GraphSpec) -> list[Any]:
     """The entry of an atom in JSON, one value for each block."""
     wanted = Atom(atom.GetSymbol(), atom.GetFormalCharge())
-    said = {
-        column.place: (column, word, value)
-        for column, word, value in (
-            (reading.aromatic, "aromatic", int(atom.GetIsAromatic())),
-            (reading.charge, "charge", wanted.charge),
-        )
-        if column is not None
-    }
-    entry: list[Any] = []
-    for place, block in enumerate(spec.nodes):
-        if place == reading.atom:
-            entry.append(_category(wanted, reading))
-        elif place in said:
-            column, word, value = said[place]
-            if column.values is None:
-                entry.append(_numbers(block, {column.offset: float(value)}))
-            elif value in column.values:
-                entry.append(column.values.index(value))
-            else:
-                raise DataError(f"there is no {word} of {value} in the spec")
-        elif isinstance(block, Derived) or getattr(block, "constant", False):
-            entry.append(None)
-        else:
-            raise DataError(f"SMILES do not say what '{block.name}' of an atom is")
-    return entry
+    known: dict[int, Any] = {reading.atom: _category(wanted, reading)}
+    for column, word, value in (
+        (reading.aromatic, "aromatic", int(atom.GetIsAromatic())),
+        (reading.charge, "charge", wanted.charge),
+    ):
+        if column is None:
+            continue
+        if column.values is not None and value not in column.values:
+            raise DataError(f"there is no {word} of {value} in the spec")
+        block = spec.nodes[column.place]
+        if column.values is None and getattr(block, "dim", 1) > 1:
+            raise DataError(f"SMILES do not say what all of '{block.name}' of an atom is")
+        told = [float(value)] if column.values is None else column.values.index(value)
+        known[column.place] = told
+    return _entry(spec.nodes, known, "an atom")
 
 
-def _numbers(block: Any, known: dict[int, float]) -> list[float]:
-    if len(known) < block.dim:
-        raise DataError(f"SMILES do not say what all of '{block.name}' of an atom is")
-    return [known[offset] for offset in range(block.dim)]
+def _entry(blocks: Sequence[Block], known: Mapping[int, Any], of: str) -> list[Any]:
+    """What is known by place; nothing for what is computed or constant."""
+    for place, block in enumerate(blocks):
+        free = not isinstance(block, Derived) and not getattr(block, "constant", False)
+        if free and place not in known:
+            raise DataError(f"SMILES do not say what '{block.name}' of {of} is")
+    return [known.get(place) for place in range(len(blocks))]
 
 
 def _category(wanted: Atom, reading: Reading) -> int:
@@ -301,15 +289,9 @@ def _category(wanted: Atom, reading: Reading) -> int:
 
 
 def _bond(bond: Any, reading: Reading, spec: GraphSpec) -> list[Any]:
-    kind = str(bond.GetBondType()).lower()
-    entry: list[Any] = []
-    for place, block in enumerate(spec.edges):
-        if place == reading.bond:
-            if kind not in reading.kinds:
-                raise DataError(f"there is no {kind} bond in the spec")
-            entry.append(reading.kinds.index(kind))
-        elif isinstance(block, Derived) or getattr(block, "constant", False):
-            entry.append(None)
-        else:
-            raise DataError(f"SMILES do not say what '{block.name}' of a bond is")
-    return entry
+    kind, known = str(bond.GetBondType()).lower(), {}
+    if reading.bond is not None:
+        if kind not in reading.kinds:
+            raise DataError(f"there is no {kind} bond in the spec")
+        known[reading.bond] = reading.kinds.index(kind)
+    return _entry(spec.edges, known, "a bond")

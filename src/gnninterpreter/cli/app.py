@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from gnninterpreter._version import __version__
-from gnninterpreter.cli.answering import plainly
 from gnninterpreter.cli.audit import audit
 from gnninterpreter.cli.bench import bench
 from gnninterpreter.cli.compare import compare
 from gnninterpreter.cli.explain import demo, explain
 from gnninterpreter.cli.listing import data, models
+from gnninterpreter.cli.output import plainly
 from gnninterpreter.cli.paper import paper
 from gnninterpreter.cli.stored import report, serve
 from gnninterpreter.cli.sweep import sweep, tune

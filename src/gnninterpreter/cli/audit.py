@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -16,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnninterpreter.cli import options
-from gnninterpreter.cli.answering import Answer
 from gnninterpreter.cli.output import (
     REPORT,
+    Answer,
     check_output,
     print_table,
     verdict_text,
@@ -35,12 +36,8 @@ AUDIT = "audit.json"
 FOUND = 1
 
 
-class Level(str, Enum):
-    """Severities by name."""
-
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
+# Severities by name, known without torch.
+Level = Enum("Level", {"HIGH": "high", "MEDIUM": "medium", "LOW": "low"}, type=str)
 
 
 def audit(
@@ -103,11 +100,10 @@ def audit(
     from gnninterpreter.audit import audit as run_audit
     from gnninterpreter.explanation.storage import INDEX
     from gnninterpreter.models import Bundle
-    from gnninterpreter.references import load_forward, load_subject
+    from gnninterpreter.references import load_forward
     from gnninterpreter.search import Recipe
 
-    molecules = None if smiles is None else (smiles, label or [], preset)
-    found, dataset = load_subject(model, data, molecules, partial(typer.echo, err=True))
+    found, dataset = options.subject(model, data, smiles, label, preset)
     if epochs is not None and not retrain:
         raise ModelError("--epochs is only for --retrain; add it, or leave --epochs out")
     if retrain and not isinstance(found, Bundle):
@@ -133,10 +129,10 @@ def audit(
     elif retrain and isinstance(found, Bundle):
         trained, result = _again(found, dataset, result, epochs, quiet, settings)
     if out is not None and unfinished is not None:
-        asked = (trained or found, dataset)
         with whole_folder(out, unfinished, last=(AUDIT, INDEX)) as made:
-            written = result.explanations, made, overwrite, *asked
-            write_output(*written, forward=settings["forward"], audit=result)
+            more = {"forward": settings["forward"], "audit": result}
+            asked = trained or found
+            write_output(result.explanations, made, overwrite, asked, dataset, **more)
             write_atomically(made / AUDIT, json.dumps(result.to_json()).encode())
             if trained is not None:
                 trained.save(made)
@@ -186,41 +182,41 @@ def _again(
     settings: dict[str, Any],
 ) -> tuple[Bundle, Audit]:
     """Train with the graphs that were found, and audit what comes out."""
-    from dataclasses import replace
-
     from gnninterpreter import datasets
     from gnninterpreter.audit import audit as run_audit
     from gnninterpreter.audit import retrain
     from gnninterpreter.datasets._storage import cache_folder
     from gnninterpreter.training.trainer import EpochReport
 
+    def tell(line: str) -> None:
+        if not quiet:
+            typer.echo(f"training again{line}", err=True)
+
     def show(report: EpochReport) -> None:
-        if not quiet and report.epoch % 10 == 0:
-            typer.echo(
-                f"training again: epoch {report.epoch} of {report.max_epochs}, "
-                f"validation {report.validation:.3f}",
-                err=True,
-            )
+        if report.epoch % 10 == 0:
+            of = f"epoch {report.epoch} of {report.max_epochs}"
+            tell(f": {of}, validation {report.validation:.3f}")
 
     graphs = datasets.load(bundle.dataset_name) if dataset is None else dataset
-    if not quiet:
-        typer.echo(
-            f"training again with {len(before.counterexamples())} graphs that were wrong and "
-            f"{len(before.contrasts)} with the true patterns; if this is stopped, the same "
-            "command goes on where it was",
-            err=True,
-        )
+    tell(
+        f" with {len(before.counterexamples())} graphs that were wrong and "
+        f"{len(before.contrasts)} with the true patterns; if this is stopped, the same command "
+        "goes on where it was"
+    )
     folder = cache_folder() / "retraining"
     trained = retrain(bundle, graphs, before, epochs=epochs, folder=folder, callback=show)
     # Other hosts than those that the new model was trained on.
     after = run_audit(trained, dataset, **{**settings, "seed": settings["seed"] + 1})
-    scored = [
-        {**one.numbers, **{f"test {name}": round(v, 4) for name, v in tested.figures.items()}}
-        if (tested := which.scores.get("test"))
-        else one.numbers
-        for which, one in ((bundle, before), (trained, after))
-    ]
-    return trained, replace(after, numbers=scored[1], before=replace(before, numbers=scored[0]))
+    before, after = (_scored(before, bundle), _scored(after, trained))
+    return trained, replace(after, before=before)
+
+
+def _scored(found: Audit, bundle: Bundle) -> Audit:
+    """An audit with the figures of its model on the test part."""
+    tested = bundle.scores.get("test")
+    figures = {} if tested is None else tested.figures
+    told = {f"test {name}": round(value, 4) for name, value in figures.items()}
+    return replace(found, numbers={**found.numbers, **told})
 
 
 def _echo(result: Audit) -> None:

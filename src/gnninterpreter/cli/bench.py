@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnninterpreter.cli.answering import Answer, plainly
 from gnninterpreter.cli.options import Address, Json
-from gnninterpreter.cli.output import print_table
+from gnninterpreter.cli.output import Answer, plainly, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,46 +39,7 @@ TableOnly = Annotated[
     bool, typer.Option("--table", help="Only sum up and draw the rows that the file holds.")
 ]
 
-# Heading, column of the summary, and how it is written.
-ROBUSTNESS = {
-    "runs": ("runs", "{:.0f}"),
-    "missed": ("missed", "{:.0f}"),
-    "best": ("best", "{:.4f}"),
-    "lowest": ("lowest", "{:.4f}"),
-    "mean": ("mean", "{:.4f}"),
-    "nodes": ("nodes", "{:g}"),
-    "edges": ("edges", "{:g}"),
-    "oracle": ("oracle_agrees", "{:.0%}"),
-    "s": ("seconds", "{:.1f}"),
-}
-REALISM = {
-    "runs": ("runs", "{:.0f}"),
-    "sure": ("certain", "{:.0%}"),
-    "rule": ("rule", "{:.0%}"),
-    "core": ("core", "{:.0%}"),
-    "modes": ("modes", "{:.0%}"),
-    "place": ("placed", "{:.0%}"),
-    "whole": ("placed_whole", "{:.0%}"),
-    "s.sure": ("samples_certain", "{:.0%}"),
-    "s.place": ("samples_placed", "{:.0%}"),
-    "s.whole": ("samples_placed_whole", "{:.0%}"),
-    "of 50": ("distinct", "{:.0f}"),
-    "PGD": ("polygraph", "{:.2f}"),
-    "score": ("score", "{:.2f}"),
-    "valid": ("valid", "{:.0%}"),
-    "copy": ("copy", "{:.0%}"),
-    "s.copy": ("copy_samples", "{:.0%}"),
-    "nodes": ("nodes", "{:.0f}"),
-    "real": ("real_nodes", "{:.0f}"),
-    "s": ("seconds", "{:.1f}"),
-}
 WIDTH = 160
-REALISM_CAPTION = (
-    "shares of runs: sure, certain and in one piece; rule and core, the rule agrees; place, at "
-    "least 0.1 under random GINs; whole, the same among whole graphs where pieces are compared; "
-    "copy, a real graph. s.: shares of 50 samples; of 50: distinct; PGD: PolyGraph's discrepancy; "
-    "score: GIN-Graph's validation score; nodes and s: medians; -: not measured"
-)
 
 
 @bench.command(name="robustness")
@@ -114,7 +75,7 @@ def robustness(
     """
     from gnninterpreter.experiments.charts import seed_chart
     from gnninterpreter.experiments.robustness import BENCH, configs_of
-    from gnninterpreter.experiments.robustness.summary import summarize
+    from gnninterpreter.experiments.robustness.summary import summarize, tables
 
     searched = [] if larger is None else BENCH.read(larger)
     if table:
@@ -126,7 +87,7 @@ def robustness(
     for run in runs:
         values.setdefault((run.model, run.target), []).append(run.mean)
     summary = summarize(runs, searched)
-    return _answer(summary, _echo_robustness, plot, lambda: seed_chart(values))
+    return _answer(summary, partial(tables, summary), plot, lambda: seed_chart(values))
 
 
 @bench.command(name="realism")
@@ -156,7 +117,7 @@ def realism(
     from gnninterpreter.experiments.realism import BENCH, configs_of
     from gnninterpreter.experiments.realism import realism as measure
     from gnninterpreter.experiments.realism.discrepancy import read_discrepancies
-    from gnninterpreter.experiments.realism.summary import chart, summarize
+    from gnninterpreter.experiments.realism.summary import chart, summarize, tables
 
     if table:
         rows = BENCH.read(out)
@@ -167,25 +128,40 @@ def realism(
         typer.echo("no rows: none of the methods has anything to say about these models", err=True)
     summary = summarize(rows, read_discrepancies(out))
     first = "ours" if any(row.method == "ours" for row in rows) else rows[0].method if rows else ""
-    return _answer(summary, _echo_realism, plot if rows else None, lambda: chart(summary, first))
+    told = partial(tables, summary)
+    return _answer(summary, told, plot if rows else None, lambda: chart(summary, first))
 
 
 def _answer(
     summary: pd.DataFrame,
-    echo: Callable[[pd.DataFrame], None],
+    tables: Callable[[], tuple[dict[str, pd.DataFrame], Mapping[str, tuple[str, str]], list[str]]],
     plot: Path | None,
     draw: Callable[[], Figure],
 ) -> Answer:
-    """A summary, and its drawing where that is wanted."""
+    """A summary; as text its tables by title, how their columns are written, and lines below."""
     files = {}
     if plot is not None:
         from gnninterpreter.experiments.charts import save
 
         save(draw(), plot)
         files["plot"] = plot
+
+    def show() -> None:
+        frames, columns, lines = tables()
+        how = list(columns.values())
+        headings = {"class": "left", **dict.fromkeys(columns, "right")}
+        for title, frame in frames.items():
+            rows = [
+                [f"{row['model']} {row['target']}"]
+                + ["-" if math.isnan(row[name]) else form.format(row[name]) for name, form in how]
+                for row in frame.to_dict("records")
+            ]
+            print_table(title, headings, rows, width=WIDTH)
+        typer.echo("\n".join(lines))
+
     return Answer(
         lambda: json.loads(summary.to_json(orient="records", double_precision=15)),
-        lambda: echo(summary) if len(summary) else None,
+        show if len(summary) else lambda: None,
         files,
     )
 
@@ -198,44 +174,3 @@ def _workers(jobs: int, address: str | None) -> int | Workers:
 
 def _tell(row: object) -> None:
     typer.echo(str(row), err=True)
-
-
-def _echo_robustness(summary: pd.DataFrame) -> None:
-    from gnninterpreter.experiments.robustness.summary import NEAR, TIMES
-
-    limited = bool(summary.best.notna().any())
-    columns = {name: how for name, how in ROBUSTNESS.items() if limited or name != "best"}
-    _echo_table("Robustness over seeds", summary, columns)
-    typer.echo("nodes, edges, s: medians; oracle: how often it agrees")
-    if limited:
-        typer.echo("best: found by a larger search, where the model allows no 0.99")
-    runs, missed = int(summary.runs.sum()), int(summary.missed.sum())
-    typer.echo(f"{runs - missed} of {runs} runs reached 0.99 with a feasible graph")
-    if limited:
-        typer.echo(
-            f"{int(summary.near.sum())} more, of classes where the model allows no 0.99, came "
-            f"within {NEAR:g} of the best that a search {TIMES} times as large has found"
-        )
-
-
-def _echo_realism(summary: pd.DataFrame) -> None:
-    from gnninterpreter.experiments.realism.summary import unmet
-
-    for method in summary.method.unique():
-        _echo_table(f"Realism: {method}", summary[summary.method == method], REALISM)
-    typer.echo(REALISM_CAPTION)
-    for line in unmet(summary):
-        typer.echo(f"not reached: {line}")
-
-
-def _echo_table(title: str, summary: pd.DataFrame, columns: dict[str, tuple[str, str]]) -> None:
-    rows = [
-        [f"{row['model']} {row['target']}"]
-        + [
-            "-" if math.isnan(row[name]) else form.format(row[name])
-            for name, form in columns.values()
-        ]
-        for row in summary.to_dict("records")
-    ]
-    headings = {"class": "left", **dict.fromkeys(columns, "right")}
-    print_table(title, headings, rows, width=WIDTH)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gnninterpreter.cli import options
-from gnninterpreter.cli.answering import Answer
-from gnninterpreter.cli.output import print_table
+from gnninterpreter.cli.output import Answer, print_table
+from gnninterpreter.errors import SpecError
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import ExplanationSet
@@ -49,8 +49,11 @@ def compare(
     - `gnninterpreter compare motif retrained/motif.json`
     - `gnninterpreter compare mylab:old mylab:new --data mylab:graphs --json`
     """
+    from gnninterpreter import api
+    from gnninterpreter.explanation import ExplanationSet
     from gnninterpreter.explanation.compare import compare as put_side_by_side
-    from gnninterpreter.references import load_data, load_forward
+    from gnninterpreter.models import Bundle
+    from gnninterpreter.references import load_data, load_forward, load_model
 
     call, dataset = load_forward(forward), load_data(data)
     settings = {
@@ -59,7 +62,11 @@ def compare(
         "forward": call,
         "progress": options.shown(quiet),
     }
-    sides = [_side(one, dataset, settings) for one in (first, second)]
+    loaded = [api.load(one) if Path(one).is_dir() else load_model(one) for one in (first, second)]
+    specs = [one.spec for one in loaded if isinstance(one, (Bundle, ExplanationSet))]
+    if len(specs) == 2 and specs[0].nodes != specs[1].nodes:  # before minutes are spent on either
+        raise SpecError("the two models take different graphs; compare others")
+    sides = [_side(one, dataset, settings) for one in loaded]
     found = put_side_by_side(
         sides[0][0],
         sides[1][0],
@@ -73,15 +80,15 @@ def compare(
     return Answer(found.to_json, partial(_echo, found), files)
 
 
-def _side(name: str, dataset: Any, settings: dict[str, Any]) -> tuple[ExplanationSet, Any]:
+def _side(found: Any, dataset: Any, settings: dict[str, Any]) -> tuple[ExplanationSet, Any]:
     """A run, with its model where it has none in memory."""
     from gnninterpreter import api
-    from gnninterpreter.references import load_model, load_run_model
+    from gnninterpreter.explanation import ExplanationSet
+    from gnninterpreter.references import load_run_model
 
-    if Path(name).is_dir():
-        run = api.load(name)
-        return run, load_run_model(run, None, dataset)
-    return api.explain(load_model(name), dataset, **settings), None
+    if isinstance(found, ExplanationSet):
+        return found, load_run_model(found, None, dataset)
+    return api.explain(found, dataset, **settings), None
 
 
 def _echo(found: Comparison) -> None:

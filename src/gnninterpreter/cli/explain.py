@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gnninterpreter.cli import options
-from gnninterpreter.cli.answering import Answer
 from gnninterpreter.cli.options import Iterations, Json, Overwrite, Quiet, Restarts, Seed
-from gnninterpreter.cli.output import check_output, echo_table, with_graphs, write_output
+from gnninterpreter.cli.output import Answer, check_output, echo_table, with_graphs, write_output
 from gnninterpreter.errors import SpecError
 
 if TYPE_CHECKING:
@@ -117,10 +116,9 @@ def explain(
     if out is not None:
         check_output(out, overwrite)
     from gnninterpreter import api
-    from gnninterpreter.references import load_forward, load_subject
+    from gnninterpreter.references import load_forward
 
-    molecules = None if smiles is None else (smiles, label or [], preset)
-    found, dataset = load_subject(model, data, molecules, partial(typer.echo, err=True))
+    found, dataset = options.subject(model, data, smiles, label, preset)
     call = load_forward(forward)
     result = api.explain(
         found,

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnninterpreter.cli.answering import Answer, plainly
 from gnninterpreter.cli.options import Json
-from gnninterpreter.cli.output import print_table
+from gnninterpreter.cli.output import Answer, plainly, print_table
 
 if TYPE_CHECKING:
-    from gnninterpreter.models import Bundle
+    pass
 
 PER_CLASS = ("f1", "roc_auc")
 data = typer.Typer(name="data", help="Look at the data sets.", no_args_is_help=True)
@@ -28,24 +27,23 @@ def models(as_json: Json = False) -> Answer:
 
     Each can be explained by its name: `gnninterpreter explain shape`.
     """
-    return Answer(_values, _echo_models)
+    return Answer(_described, _echo_models)
 
 
-def _values() -> list[dict[str, Any]]:
+def _described() -> list[dict[str, Any]]:
     from gnninterpreter.models import bundled_names, load
 
-    return [_described(load(name)) for name in bundled_names()]
-
-
-def _described(bundle: Bundle) -> dict[str, Any]:
-    return {
-        "name": bundle.name,
-        "dataset": bundle.dataset_name,
-        "architecture": type(bundle.model).__name__,
-        "parameters": sum(parameter.numel() for parameter in bundle.model.parameters()),
-        "classes": list(bundle.spec.class_names),
-        "scores": {part: scores.to_json() for part, scores in bundle.scores.items()},
-    }
+    return [
+        {
+            "name": bundle.name,
+            "dataset": bundle.dataset_name,
+            "architecture": type(bundle.model).__name__,
+            "parameters": sum(parameter.numel() for parameter in bundle.model.parameters()),
+            "classes": list(bundle.spec.class_names),
+            "scores": {part: scores.to_json() for part, scores in bundle.scores.items()},
+        }
+        for bundle in map(load, bundled_names())
+    ]
 
 
 def _echo_models() -> None:
@@ -97,7 +95,7 @@ def stats(
     A data set that is not there yet is generated first, which takes up to half a minute.
     """
     from gnninterpreter import datasets
-    from gnninterpreter.datasets.summary import summarize
+    from gnninterpreter.datasets import summarize
 
     names = datasets.NAMES if name == "all" else (name,)
     rows = [
@@ -112,7 +110,11 @@ def _echo_data(rows: list[dict[str, Any]]) -> None:
         [
             row["name"],
             "\n".join(f"{name}: {count}" for name, count in row["classes"].items()),
-            _features(row),
+            "\n".join(
+                f"{kind}: {', '.join(row[f'{kind}_features'])}"
+                for kind in ("node", "edge")
+                if row[f"{kind}_features"]
+            ),
             f"{row['graphs']:,}",
             f"{row['mean_edges']:.2f}",
             f"{row['mean_nodes']:.2f}",
@@ -124,12 +126,3 @@ def _echo_data(rows: list[dict[str, Any]]) -> None:
     columns |= dict.fromkeys(("graphs", "edges", "nodes", "oracle"), "right")
     caption = "edges and nodes are means; oracle: how often the rule agrees with the label"
     print_table("Data sets", columns, cells, caption=caption, lines=True)
-
-
-def _features(row: dict[str, Any]) -> str:
-    parts = [
-        f"{kind}: {', '.join(row[f'{kind}_features'])}"
-        for kind in ("node", "edge")
-        if row[f"{kind}_features"]
-    ]
-    return "\n".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,6 +68,16 @@ def explained_model(what_for: str = "") -> object:
         help=f"The model that was explained, as for `explain`{what_for}. A bundled model is found "
         "by itself.",
     )
+
+
+def subject(
+    model: str, data: str | None, smiles: Path | None, label: list[str] | None, preset: str | None
+) -> tuple[Any, Any]:
+    """The model that is meant, and its graphs: those of DATA, or of a table of molecules."""
+    from gnninterpreter.references import load_subject
+
+    table = (smiles, label, preset)
+    return load_subject(model, data, table, partial(typer.echo, err=True))
 
 
 def opened_run(

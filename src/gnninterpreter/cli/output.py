@@ -1,28 +1,43 @@
-"""What a command hands over: a table or one JSON document on standard output, files in a folder."""
+"""How every command ends: a table or one JSON document on standard output, files in a folder.
+
+A command returns an `Answer` and prints nothing itself. An error that a user can mend is one
+sentence on standard error, never a traceback. Anything else is a fault of the library, and its
+traceback is what a bug report needs.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import typer
 
-from gnninterpreter.errors import ModelError, OutputError
+from gnninterpreter.errors import GNNInterpreterError, ModelError, OutputError
 from gnninterpreter.files import finite
+from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
     from rich.text import Text
+    from torch_geometric.data import Data
 
     from gnninterpreter.audit import Audit
     from gnninterpreter.evidence import Verdict
     from gnninterpreter.explanation import Explanation, ExplanationSet
+    from gnninterpreter.spec import GraphSpec
 
+USER_ERROR = 2
+# What a shell reports for a process that SIGINT ended: 128 + 2.
+INTERRUPTED = 130
+
+P = ParamSpec("P")
 REPORT = "report.html"
 EXEMPLARS = 5
 UNCHECKED = "not checked"
@@ -139,21 +154,19 @@ def echo_table(result: ExplanationSet) -> None:
     if not all(explanation.target.probable for explanation in result.values()):
         said, what = ("says", "what the model says of samples, on average")
     graphs = {"class": "the class", "label": "graphs with the label"}.get(noun, "such graphs")
-    figures = (_given, _prototype, _typical, _core)
     print_table(
         f"What {result.model_name} has learned",
         {noun: "fold", **dict.fromkeys((said, "prototype", "typical", "core"), "right")}
         | {"verdict": "fold"},
-        (
-            [one.name, *(cell(one) for cell in figures), verdict_text(one.verdict)]
-            for one in result.values()
-        ),
+        map(_cells, result.values()),
         caption=f"{said}: {what}; prototype: nodes / edges\n"
         "typical: share of real graphs that are less typical than the prototype\n"
         f"core: share of {graphs} that holds it, times as often as elsewhere",
         lines=True,
     )
     for explanation in result.values():
+        for line in _formula_lines(explanation):
+            typer.echo(f"{explanation.name}: {line}")
         for reason in (*explanation.verdict.reasons, *explanation.notes):
             typer.echo(f"{explanation.name}: {reason}")
     fooled = [line for explanation in result.values() for line in _shortcut_lines(explanation)]
@@ -163,46 +176,51 @@ def echo_table(result: ExplanationSet) -> None:
         typer.echo(f"  {line}")
 
 
-def _given(explanation: Explanation) -> str:
-    """What the model says of samples: the mean probability, the value, or both probabilities."""
-    target, sampled = explanation.target, explanation.sampled_outputs
-    if target.probable:
-        return f"{explanation.probability.mean:.3f}"
-    means = [mean for mean, _ in sampled] or explanation.class_probabilities
-    return target.written(means).removeprefix(f"{target.measure} ")
-
-
-def _prototype(explanation: Explanation) -> str:
-    """Size of the prototype: nodes and edges."""
-    return f"{explanation.num_nodes} / {explanation.num_edges}"
-
-
-def _typical(explanation: Explanation) -> str:
-    """Share of real graphs that are less typical than the prototype."""
+def _cells(one: Explanation) -> Iterator[str | Text]:
+    """The row of an explanation."""
     from gnninterpreter.report.words import typical_percentile
 
-    percentile = typical_percentile(explanation)
-    return UNCHECKED if percentile is None else f"{percentile:.0f}%"
+    target, core, percentile = one.target, one.core, typical_percentile(one)
+    yield one.name
+    means = [mean for mean, _ in one.sampled_outputs] or one.class_probabilities
+    written = target.written(means).removeprefix(f"{target.measure} ")
+    yield f"{one.probability.mean:.3f}" if target.probable else written
+    yield f"{one.num_nodes} / {one.num_edges}"
+    yield UNCHECKED if percentile is None else f"{percentile:.0f}%"
+    if core is None or core.coverage is None:
+        yield UNCHECKED
+    else:
+        yield f"{100 * core.coverage:.0f}%" + ("" if core.lift is None else f", x {core.lift:.1f}")
+    yield verdict_text(one.verdict)
 
 
-def _core(explanation: Explanation) -> str:
-    """Share of the class's graphs that hold the core, and how often others do."""
-    from gnninterpreter.report.words import figure
+def _formula(graph: Data, spec: GraphSpec, piece: bool = False) -> str:
+    """A graph in SMILES; nothing where it is no molecule, or nobody knows its bonds."""
+    from gnninterpreter.chem.drawing import read_molecule
+    from gnninterpreter.chem.reading import reading_of
 
+    reading = reading_of(spec)
+    known = reading is not None and reading.bond is not None
+    molecule = read_molecule(graph, spec, piece=piece) if known else None
+    return molecule.smiles if molecule is not None else ""
+
+
+def _formula_lines(explanation: Explanation) -> Iterator[str]:
+    """Prototype and core in SMILES, in a line, where they are molecules."""
     core = explanation.core
-    coverage, lift = figure(core, "coverage"), figure(core, "lift")
-    if coverage is None:
-        return UNCHECKED
-    return f"{100 * coverage:.0f}%" + ("" if lift is None else f", x {lift:.1f}")
+    found = {"prototype": _formula(explanation.best, explanation.spec)}
+    found["core"] = "" if core is None else _formula(core.graph, explanation.spec, piece=True)
+    if any(found.values()):
+        yield ", ".join(f"{name} {smiles}" for name, smiles in found.items() if smiles)
 
 
 def _shortcut_lines(explanation: Explanation) -> Iterator[str]:
     """What fools the model, one line each."""
     from gnninterpreter.report.words import shortcut_words
 
-    per_edge = 1 if explanation.spec.directed else 2
     for shortcut in explanation.shortcuts:
-        size = f"{shortcut.graph.num_nodes} nodes, {shortcut.graph.num_edges // per_edge} edges"
+        size = f"{shortcut.num_nodes} nodes, {shortcut.num_edges} edges"
+        size = _formula(shortcut.graph, explanation.spec) or size
         words = shortcut_words(shortcut, explanation.target)
         yield f"{explanation.name}: {size}: {words[:1].lower()}{words[1:]}"
 
@@ -223,12 +241,8 @@ def with_graphs(result: ExplanationSet) -> dict[str, Any]:
     for entry, explanation in zip(values["classes"], result.values(), strict=True):
         entry["best"] = graph_to_json(explanation.best, result.spec)
         entry["modes"] = [
-            {
-                "graph": graph_to_json(mode.graph, result.spec),
-                "probability": mode.probability,
-                "restarts": list(mode.restarts),
-                "kind": mode.kind,
-            }
+            {"graph": graph_to_json(mode.graph, result.spec)}
+            | {name: getattr(mode, name) for name in ("probability", "restarts", "kind")}
             for mode in explanation.modes()
         ]
         entry["typical_percentile"] = typical_percentile(explanation)
@@ -236,3 +250,54 @@ def with_graphs(result: ExplanationSet) -> dict[str, Any]:
         entry["shortcuts"] = [shortcut.to_json() for shortcut in explanation.shortcuts]
         entry["exemplars"] = [real.to_json() for real in explanation.real_graphs[:EXEMPLARS]]
     return values
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command came to.
+
+    Args:
+        values: Gives what ``--json`` prints.
+        show: Prints the same as text.
+        files: What was written, by what it is; told in either form.
+        code: Exit code.
+    """
+
+    values: Callable[[], Any]
+    show: Callable[[], object] = lambda: None
+    files: Mapping[str, Path] = field(default_factory=dict)
+    code: int = 0
+
+
+def plainly(command: Callable[P, Answer | None]) -> Callable[P, None]:
+    """Run a command on one thread, unless it has ``threads``, and print its answer.
+
+    Exit code 2 for a user's error, 130 for Ctrl-C.
+    """
+
+    @functools.wraps(command)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> None:
+        as_json = bool(kwargs.get("as_json"))
+        threads: Any = kwargs.get("threads", 1)
+        try:
+            limit_threads(threads)
+            with only_results(as_json):
+                answer = command(*args, **kwargs) or Answer(lambda: None)
+                values = answer.values() if as_json else None
+            if as_json:
+                echo_json(values)
+            else:
+                answer.show()
+            for what, path in answer.files.items():
+                typer.echo(f"{what}: {path.resolve()}", err=as_json)
+        except GNNInterpreterError as error:
+            # Messages of torch and the like come with line breaks inside.
+            typer.echo(f"error: {' '.join(str(error).split())}", err=True)
+            raise typer.Exit(USER_ERROR) from error
+        except KeyboardInterrupt as interrupt:
+            typer.echo(": ".join(["interrupted", *map(str, interrupt.args)]), err=True)
+            raise typer.Exit(INTERRUPTED) from interrupt
+        if answer.code:
+            raise typer.Exit(answer.code)
+
+    return guarded

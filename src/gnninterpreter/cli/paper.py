@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from gnninterpreter.cli.answering import Answer
 from gnninterpreter.cli.options import Address, Json, Quiet
+from gnninterpreter.cli.output import Answer
 
 
 class Study(str, Enum):

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.control import Control
 from rich.live import Live
 from rich.progress_bar import ProgressBar
+from rich.segment import ControlType
 from rich.table import Table
 from rich.text import Text
 
@@ -91,7 +93,7 @@ class LiveProgress:
     def reading(self, count: int) -> None:
         """Say how many graphs of a large data set were read so far."""
         with self._harmless() as console:
-            if console.is_terminal and not console.is_jupyter and not console.is_dumb_terminal:
+            if _rewritable(console):
                 console.print(f"read {count:,} graphs", end="\r", highlight=False)
             elif count % TELL_EVERY == 0:
                 console.print(f"read {count:,} graphs", highlight=False)
@@ -101,10 +103,12 @@ class LiveProgress:
         self._rows = {name: Row(name) for name in classes}
         self._began, self._before = None, 0.0
         with self._harmless() as console:
+            if _rewritable(console):  # what `reading` left on the line may be longer
+                console.control(Control((ControlType.ERASE_IN_LINE, 2)))
             console.print(f"explaining {model}", style="bold", markup=False, highlight=False)
             for line in inferred:
                 console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
-            if console.is_terminal and not console.is_jupyter and not console.is_dumb_terminal:
+            if _rewritable(console):
                 self._live = Live(
                     get_renderable=self.table,
                     console=console,
@@ -211,6 +215,10 @@ def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _rewritable(console: Console) -> bool:
+    return console.is_terminal and not console.is_jupyter and not console.is_dumb_terminal
 
 
 def _default_console() -> Console:

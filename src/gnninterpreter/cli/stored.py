@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from gnninterpreter.cli import options
-from gnninterpreter.cli.answering import INTERRUPTED, Answer
-from gnninterpreter.cli.output import REPORT
+from gnninterpreter.cli.output import INTERRUPTED, REPORT, Answer
 from gnninterpreter.errors import ModelError, OutputError
 
 GRACE = 5.0

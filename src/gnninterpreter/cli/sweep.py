@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnninterpreter.cli.answering import Answer
 from gnninterpreter.cli.options import Address, Json, Quiet
+from gnninterpreter.cli.output import Answer
 
 if TYPE_CHECKING:
-    from gnninterpreter.sweep import Tally
+    from gnninterpreter.parallel import Workers
+    from gnninterpreter.sweep import SweepSpec, Tally
     from gnninterpreter.sweep.jobs import Job
     from gnninterpreter.sweep.tune import Trial
 
@@ -23,13 +25,7 @@ FAILED = 1
 SHOWN = 5
 
 
-class EngineName(str, Enum):
-    """What runs the jobs."""
-
-    RAY = "ray"
-    PROCESSES = "processes"
-
-
+EngineName = Enum("EngineName", {"RAY": "ray", "PROCESSES": "processes"}, type=str)
 Engine = Annotated[
     EngineName, typer.Option(help="What runs the jobs: Ray, or plain processes of this machine.")
 ]
@@ -77,7 +73,7 @@ def sweep(
     - `gnninterpreter sweep sweep.toml --out results --jobs 8`
     - `gnninterpreter sweep audits.toml --address 10.0.0.1:6379`
     """
-    from gnninterpreter.sweep import jobs_of, make_workers, pending, read_sweep, run_sweep
+    from gnninterpreter.sweep import jobs_of, pending, read_sweep, run_sweep
 
     asked = read_sweep(spec)
     folder = out or spec.with_suffix("")
@@ -93,9 +89,7 @@ def sweep(
             tally = run_sweep(
                 listed,
                 folder,
-                lambda: make_workers(
-                    engine.value, address, jobs, asked.threads, asked.gpus, asked.runtime_env
-                ),
+                _workers(asked, engine, address, jobs),
                 retries=asked.retries,
                 again=again,
                 tell=tell,
@@ -111,6 +105,15 @@ def sweep(
 
     values = {**vars(tally), "left": tally.left, "folder": str(folder), "unreadable": broken}
     return Answer(lambda: values, show, code=FAILED if tally.failed and not list_only else 0)
+
+
+def _workers(
+    asked: SweepSpec, engine: EngineName, address: str | None, jobs: int | None
+) -> Callable[[], Workers]:
+    from gnninterpreter.sweep import make_workers
+
+    needs = asked.threads, asked.gpus, asked.runtime_env
+    return partial(make_workers, engine.value, address, jobs, *needs)
 
 
 def unreadable(jobs: Sequence[Job], models: int) -> str:
@@ -136,24 +139,14 @@ def telling(
     quiet: bool, failures: list[dict[str, Any]]
 ) -> Iterator[Callable[[Tally, list[dict[str, Any]]], None]]:
     """Show how all jobs stand: a bar on a terminal, a line now and then anywhere else."""
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
 
     console = Console(stderr=True, quiet=quiet)
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
+    kinds = bars.BarColumn, bars.MofNCompleteColumn, bars.TimeRemainingColumn
+    columns = *(kind() for kind in kinds), bars.TextColumn("{task.description}")
     told = -1
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+    with bars.Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         bar = progress.add_task("", total=None)
 
         def tell(tally: Tally, rows: list[dict[str, Any]]) -> None:
@@ -210,27 +203,21 @@ def tune(
     - `gnninterpreter tune tune.toml --trials 40 --jobs 8`
     - `gnninterpreter explain mylab:model --data mylab:graphs --recipe tune/recipe.json`
     """
-    from gnninterpreter.sweep import make_workers, save_recipe
+    from gnninterpreter.sweep import save_recipe
     from gnninterpreter.sweep.tune import read_tuning
     from gnninterpreter.sweep.tune import tune as search
 
     asked = read_tuning(spec)
     if trials is not None:
         asked = replace(asked, trials=trials)
-    folder, needs = out or spec.with_suffix(""), asked.sweep
+    folder = out or spec.with_suffix("")
 
     def tell(trial: Trial) -> None:
         if not quiet:
             typer.echo(f"trial {trial.number}: {_told(trial)}", err=True)
 
-    recipe, best, base = search(
-        asked,
-        folder,
-        lambda: make_workers(
-            engine.value, address, jobs, needs.threads, needs.gpus, needs.runtime_env
-        ),
-        tell,
-    )
+    workers = _workers(asked.sweep, engine, address, jobs)
+    recipe, best, base = search(asked, folder, workers, tell)
     written = save_recipe(recipe, folder / "recipe.json")
     return Answer(
         lambda: {"recipe": str(written.resolve()), "base": asdict(base), "best": asdict(best)},

@@ -6,14 +6,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gnninterpreter.cli.answering import Answer
 from gnninterpreter.cli.listing import PER_CLASS
 from gnninterpreter.cli.options import Json
-from gnninterpreter.cli.output import check_output
+from gnninterpreter.cli.output import Answer, check_output
 from gnninterpreter.errors import CheckpointError
 
 if TYPE_CHECKING:
@@ -63,8 +62,8 @@ def train(
     Its state is kept after every epoch: a run that was killed goes on where it was when the same
     command is given again.
     """
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from gnninterpreter.training.judging import refresh_statistics
     from gnninterpreter.training.recipes import measure_recipe, train_bundle, training_recipe
@@ -79,24 +78,15 @@ def train(
     training_recipe(name)
     check_output(out, overwrite=True)
     console = Console(file=sys.stderr)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("loss {task.fields[loss]:.4f}  validation {task.fields[validation]:.4f}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console) as progress:
+    losses = "loss {task.fields[loss]:.4f}  validation {task.fields[validation]:.4f}"
+    texts = [bars.TextColumn(text) for text in ("{task.description}", losses)]
+    columns = texts[0], bars.BarColumn(), bars.MofNCompleteColumn(), texts[1]
+    with bars.Progress(*columns, bars.TimeElapsedColumn(), console=console) as progress:
         task = progress.add_task(name, total=None, loss=float("nan"), validation=float("nan"))
 
         def show(epoch: EpochReport) -> None:
-            progress.update(
-                task,
-                total=epoch.max_epochs,
-                completed=epoch.epoch,
-                loss=epoch.loss,
-                validation=epoch.validation,
-            )
+            figures: dict[str, Any] = {"loss": epoch.loss, "validation": epoch.validation}
+            progress.update(task, total=epoch.max_epochs, completed=epoch.epoch, **figures)
 
         bundle, result = train_bundle(
             name,

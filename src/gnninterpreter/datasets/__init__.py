@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gnninterpreter.arguments import folded
-from gnninterpreter.datasets.base import ExplainableDataset
-from gnninterpreter.datasets.summary import summarize
+from gnninterpreter.datasets.base import ExplainableDataset, summarize
 from gnninterpreter.errors import DataError
 
 __all__ = [
@@ -45,14 +44,7 @@ MOLECULES = ("mutagenicity", "bbbp", "esol", "tox21")
 
 
 def dataset_class(name: str) -> type[ExplainableDataset]:
-    """Return the class of a data set, whose ``spec`` and ``oracle`` need no data.
-
-    Args:
-        name: One of `NAMES`.
-
-    Raises:
-        DataError: If there is no data set of that name.
-    """
+    """Return the class of a data set, whose ``spec`` and ``oracle`` need no data."""
     if folded(name) not in _CLASSES:
         raise DataError(f"there is no data set {name!r}; the names are {', '.join(NAMES)}")
     module, attribute = _CLASSES[folded(name)]
@@ -100,12 +92,7 @@ class _NotCached(Exception):  # noqa: N818 - an answer rather than an error
 
 
 def cached(name: str, seed: int = 0) -> ExplainableDataset | None:
-    """Return a data set if it lies in the cache folder; nothing is generated or fetched.
-
-    Args:
-        name: One of `NAMES`; None is returned for any other.
-        seed: The seed it was made with.
-    """
+    """Return a data set if it lies in the cache folder; nothing is generated or fetched."""
 
     def refuse(_: ExplainableDataset) -> None:
         raise _NotCached

@@ -30,12 +30,7 @@ FIELDS = ("x", "edge_index", "edge_attr", "y")
 
 @dataclass(frozen=True, eq=False)
 class StoredGraphs(Sequence[Data]):
-    """Graphs as they are stored, side by side; one is made when it is asked for.
-
-    Args:
-        tensors: The fields of all graphs.
-        slices: Where the graphs begin in each, and where the last one ends.
-    """
+    """Graphs as they are stored, side by side; one is made when it is asked for."""
 
     tensors: Mapping[str, Tensor]
     slices: Mapping[str, Tensor]
@@ -131,15 +126,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         return StoredGraphs({key: self._data[key] for key in self.slices}, dict(self.slices))
 
     def split(self, kind: str = "random", seed: int = 0) -> Split:
-        """Split the graphs into 80% training, 10% validation and 10% test, class by class.
-
-        Args:
-            kind: ``"random"``; data sets of molecules have others.
-            seed: The same seed gives the same split.
-
-        Raises:
-            DataError: If there is no such kind.
-        """
+        """Split the graphs into 80% training, 10% validation and 10% test, class by class."""
         if kind != "random":
             raise DataError(f"'{self.name}' has only the split 'random' (got {kind!r})")
         return stratified_split(self.y, seed)
@@ -261,13 +248,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
 
 
 class DrawnDataset(ExplainableDataset):
-    """A data set whose graphs are drawn one by one, each from a random stream of its own.
-
-    Args:
-        *args: ``root`` and ``transform``, as for `ExplainableDataset`.
-        num_graphs: How many graphs to draw; ``default_graphs`` of the data set when omitted.
-        **options: ``seed``, ``progress`` and ``force_reload``.
-    """
+    """A data set whose graphs are drawn one by one, each from a random stream of its own."""
 
     num_graphs: int
     default_graphs: ClassVar[int]
@@ -300,10 +281,7 @@ def undirected_graph(
     x: Tensor | None = None,
     edge_attr: Tensor | None = None,
 ) -> Data:
-    """Return a graph with each edge as given, and then each reversed.
-
-    ``x`` is one column of ones when omitted, and ``edge_attr`` is in the order of ``edges``.
-    """
+    """Return a graph with each edge as given, and then each reversed; ``x`` is ones if omitted."""
     pairs = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
     forth = torch.from_numpy(np.ascontiguousarray(pairs.T))
     data = Data(
@@ -314,3 +292,33 @@ def undirected_graph(
     if edge_attr is not None:
         data.edge_attr = torch.cat([edge_attr, edge_attr])
     return data
+
+
+def summarize(dataset: ExplainableDataset, *, oracle_graphs: int | None = None) -> dict[str, Any]:
+    """Count what a table of data sets shows, as plain JSON values.
+
+    The oracle is asked about ``oracle_graphs``, all when omitted; an undirected edge counts
+    once.
+    """
+    nodes = dataset.slices["x"].diff().double().mean()
+    edges = dataset.slices["edge_index"].diff().double().mean()
+    asked = len(dataset) if oracle_graphs is None else min(oracle_graphs, len(dataset))
+    asked = asked if dataset.oracle is not None else 0
+    graphs = (dataset[index] for index in range(asked))
+    agreeing = sum(dataset.oracle(graph) == int(graph.y) for graph in graphs)
+    if not dataset.task:
+        counts = dataset.y.bincount(minlength=dataset.num_classes).tolist()
+    else:
+        counts = (dataset.y == 1 if dataset.task == "multilabel" else ~dataset.y.isnan()).sum(0)
+        counts = counts.tolist()
+    return {
+        "name": dataset.name,
+        "graphs": len(dataset),
+        "mean_nodes": float(nodes),
+        "mean_edges": float(edges) / (1 if dataset.spec.directed else 2),
+        "classes": dict(zip(dataset.class_names, counts, strict=True)),
+        "node_features": [name for block in dataset.spec.nodes for name in block.names],
+        "edge_features": [name for block in dataset.spec.edges for name in block.names],
+        "oracle_agreement": agreeing / asked if asked else None,
+        "metadata": dict(dataset.metadata),
+    }

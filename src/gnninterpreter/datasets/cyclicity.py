@@ -69,10 +69,7 @@ class Cyclicity(RomeDataset):
 
 
 def _leave_one_cycle(base: BaseGraph, rng: np.random.Generator) -> tuple[list[Edge], list[Edge]]:
-    """Remove a random edge of a random fundamental cycle until one is left.
-
-    Also says which of the edges that remain form the cycle, none in a forest.
-    """
+    """Remove edges of random fundamental cycles until one is left; also gives its edges."""
     graph = nx.empty_graph(base.num_nodes)
     graph.add_edges_from(base.edges)
     tree = nx.empty_graph(base.num_nodes)

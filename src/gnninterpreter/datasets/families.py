@@ -25,13 +25,7 @@ SMALLEST = {"lollipop head": 4, "lollipop tail": 4, "wheel": 4, "grid": 2, "star
 
 @dataclass(frozen=True)
 class FamilyMatch:
-    """The family nearest to a graph.
-
-    Attributes:
-        name: ``"lollipop"``, ``"wheel"``, ``"grid"``, ``"star"``, or ``"others"`` if none is near.
-        distance: Noise it takes to make the graph from the nearest member, as a share of its edges.
-        distances: The same for each family; infinite where the graph holds no member at all.
-    """
+    """The family nearest to a graph, and the noise from each as a share of its edges."""
 
     name: str
     distance: float
@@ -39,17 +33,15 @@ class FamilyMatch:
 
 
 def nearest_family(graph: Data) -> FamilyMatch:
-    """Find the family whose largest member in a graph leaves the smallest share of edges over.
-
-    Directions, loops and repeated edges do not matter.
-    """
+    """Find the family whose largest member in a graph leaves the smallest share of edges over."""
     neighbors = adjacency(graph)
     edges = sum(len(others) for others in neighbors.values()) // 2
+    leaves = max((len(others) for others in neighbors.values()), default=0)
     largest = {
         "lollipop": _lollipop_edges(neighbors, edges),
         "wheel": _wheel_edges(neighbors),
         "grid": _grid_edges(neighbors, edges),
-        "star": _star_edges(neighbors),
+        "star": leaves if leaves >= SMALLEST["star"] else 0,
     }
     distances = {
         name: (edges - found) / found if found else float("inf") for name, found in largest.items()
@@ -75,11 +67,6 @@ def count_cycles(graph: Data) -> int:
     found = nx.Graph({node: list(others) for node, others in adjacency(graph).items()})
     parts = int(nx.number_connected_components(found)) if found else 0
     return int(found.number_of_edges()) - len(found) + parts
-
-
-def _star_edges(neighbors: Neighbors) -> int:
-    leaves = max((len(others) for others in neighbors.values()), default=0)
-    return leaves if leaves >= SMALLEST["star"] else 0
 
 
 def _wheel_edges(neighbors: Neighbors) -> int:

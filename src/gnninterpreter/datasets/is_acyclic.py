@@ -25,12 +25,8 @@ class IsAcyclic(DrawnDataset):
     """Cycles, wheels, circular ladders and grids against stars, paths and trees.
 
     Beware of the shortcut: no cyclic family has a leaf and every tree has one, so that a classifier
-    may have learned "has a leaf" instead of "has no cycle". ``hard=True`` takes it away.
-
-    Args:
-        *args: ``root`` and ``transform``, as for `ExplainableDataset`.
-        hard: Hang a random tree on half of the cyclic graphs.
-        **options: ``seed``, ``num_graphs`` (half of them cyclic), ``progress``, ``force_reload``.
+    may have learned "has a leaf" instead of "has no cycle". ``hard=True`` takes it away by hanging
+    a random tree on half of the cyclic graphs.
     """
 
     name = "is_acyclic"

@@ -31,15 +31,10 @@ class MolecularDataset(ExplainableDataset):
     def split(self, kind: str = "random", seed: int = 0) -> Split:
         """Split the molecules into 80% training, 10% validation and 10% test.
 
-        Args:
-            kind: ``"random"`` or ``"scaffold"``. Stereoisomers and repeated rows are one graph
-                here: in a random split, too, the same graph never lies in two parts. A scaffold is
-                what is left of rings and the chains between them (Bemis and Murcko 1996);
-                molecules without rings share one.
-            seed: The same seed gives the same split.
-
-        Raises:
-            DataError: If there is no such kind.
+        ``kind`` is ``"random"`` or ``"scaffold"``. Stereoisomers and repeated rows are one graph
+        here: in a random split, too, the same graph never lies in two parts. A scaffold is what is
+        left of rings and the chains between them (Bemis and Murcko 1996); molecules without rings
+        share one.
         """
         if kind not in ("random", "scaffold"):
             raise DataError(f"kind must be 'random' or 'scaffold' (got {kind!r})")
@@ -59,10 +54,7 @@ class MolecularDataset(ExplainableDataset):
 
 
 def tu_graphs(tables: Sequence[np.ndarray[Any, Any]], spec: GraphSpec) -> Iterator[Data]:
-    """Yield molecules of the TU collection, of tables in the order of `TU_PARTS`.
-
-    Bonds are left out where the spec has none.
-    """
+    """Yield molecules of tables in the order of `TU_PARTS`; without bonds if the spec has none."""
     ends, owner, labels, atoms, bonds = tables
     # Nodes are listed graph by graph, from 1 on; the files hold both directions of each bond.
     starts = np.searchsorted(owner[:, 0], np.arange(1, len(labels) + 2))

@@ -71,6 +71,10 @@ class _Table(MolecularDataset):
             yield graph
         self.metadata |= {"rows": len(rows), "notes": dict(sorted((+notes).items()))}
 
+    def parameters(self) -> Mapping[str, Any]:
+        """Return the hash of the table."""
+        return {"sha256": self.source.sha256}
+
     def _label(self, row: Mapping[str, str], number: int) -> Tensor:
         try:
             return torch.tensor([float(row[column] or "nan") for column in self.columns])
@@ -79,18 +83,9 @@ class _Table(MolecularDataset):
                 f"line {number} of the table of '{self.name}' cannot be read: {error}"
             ) from error
 
-    def parameters(self) -> Mapping[str, Any]:
-        """Return the hash of the table."""
-        return {"sha256": self.source.sha256}
-
 
 class BBBP(_Table):
-    """Whether a drug gets into the brain (Martins et al. 2012).
-
-    Example:
-        >>> dataset = BBBP()  # doctest: +SKIP
-        >>> dataset.split("scaffold").test  # doctest: +SKIP
-    """
+    """Whether a drug gets into the brain (Martins et al. 2012)."""
 
     name = "bbbp"
     source = PublishedFile(
@@ -116,10 +111,7 @@ class ESOL(_Table):
 
 
 class Tox21(_Table):
-    """Activity in twelve assays of nuclear receptors and stress response; NaN where not measured.
-
-    The data of the Tox21 challenge (2014).
-    """
+    """Activity in twelve assays of the Tox21 challenge (2014); NaN where not measured."""
 
     name = "tox21"
     source = PublishedFile(

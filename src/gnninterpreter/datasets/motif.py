@@ -66,11 +66,7 @@ class Motif(RomeDataset):
 
 
 def find_motifs(graph: Data) -> list[str]:
-    """Name the motifs a graph holds, larger ones first.
-
-    A motif is held if some nodes of its colors have exactly its edges between them (an induced
-    subgraph).
-    """
+    """Name the motifs a graph holds as induced subgraphs, larger ones first."""
     neighbors = adjacency(graph)
     by_color: list[set[int]] = [set() for _ in COLORS]
     for node, color in enumerate(graph.x.argmax(1).tolist()):

@@ -33,14 +33,7 @@ NITROGEN, OXYGEN = 1, 2
 
 
 class MUTAG(ExplainableDataset):
-    """Molecules of class nonmutagen or mutagen, without hydrogens.
-
-    Args:
-        *args: ``root``, also looked in for the files ``MUTAG_A.txt`` and so on, and ``transform``,
-            as for `ExplainableDataset`.
-        bonds: Whether to keep the bond types as edge features.
-        **options: ``progress`` and ``force_reload``; ``seed`` changes nothing.
-    """
+    """Molecules of class nonmutagen or mutagen, without hydrogens; with bond types or not."""
 
     name = "mutag"
     num_graphs = NUM_GRAPHS

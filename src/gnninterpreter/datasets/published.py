@@ -38,14 +38,10 @@ def data_folder() -> Path | None:
 
 @dataclass(frozen=True)
 class PublishedFile:
-    """A file that others publish.
+    """A file that others publish, under the first of its ``names`` where it is put.
 
-    Args:
-        names: Names it may have, the first where to put it; ``.gz`` is unpacked, and
-            ``.tgz`` and ``.zip`` where they have members.
-        url: Where it is published.
-        sha256: Hash of its contents, unpacked: of its ``members`` one after the other.
-        members: Names of the files in an archive, without their folder.
+    ``.gz`` is unpacked, and ``.tgz`` and ``.zip`` where they have ``members``; the hash is that of
+    the contents, of members one after the other.
     """
 
     names: tuple[str, ...]

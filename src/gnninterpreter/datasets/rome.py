@@ -69,10 +69,7 @@ def read_archive(path: Path) -> list[BaseGraph]:
 
 
 def parse_graphml(text: bytes, name: str) -> BaseGraph:
-    """Parse one undirected graph; loops, repeated edges and nodes without edges are dropped.
-
-    Three of the Rome graphs have nodes without edges; without these all graphs are connected.
-    """
+    """Parse one undirected graph; loops, repeated edges and nodes without edges are dropped."""
     try:
         document = ElementTree.fromstring(text)
     except ElementTree.ParseError as error:
@@ -139,14 +136,9 @@ def _tag(element: ElementTree.Element) -> str:
 class RomeDataset(ExplainableDataset):
     """A data set made from base graphs, each decorated and labeled on its own.
 
-    Args:
-        root: Folder for the cache, also looked in for the Rome archive.
-        transform: Applied to each graph when it is read.
-        base: ``"rome"``, ``"synthetic"`` (graphs with Rome's sizes and densities), or ``"auto"``:
-            Rome where it can be had, synthetic otherwise. What was used is logged in one line and
-            kept in ``metadata["base"]``.
-        num_graphs: How many base graphs to use, drawn at random; all 11,534 when omitted.
-        **options: ``seed``, ``progress`` and ``force_reload``.
+    ``base`` is ``"rome"``, ``"synthetic"`` (graphs with Rome's sizes and densities), or ``"auto"``:
+    Rome where it can be had, synthetic otherwise. What was used is logged in one line and kept in
+    ``metadata["base"]``. Of the 11,534 base graphs ``num_graphs`` are drawn at random.
     """
 
     num_graphs: int

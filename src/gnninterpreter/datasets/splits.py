@@ -30,16 +30,7 @@ class Split:
 
 
 def stratified_split(labels: Tensor, seed: int = 0, shares: tuple[float, float] = SHARES) -> Split:
-    """Split graphs into 80% training, 10% validation and 10% test, class by class.
-
-    Args:
-        labels: Label of each graph, shape [graphs].
-        seed: The same seed gives the same split.
-        shares: Shares of the validation and the test part.
-
-    Raises:
-        DataError: If a part would be empty.
-    """
+    """Split graphs into 80% training, 10% validation and 10% test, class by class."""
     generator = torch.Generator().manual_seed(seed)
     parts: tuple[list[Tensor], list[Tensor], list[Tensor]] = ([], [], [])
     for label in sorted(set(labels.tolist())):
@@ -56,9 +47,6 @@ def grouped_split(groups: Tensor, seed: int = 0) -> Split:
     """Split graphs so that no group lies in two parts, which reach their shares to within a group.
 
     Groups larger than half of the test part are trained on; the others are dealt at random.
-
-    Raises:
-        DataError: If a part would be empty.
     """
     generator = torch.Generator().manual_seed(seed)
     _, group, sizes = torch.unique(groups, return_inverse=True, return_counts=True)

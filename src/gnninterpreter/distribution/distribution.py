@@ -8,25 +8,19 @@ one batch.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution.features import (
-    Places,
-    categorical_bits,
-    drawn_values,
-    latent_of,
-    most_probable_values,
-    relaxed_values,
-)
+from gnninterpreter.distribution import features
+from gnninterpreter.distribution.features import Places
 from gnninterpreter.distribution.pairs import draw_places, pair_ends
 from gnninterpreter.distribution.streams import Streams
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import DenseGraphs, split_blocks
+from gnninterpreter.graphs import DenseGraphs, block_widths, split_blocks
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
 
@@ -50,7 +44,6 @@ class GraphDistribution(ByValue):
     edge_feature_logits: tuple[Tensor, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that the shapes fit the spec."""
         if self.num_candidates < 2:
             raise SpecError(f"max_nodes must be at least 2 (got {self.num_candidates})")
         expected = self.num_pairs(self.spec, self.num_candidates)
@@ -68,7 +61,7 @@ class GraphDistribution(ByValue):
     @staticmethod
     def latent_widths(blocks: Sequence[Block]) -> list[int]:
         """Number of latent columns of each block."""
-        return [block.size if isinstance(block, Categorical) else block.dim for block in blocks]
+        return block_widths(blocks)
 
     @property
     def restarts(self) -> int:
@@ -90,13 +83,22 @@ class GraphDistribution(ByValue):
             tuple(latents[1 + blocks :]),
         )
 
+    def each(self, change: Callable[..., Tensor], *others: GraphDistribution) -> GraphDistribution:
+        """Change all latent tensors alike, with those of other distributions."""
+        every = (one.latents() for one in (self, *others))
+        return self.with_latents([change(*alike) for alike in zip(*every, strict=True)])
+
     def select(self, restarts: Tensor | list[int] | slice) -> GraphDistribution:
         """Return some of the R distributions."""
-        return self.with_latents([latent[restarts] for latent in self.latents()])
+        return self.each(lambda latent: latent[restarts])
+
+    def merged(self, restarts: Tensor, some: GraphDistribution) -> GraphDistribution:
+        """The same, but for some of the R, which are others."""
+        return self.each(lambda latent, new: latent.index_copy(0, restarts, new), some)
 
     def detach(self) -> GraphDistribution:
         """Return a copy that shares nothing with this one."""
-        return self.with_latents([latent.detach().clone() for latent in self.latents()])
+        return self.each(lambda latent: latent.detach().clone())
 
     @property
     def edge_probability(self) -> Tensor:
@@ -122,80 +124,55 @@ class GraphDistribution(ByValue):
         if self.spec.directed:
             absence = absence + missing.sum(dim=1)
         presence = 1 - absence.exp()
-        for block, logits in zip(self.spec.nodes, self.node_logits, strict=True):
-            if isinstance(block, Categorical):
-                bits = bits + (categorical_bits(logits) * presence).sum(dim=1)
-        for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True):
-            if isinstance(block, Categorical):
-                bits = bits + (categorical_bits(logits) * theta).sum(dim=1)
+        for blocks, latents, there in (
+            (self.spec.nodes, self.node_logits, presence),
+            (self.spec.edges, self.edge_feature_logits, theta),
+        ):
+            for block, logits in zip(blocks, latents, strict=True):
+                if isinstance(block, Categorical):
+                    bits = bits + (features.categorical_bits(logits) * there).sum(dim=1)
         return bits
 
     def relaxed(self, samples: int, temperature: float, streams: Streams) -> DenseGraphs:
-        """Draw K independent Concrete samples for each restart (equation 5).
-
-        Returns:
-            R * K soft graphs, the samples of one restart beside each other.
-        """
+        """Draw R * K Concrete samples (equation 5), those of one restart beside each other."""
         dtype, pairs = self.edge_logits.dtype, self.edge_logits.size(1)
-        of_nodes, of_pairs = self._places(samples)
-        noise = streams.logistic(samples, pairs, dtype=dtype, places=of_pairs(1))
+        noise = streams.logistic(samples, pairs, dtype=dtype, places=self._places(samples)[1](1))
         weight = ((self.edge_logits.unsqueeze(1) + noise) / temperature).sigmoid()
-        nodes = [
-            relaxed_values(block, logits, samples, temperature, streams, of_nodes)
-            for block, logits in zip(self.spec.nodes, self.node_logits, strict=True)
-        ]
-        edges = [
-            relaxed_values(block, logits, samples, temperature, streams, of_pairs)
-            for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True)
-        ]
-        return self._assemble(weight, nodes, edges)
+
+        def values(block: Block, logits: Tensor, places: Places) -> Tensor:
+            return features.relaxed_values(block, logits, samples, temperature, streams, places)
+
+        return self._assemble(weight, values, samples)
 
     def discrete(self, samples: int, streams: Streams, jitter: float = 0.0) -> DenseGraphs:
         """Draw Bernoulli / Categorical graphs: R * n, those of one restart beside each other.
 
-        Args:
-            samples: Number of graphs for each restart.
-            streams: Source of randomness.
-            jitter: Standard deviation of noise on the latents of continuous features, for the
-                score-function gradient, which needs them to vary.
+        Jitter is noise on the latents of continuous features, for the score-function gradient,
+        which needs them to vary.
         """
         with torch.no_grad():
-            of_nodes, of_pairs = self._places(samples)
-            u = streams.uniform(samples, self.edge_logits.size(1), places=of_pairs(1))
+            places = self._places(samples)[1](1)
+            u = streams.uniform(samples, self.edge_logits.size(1), places=places)
             weight = (u < self.edge_probability.unsqueeze(1)).to(self.edge_logits.dtype)
-            nodes = [
-                drawn_values(block, logits, samples, streams, of_nodes, jitter)
-                for block, logits in zip(self.spec.nodes, self.node_logits, strict=True)
-            ]
-            edges = [
-                drawn_values(block, logits, samples, streams, of_pairs, jitter)
-                for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True)
-            ]
-            return self._assemble(weight, nodes, edges)
+
+            def values(block: Block, logits: Tensor, places: Places) -> Tensor:
+                return features.drawn_values(block, logits, samples, streams, places, jitter)
+
+            return self._assemble(weight, values, samples)
 
     def mode(self) -> DenseGraphs:
         """Return the most probable graph of each restart: R discrete graphs."""
         with torch.no_grad():
             weight = self.edge_logits.gt(0).to(self.edge_logits.dtype).unsqueeze(1)
-            nodes = [
-                most_probable_values(block, logits).unsqueeze(1)
-                for block, logits in zip(self.spec.nodes, self.node_logits, strict=True)
-            ]
-            edges = [
-                most_probable_values(block, logits).unsqueeze(1)
-                for block, logits in zip(self.spec.edges, self.edge_feature_logits, strict=True)
-            ]
-            return self._assemble(weight, nodes, edges)
+            return self._assemble(
+                weight,
+                lambda block, logits, _: features.most_probable_values(block, logits).unsqueeze(1),
+            )
 
     def log_probability(self, graphs: DenseGraphs, jitter: float = 0.0) -> Tensor:
-        """Log-probability of discrete graphs under their restart, differentiable in the latents.
+        """Log-probability of discrete graphs under their restart, differentiable, [R, K].
 
-        Args:
-            graphs: R * K graphs, as `discrete` lays them out.
-            jitter: The jitter they were drawn with; without it continuous features have no density.
-
-        Returns:
-            Shape [R, K].
+        Without the jitter that they were drawn with continuous features have no density.
         """
         shape = (self.restarts, len(graphs) // self.restarts)
         present = self.to_pairs(graphs.weight).view(*shape, -1)
@@ -210,7 +187,7 @@ class GraphDistribution(ByValue):
                 if isinstance(block, Categorical):
                     terms = value * latent.log_softmax(-1).unsqueeze(1)
                 elif jitter and not block.constant:
-                    distance = latent_of(block, value) - latent.unsqueeze(1)
+                    distance = features.latent_of(block, value) - latent.unsqueeze(1)
                     terms = -0.5 * (distance / jitter).square()
                 else:
                     continue
@@ -225,15 +202,21 @@ class GraphDistribution(ByValue):
             lambda width: draw_places(n, directed, samples, width, device),
         )
 
-    def _assemble(self, weight: Tensor, nodes: list[Tensor], edges: list[Tensor]) -> DenseGraphs:
-        """Put values [R, K, M or N, ...] of the parts together into dense graphs."""
+    def _assemble(
+        self, weight: Tensor, values: Callable[[Block, Tensor, Places], Tensor], samples: int = 1
+    ) -> DenseGraphs:
+        """Put weights and values of blocks, [R, K, M or N, ...], together into dense graphs."""
+        spec, (of_nodes, of_pairs) = self.spec, self._places(samples)
         square = self.to_dense(weight.flatten(0, 1))
-        features = torch.cat([part.flatten(0, 1) for part in nodes], dim=-1)
-        edge_features = None
-        if edges:
-            pairs = torch.cat([part.flatten(0, 1) for part in edges], dim=-1)
-            edge_features = self.to_dense(pairs)
-        return DenseGraphs(self.spec, square, features, edge_features)
+        nodes, pairs = (
+            [values(*one, places).flatten(0, 1) for one in zip(blocks, latents, strict=True)]
+            for blocks, latents, places in (
+                (spec.nodes, self.node_logits, of_nodes),
+                (spec.edges, self.edge_feature_logits, of_pairs),
+            )
+        )
+        edges = self.to_dense(torch.cat(pairs, dim=-1)) if pairs else None
+        return DenseGraphs(spec, square, torch.cat(nodes, dim=-1), edges)
 
     def to_dense(self, pairs: Tensor) -> Tensor:
         """Values of candidate edges [B, M, ...] as matrices [B, N, N, ...], as an adjacency has."""

@@ -45,12 +45,7 @@ def latent_of(block: Block, value: Tensor) -> Tensor:
 
 
 def relaxed_values(
-    block: Block,
-    latent: Tensor,
-    samples: int,
-    temperature: float,
-    streams: Streams,
-    places: Places,
+    block: Block, latent: Tensor, samples: int, temperature: float, streams: Streams, places: Places
 ) -> Tensor:
     """K Concrete samples of a block's values, [R, K, ...]; a continuous one is its number."""
     if not isinstance(block, Categorical):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnninterpreter.batches import on_nodes
 from gnninterpreter.distribution.distribution import GraphDistribution
 from gnninterpreter.distribution.pairs import pair_ends, pair_places
 from gnninterpreter.graphs import DenseGraphs
@@ -21,22 +22,13 @@ NEVER = 1e-7
 
 @dataclass(frozen=True)
 class Narrowing:
-    """Some of the candidate nodes of each of R distributions.
-
-    Args:
-        order: Which candidates are kept, those that are needed first, [R, n].
-    """
+    """Some of the candidate nodes of each of R distributions, [R, n], needed ones first."""
 
     order: Tensor
 
     @classmethod
     def needed(cls, present: Tensor, spare: int = 0) -> Narrowing:
-        """Keep as many as the largest needs, and some more.
-
-        Args:
-            present: Which candidates are needed, [R, N].
-            spare: How many more to keep where there are any.
-        """
+        """Keep as many as the largest needs, [R, N], and ``spare`` more where there are any."""
         most = min(max(int(present.sum(1).max()) + spare, 3), present.size(1))
         return cls(present.int().argsort(dim=1, descending=True, stable=True)[:, :most])
 
@@ -79,7 +71,4 @@ class Narrowing:
 
     def graphs(self, graphs: DenseGraphs) -> DenseGraphs:
         """The same graphs on the candidates that are kept."""
-        rows = torch.arange(len(graphs), device=self.order.device).unsqueeze(1)
-        pick = (rows.unsqueeze(2), self.order.unsqueeze(2), self.order.unsqueeze(1))
-        edges = None if graphs.edges is None else graphs.edges[pick]
-        return DenseGraphs(graphs.spec, graphs.weight[pick], graphs.nodes[rows, self.order], edges)
+        return on_nodes(graphs, self.order)

@@ -36,15 +36,8 @@ def draw_places(
 ) -> Tensor:
     """Which numbers of a stream are drawn for what, [samples, members, width].
 
-    The same node or pair gets the same ones on fewer candidate nodes and on more, so that a
-    distribution can be drawn from on as few as it needs.
-
-    Args:
-        size: Number of candidate nodes.
-        directed: Whether members are ordered pairs; None if they are nodes.
-        samples: Draws of each member.
-        width: Numbers for each draw.
-        device: Where they are needed.
+    The same node (``directed`` is None) or pair gets the same ones on fewer candidate nodes and on
+    more, so that a distribution can be drawn from on as few as it needs.
     """
     members = size if directed is None else size**2
     # A hundred tables of large graphs would fill gigabytes.

@@ -15,6 +15,8 @@ from gnninterpreter.spec import Block, Categorical, GraphSpec
 
 # Least size of the logits of a distribution that is centred on a graph.
 LEAST = 1.0
+# Of one that leans towards a graph: probability of its edges and categories, and how logits differ.
+LEANING, SPREAD = 0.88, 0.3
 
 
 def uniform_start(
@@ -22,13 +24,7 @@ def uniform_start(
 ) -> GraphDistribution:
     """The paper's start: edge probabilities uniform in (0, 1), categories on the simplex."""
     pairs = GraphDistribution.num_pairs(spec, num_candidates)
-    return GraphDistribution(
-        spec,
-        num_candidates,
-        streams.logistic(pairs, dtype=dtype),
-        _features(spec.nodes, num_candidates, streams, dtype),
-        _features(spec.edges, pairs, streams, dtype),
-    )
+    return _begun(spec, num_candidates, streams.logistic(pairs, dtype=dtype), streams)
 
 
 def around_density(
@@ -42,13 +38,8 @@ def around_density(
     """Edge probabilities around a density of its own for each restart, [R]."""
     pairs = GraphDistribution.num_pairs(spec, num_candidates)
     centre = torch.logit(density.to(dtype)).unsqueeze(1)
-    return GraphDistribution(
-        spec,
-        num_candidates,
-        centre + spread * streams.normal(pairs, dtype=dtype),
-        _features(spec.nodes, num_candidates, streams, dtype),
-        _features(spec.edges, pairs, streams, dtype),
-    )
+    logits = centre + spread * streams.normal(pairs, dtype=dtype)
+    return _begun(spec, num_candidates, logits, streams)
 
 
 def from_graphs(graphs: DenseGraphs, certainty: float = 0.999) -> GraphDistribution:
@@ -57,32 +48,18 @@ def from_graphs(graphs: DenseGraphs, certainty: float = 0.999) -> GraphDistribut
     like = GraphDistribution.num_pairs(spec, n)
     blank = GraphDistribution(spec, n, graphs.weight.new_zeros(len(graphs), like), ())
     size = math.log(certainty / (1 - certainty))
+    weight = (2 * blank.to_pairs(graphs.weight) - 1) * size
     edges: tuple[Tensor, ...] = ()
     if graphs.edges is not None:
         edges = _certain(spec.edges, blank.to_pairs(graphs.edges), size)
-    return GraphDistribution(
-        spec,
-        n,
-        (2 * blank.to_pairs(graphs.weight) - 1) * size,
-        _certain(spec.nodes, graphs.nodes, size),
-        edges,
-    )
+    return GraphDistribution(spec, n, weight, _certain(spec.nodes, graphs.nodes, size), edges)
 
 
-def around_graphs(
-    graphs: DenseGraphs, streams: Streams, certainty: float = 0.88, spread: float = 0.3
-) -> GraphDistribution:
-    """Distributions that lean towards the given graphs and have not decided on anything yet.
-
-    Args:
-        graphs: One discrete graph for each stream.
-        streams: Source of randomness.
-        certainty: Probability of each edge and category of the graph.
-        spread: Standard deviation of what the edge logits differ by.
-    """
-    leaning = from_graphs(graphs, certainty)
+def around_graphs(graphs: DenseGraphs, streams: Streams) -> GraphDistribution:
+    """Distributions that lean towards the given graphs and have not decided on anything yet."""
+    leaning = from_graphs(graphs, LEANING)
     noise = streams.normal(leaning.edge_logits.size(1), dtype=leaning.edge_logits.dtype)
-    return leaning.with_latents([leaning.edge_logits + spread * noise, *leaning.latents()[1:]])
+    return leaning.with_latents([leaning.edge_logits + SPREAD * noise, *leaning.latents()[1:]])
 
 
 def centred(
@@ -110,18 +87,23 @@ def centred(
     return learned.with_latents(latents)
 
 
-def _features(
-    blocks: tuple[Block, ...], members: int, streams: Streams, dtype: torch.dtype
-) -> tuple[Tensor, ...]:
-    latents = []
-    for block in blocks:
-        if isinstance(block, Categorical):
-            # Normalised exponentials are Dirichlet(1): uniform on the simplex.
-            shares = -streams.uniform(members, block.size, dtype=dtype).log()
-            latents.append(shares.log() - shares.sum(-1, keepdim=True).log())
-        else:
-            latents.append(streams.logistic(members, block.dim, dtype=dtype))
-    return tuple(latents)
+def _begun(spec: GraphSpec, size: int, logits: Tensor, streams: Streams) -> GraphDistribution:
+    """Edge logits with features drawn beside them."""
+    dtype = logits.dtype
+
+    def features(blocks: tuple[Block, ...], members: int) -> tuple[Tensor, ...]:
+        latents = []
+        for block in blocks:
+            if isinstance(block, Categorical):
+                # Normalised exponentials are Dirichlet(1): uniform on the simplex.
+                shares = -streams.uniform(members, block.size, dtype=dtype).log()
+                latents.append(shares.log() - shares.sum(-1, keepdim=True).log())
+            else:
+                latents.append(streams.logistic(members, block.dim, dtype=dtype))
+        return tuple(latents)
+
+    nodes = features(spec.nodes, size)
+    return GraphDistribution(spec, size, logits, nodes, features(spec.edges, logits.size(1)))
 
 
 def _certain(blocks: tuple[Block, ...], values: Tensor, size: float) -> tuple[Tensor, ...]:

@@ -50,24 +50,15 @@ class Streams:
     """
 
     def __init__(
-        self,
-        seed: int,
-        ids: int | list[int],
-        purpose: int = 0,
-        device: torch.device | str = "cpu",
+        self, seed: int, ids: int | list[int], purpose: int = 0, device: torch.device | str = "cpu"
     ) -> None:
-        """Make the keys of the streams."""
         identities = torch.arange(ids) if isinstance(ids, int) else torch.tensor(ids)
         base = mix(torch.tensor(seed) + torch.tensor(purpose + 1) * MIX_1)
         self.keys = mix(base + (identities.long() + 1) * GOLDEN).to(device)
         self.position = 0
 
     def fork(self, purpose: int | Tensor) -> Streams:
-        """Return streams of their own for another purpose, from their beginning.
-
-        Args:
-            purpose: Its number; a tensor [] where it is counted on the device.
-        """
+        """Return streams of their own for another purpose, from their beginning."""
         number = (purpose + 1) * MIX_2
         other = copy(self)
         other.keys = mix(self.keys + (_wrapped(number) if isinstance(number, int) else number))
@@ -93,11 +84,8 @@ class Streams:
     ) -> Tensor:
         """Draw numbers strictly between 0 and 1, one row for each restart: ``[R, *shape]``.
 
-        Args:
-            shape: How many for each restart.
-            dtype: Their type.
-            places: Place of each among the next `SPAN` numbers of its stream, as many as
-                ``shape`` says; one after the other when omitted.
+        ``places`` are those among the next `SPAN` numbers of a stream; one after the other when
+        omitted.
         """
         count = math.prod(shape)
         first = self.keys + _wrapped((self.position + 1) * GOLDEN)

@@ -11,7 +11,7 @@ from gnninterpreter.evidence.random_graphs import (
     random_features,
     random_of_size,
 )
-from gnninterpreter.evidence.rule import Rule, rule_of
+from gnninterpreter.evidence.reaching import Rule, rule_of
 from gnninterpreter.evidence.verdict import Verdict, verdict_on
 
 __all__ = [

@@ -43,16 +43,9 @@ def thickness(
 ) -> float | None:
     """Mean length of the way from the border to a class on which the model is not yet clear.
 
-    Args:
-        classifier: The model.
-        own: Embeddings of real graphs of the first class, [N, D].
-        border: Embeddings of the border, [M, D].
-        classes: The class, and the one on the other side.
-        seed: Of the pairs that are drawn.
-
-    Returns:
-        Distance times the share of the way where the probability of the class is not 0.75 above
-        that of the other; None where outputs depend on more than the embedding.
+    ``own`` are embeddings of real graphs of the first of the classes, ``border`` those of the
+    border. It is distance times the share of the way where the probability of the class is not 0.75
+    above that of the other; None where outputs depend on more than the embedding.
     """
     generator = torch.Generator().manual_seed(seed)
     starts = border[torch.randint(len(border), (PAIRS,), generator=generator)]
@@ -80,15 +73,8 @@ def adjacency(
 ) -> float | None:
     """Share of ways between graphs of two classes on which the model says no third class.
 
-    Args:
-        classifier: The model.
-        graphs: Real graphs, sorted by what the model says of them.
-        first: A class.
-        second: Another one.
-        seed: Of the pairs that are drawn.
-
-    Returns:
-        The share; None where outputs depend on more than the embedding.
+    Graphs are sorted by what the model says of them. None where outputs depend on more than the
+    embedding.
 
     Raises:
         DataError: If the model gives no graph to one of the classes.
@@ -129,22 +115,17 @@ def boundary_checks(case: Case) -> tuple[Check, ...]:
     ]
     varied = complexity(border) if len(border) > 1 else 0.0
     kinds = len(torch.unique(border.float().round(decimals=3), dim=0))
-    found = [
-        Check(
-            "margin",
-            True,
-            f"real graphs come as near as {_both(margins, target)}, in the embedding",
-            min(margins),
-        )
-    ]
-    if thick[0] is None or thick[1] is None:
-        found.append(Check("thickness", None, NO_HEAD))
-    else:
-        both = [value for value in thick if value is not None]
+    near = f"real graphs come as near as {_both(margins, target)}, in the embedding"
+    spread = f"samples of {kinds} kinds spread over directions with {varied:.2f} of the most"
+    unclear = Check("thickness", None, NO_HEAD)
+    if both := [value for value in thick if value is not None]:
         words = f"the model is unclear for {_both(both, target)} of the way to real graphs"
-        found.append(Check("thickness", True, words, min(both)))
-    words = f"samples of {kinds} kinds spread over directions with {varied:.2f} of the most entropy"
-    return (*found, Check("complexity", True, words, varied, 1.0))
+        unclear = Check("thickness", True, words, min(both))
+    return (
+        Check("margin", True, near, min(margins)),
+        unclear,
+        Check("complexity", True, f"{spread} entropy", varied, 1.0),
+    )
 
 
 def _both(values: list[float], target: BoundaryTarget) -> str:

@@ -11,14 +11,15 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.evidence.controls import model_is_right, one_kind, random_control
+from gnninterpreter.evidence.accounts import counts, not_by_heart, one_kind
+from gnninterpreter.evidence.controls import model_is_right, random_control
 from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, Check
 from gnninterpreter.evidence.familiarity import familiarity
-from gnninterpreter.evidence.patterns.causes import Effect
 from gnninterpreter.evidence.patterns.core import storable
 from gnninterpreter.evidence.patterns.real import in_order
 from gnninterpreter.evidence.reaching import (
     Case,
+    Rule,
     among_real,
     certain,
     certain_samples,
@@ -26,7 +27,6 @@ from gnninterpreter.evidence.reaching import (
     percent,
     reached,
 )
-from gnninterpreter.evidence.rule import Rule
 from gnninterpreter.evidence.thresholds import (
     AGREEING_SHARE,
     CLEARLY,
@@ -45,6 +45,7 @@ __all__ = ["CHECKS", "Case", "audit_check", "familiar", "likeness", "rule_check"
 
 # Real graphs of the size of an answer that are compared with it one by one.
 FEW = 100
+NOT_TRIED = "there is no core, or no data to try it on"
 
 
 def typical(case: Case) -> Check:
@@ -116,7 +117,8 @@ def new(case: Case) -> Check:
         count += stored is not None and same_graph(best, stored, spec)
     sentence = f"it is none of the {len(graphs):,} real graphs"
     if count:
-        sentence = f"it is a real graph of the data, which holds it {_times(count)}"
+        times = "once" if count == 1 else f"{count:,} times"
+        sentence = f"it is a real graph of the data, which holds it {times}"
     return Check("new", True, sentence, count, len(graphs))
 
 
@@ -151,40 +153,29 @@ def core_covers(case: Case) -> Check:
 
 def necessary(case: Case) -> Check:
     """Does the model turn away when the core is taken out of real graphs?"""
-    effect = None if case.explanation.core is None else case.explanation.core.necessity
-    target = case.target
-
-    def sentence(value: float, beside: float | None) -> str:
-        control = "not tried" if beside is None else f"{beside:.2f}"
-        if target.probable:
-            lost = f"real graphs lose {value:.2f}"
-            return f"without the core {lost} on average, without other nodes {control}"
-        moved = "not tried" if beside is None else target.changed(beside)
-        return f"without the core {target.changed(value)} on average, without other nodes {moved}"
-
-    return _effect("necessary", effect, sentence, CLEARLY * target.span)
+    core, target = case.explanation.core, case.target
+    if core is None or core.necessity is None:
+        return Check("necessary", None, NOT_TRIED)
+    value, control = core.necessity.value, core.necessity.control
+    lost, beside = target.changed(value), "not tried"
+    if target.probable:
+        lost = f"real graphs lose {value:.2f}"
+    if control is not None:
+        beside = f"{control:.2f}" if target.probable else target.changed(control)
+    sentence = f"without the core {lost} on average, without other nodes {beside}"
+    clearly = core.necessity.clearly(CLEARLY * target.span)
+    return Check("necessary", clearly, sentence, value, control)
 
 
 def sufficient(case: Case) -> Check:
     """Do other graphs turn when the core is joined to them?"""
-    effect = None if case.explanation.core is None else case.explanation.core.sufficiency
-
-    def sentence(value: float, beside: float | None) -> str:
-        control = "not tried" if beside is None else f"{beside:.0%}"
-        return (
-            f"with the core joined {value:.0%} of other graphs turn, with another piece {control}"
-        )
-
-    return _effect("sufficient", effect, sentence, CLEARLY)
-
-
-def _effect(
-    name: str, effect: Effect | None, sentence: Callable[[float, float | None], str], clearly: float
-) -> Check:
-    if effect is None:
-        return Check(name, None, "there is no core, or no data to try it on")
-    said = sentence(effect.value, effect.control)
-    return Check(name, effect.clearly(clearly), said, effect.value, effect.control)
+    core = case.explanation.core
+    if core is None or core.sufficiency is None:
+        return Check("sufficient", None, NOT_TRIED)
+    value, control = core.sufficiency.value, core.sufficiency.control
+    beside = "not tried" if control is None else f"{control:.0%}"
+    sentence = f"with the core joined {value:.0%} of other graphs turn, with another piece {beside}"
+    return Check("sufficient", core.sufficiency.clearly(CLEARLY), sentence, value, control)
 
 
 def peers_agree(case: Case) -> Check:
@@ -293,11 +284,7 @@ def audit(_: Case) -> Check:
 
 
 def audit_check(findings: Sequence[tuple[str, str]]) -> Check:
-    """What an audit found about a class.
-
-    Args:
-        findings: Severity (high, medium or low) and title of each, the gravest first.
-    """
+    """What an audit found about a class: severity and title of each finding, the gravest first."""
     if not findings:
         return Check("audit", True, "the audit found nothing", "none", "medium")
     worst, title = findings[0]
@@ -320,7 +307,9 @@ CHECKS: tuple[Callable[[Case], Check], ...] = (
     core_covers,
     necessary,
     sufficient,
+    counts,
     one_kind,
+    not_by_heart,
     peers_agree,
     restarts_reach,
     restarts_agree,
@@ -329,7 +318,3 @@ CHECKS: tuple[Callable[[Case], Check], ...] = (
     rule,
     audit,
 )
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count:,} times"

@@ -17,15 +17,13 @@ from torch_geometric.data import Data
 from gnninterpreter.evidence.evidence import Check, written
 from gnninterpreter.evidence.patterns.answers import LEFT_OVER
 from gnninterpreter.evidence.patterns.real import chosen
-from gnninterpreter.evidence.patterns.typed import ANY, node_kinds
 from gnninterpreter.evidence.reaching import Case, percent
-from gnninterpreter.evidence.thresholds import CERTAIN, COVERING, RANDOM_GRAPHS, RANDOM_SHARE, SKILL
+from gnninterpreter.evidence.thresholds import RANDOM_GRAPHS, RANDOM_SHARE, SKILL
 from gnninterpreter.graphs import (
     DenseGraphs,
     dense_graphs,
     node_rows,
     random_graphs,
-    to_networkx,
 )
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.spec import GraphSpec
@@ -68,7 +66,7 @@ def random_control(case: Case) -> Check:
     passed = mean < RANDOM_SHARE * own
     if not passed and case.target.probable and mean <= 0.5:
         sentence += ": this one is not special"
-    elif not passed and any(note.startswith(LEFT_OVER) for note in explanation.notes):
+    elif not passed and case.answers.left_over:
         sentence += f": {LEFT_OVER}, as in most random graphs"
         name = "left over"
     elif not passed and case.target.probable and _of_most(case, classifier, lending, own):
@@ -152,12 +150,8 @@ def connected_weights(
 ) -> Tensor:
     """Random graphs in one piece, [count, nodes, nodes]: a random tree and random further edges.
 
-    Args:
-        count: How many.
-        nodes: Nodes of each, at least 2.
-        edges: Fewest and most edges; at least ``nodes - 1`` and at most all pairs are taken.
-        directed: Whether an edge and its reverse are two.
-        generator: Source of randomness.
+    Of the fewest and most ``edges`` at least ``nodes - 1`` and at most all pairs are taken; in a
+    directed graph an edge and its reverse are two.
     """
     weight, which = torch.zeros(count, nodes, nodes), torch.arange(count)
     for node in range(1, nodes):
@@ -211,33 +205,8 @@ def model_is_right(case: Case) -> Check:
         f"label, and {percent(share)} of all"
     )
     if not passed:
-        sentence = f"the model is often wrong: only {sentence}"
+        sentence = f"the model is often wrong: {'only ' * bool(right)}{sentence}"
     return Check(name, passed, sentence, right, share)
-
-
-def one_kind(case: Case) -> Check:
-    """Is there more to the class than one kind of node, which may be a mark that gives it away?"""
-    name, core = "more than one kind", case.explanation.core
-    if core is None or len(case.asked) < FEWEST_GRAPHS:
-        return Check(name, None, "there is no core, or too little data to look for it in")
-    kinds = set(core.typed.kinds) - {ANY}
-    held = node_kinds([graph for graph, _ in case.asked], core.spec)
-    mine = torch.tensor([one for _, one in case.asked])
-    for kind in sorted(kinds):
-        there = torch.tensor([kind in own for own in held])
-        if not mine.any() or mine.all() or not 0 < int(there.sum()) < len(there):
-            continue
-        own, others = (float(there[part].double().mean()) for part in (mine, ~mine))
-        if own >= COVERING and others <= 1 - CERTAIN:
-            node = core.typed.kinds.index(kind)
-            said = "; ".join(map(str, to_networkx(core.graph, core.spec).nodes[node].values()))
-            sentence = (
-                f"one kind of node gives it away: {percent(own)} of the graphs "
-                f"{case.target.members} hold {said}, and {percent(others)} of the others; make "
-                "sure that this is what it is about, and no mark"
-            )
-            return Check(name, False, sentence, own, others)
-    return Check(name, True, "no kind of node alone tells which graphs these are")
 
 
 def _truth(case: Case, graph: Data) -> bool | None:

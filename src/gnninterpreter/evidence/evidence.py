@@ -14,10 +14,10 @@ from gnninterpreter.errors import CheckpointError
 
 @dataclass(frozen=True)
 class Check:
-    """One question asked about an explanation.
+    """One question asked about an explanation, in a word or two, and what came of it.
 
     Args:
-        name: What is asked, in a word or two.
+        name: What is asked.
         passed: Whether it held; None where it was not checked.
         sentence: What was found, or why nothing was asked; without capital and full stop.
         value: The figure.
@@ -40,10 +40,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Evidence:
-    """All checks of one explanation, in the order in which they were made.
-
-    Args:
-        checks: The checks; no two of the same name.
+    """All checks of one explanation, in the order in which they were made; no two of the same name.
 
     Example:
         >>> evidence = Evidence((Check("certain", True, "samples get 0.995 on average", 0.995),))

@@ -5,7 +5,7 @@ The search goes by structure and features alone, so this is a second opinion on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -28,16 +28,9 @@ def familiarity(
     """Share of real graphs that lie at least as far from the others inside the model, in percent.
 
     How far a graph lies is the distance of each node to the nearest node of another real graph,
-    each channel in units of its spread, as a mean over nodes and layers.
-
-    Args:
-        classifier: The model.
-        graph: The graph to judge.
-        real: Real graphs of the class.
-
-    Returns:
-        The share over all layers, and for each layer by itself; None where there are too few real
-        graphs or no layer has values for nodes.
+    each channel in units of its spread, as a mean over nodes and layers. Gives the share over all
+    layers, and for each layer by itself; None where there are too few real graphs of the class, or
+    no layer has values for nodes.
     """
     if len(real) < FEWEST or not graph.num_nodes:
         return None
@@ -49,8 +42,7 @@ def familiarity(
         torch.tensor([int(one.num_nodes or 0) for one in graphs])
     )
     apart = torch.stack([_apart(rows.float().cpu(), owner, len(graphs)) for rows in layers])
-    each = [_share(row) for row in apart]
-    return _share(apart.mean(0)), each
+    return _share(apart.mean(0)), [_share(row) for row in apart]
 
 
 def node_activations(classifier: GraphClassifier, graphs: Sequence[Data]) -> list[Tensor]:
@@ -61,30 +53,26 @@ def node_activations(classifier: GraphClassifier, graphs: Sequence[Data]) -> lis
     model = classifier.model
     modules = [part for part in model.modules() if isinstance(part, MessagePassing)]
     modules = modules or [part for part in model.modules() if not list(part.children())]
-    found: list[list[Tensor]] = []
     step = len(graphs) if classifier.batched else 1
-    for start in range(0, len(graphs), step):
-        some = graphs[start : start + step]
-        nodes = sum(int(one.num_nodes or 0) for one in some)
-        made = _listened(classifier, some, modules, nodes)
-        found.append(made)
+    parts = [graphs[start : start + step] for start in range(0, len(graphs), step)]
+    found = [_listened(classifier, part, modules) for part in parts]
     if len({len(made) for made in found}) != 1:
         return []
-    return [torch.cat(parts) for parts in zip(*found, strict=True)]
+    return [torch.cat(rows) for rows in zip(*found, strict=True)]
 
 
 def _listened(
-    classifier: GraphClassifier, graphs: Sequence[Data], modules: list[nn.Module], nodes: int
+    classifier: GraphClassifier, graphs: Sequence[Data], modules: list[nn.Module]
 ) -> list[Tensor]:
     made: list[Tensor] = []
+    nodes = sum(int(one.num_nodes or 0) for one in graphs)
 
     def keep(_: Any, output: Any) -> None:
         value = output[0] if isinstance(output, tuple) and output else output
         if isinstance(value, Tensor) and value.is_floating_point() and value.size(0) == nodes:
             made.append(value.detach().flatten(1) if value.dim() > 1 else value.detach()[:, None])
 
-    listener: Callable[..., None] = keep
-    with hooked([(module, "output", listener) for module in modules]):
+    with hooked([(module, "output", keep) for module in modules]):
         classifier.score_data(graphs, chunk=len(graphs))
     return made
 

@@ -13,8 +13,8 @@ from gnninterpreter.evidence.boundaries import boundary_checks
 from gnninterpreter.evidence.checks import CHECKS, familiar, likeness
 from gnninterpreter.evidence.controls import model_is_right
 from gnninterpreter.evidence.evidence import Evidence
-from gnninterpreter.evidence.reaching import Case, among_real
-from gnninterpreter.evidence.rule import Rule
+from gnninterpreter.evidence.patterns.answers import Answers
+from gnninterpreter.evidence.reaching import Case, Rule, among_real
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import Profile
 
@@ -35,6 +35,7 @@ def evidence_of(
     profile: Profile | None = None,
     graphs: Sequence[Data] | None = None,
     peers: Sequence[GraphClassifier] = (),
+    answers: Answers | None = None,
 ) -> Evidence:
     """Make every check that can be made; the others are there as not checked.
 
@@ -47,8 +48,10 @@ def evidence_of(
         profile: What real graphs of the target look like.
         graphs: The data, to tell whether the graph is one of them.
         peers: Other models of the same task.
+        answers: What real graphs say about the target.
     """
-    case = Case(explanation, classifier, scores, assigned, rule, profile, graphs, tuple(peers))
+    known = (rule, profile, graphs, tuple(peers), answers or Answers())
+    case = Case(explanation, classifier, scores, assigned, *known)
     with nullcontext() if classifier is None else classifier.frozen():
         if explanation.target.kind != "boundary":
             return Evidence(tuple(check(case) for check in CHECKS))

@@ -18,12 +18,7 @@ from gnninterpreter.spec.derived import completed
 
 @dataclass(frozen=True)
 class ClassCounts:
-    """What a model makes of a set of graphs.
-
-    Args:
-        mean: Mean probability of each class.
-        counts: How many graphs each class wins.
-    """
+    """What a model makes of graphs: mean probability of each class, how many graphs each wins."""
 
     mean: tuple[float, ...]
     counts: tuple[int, ...]
@@ -35,12 +30,7 @@ class ClassCounts:
 
 
 def class_counts(classifier: GraphClassifier, graphs: Sequence[Data]) -> ClassCounts:
-    """Classify graphs and average their class probabilities.
-
-    Args:
-        classifier: The model.
-        graphs: At least one graph.
-    """
+    """Classify graphs, one at least, and average their class probabilities."""
     probabilities = classifier.score_data(list(graphs)).probabilities.double().cpu()
     probabilities = probabilities[~probabilities.isnan().any(1)]
     winners = probabilities.argmax(1).bincount(minlength=classifier.spec.num_classes)
@@ -57,15 +47,9 @@ def join(
 ) -> Data:
     """Return the two graphs side by side with one edge between them.
 
-    Args:
-        spec: What features there are.
-        base: The graph whose nodes keep their numbers.
-        part: The graph to attach.
-        at: Node of the base.
-        to: Node of the part. In a directed graph the edge goes from the base to the part.
-        rng: Source of randomness for the features of the new edge, which are those of a random
-            edge of the base, or of the part where the base has none; only needed where edges have
-            features.
+    The nodes of ``base`` keep their numbers. The edge leads from node ``at`` of it to node ``to``
+    of ``part``; where edges have features it has those of a random edge of the base, or of the part
+    where the base has none.
 
     Raises:
         SpecError: If edges have features and no source of randomness is given.
@@ -95,11 +79,7 @@ def join(
 def join_each(spec: GraphSpec, bases: Sequence[Data], part: Data, seed: int = 0) -> list[Data]:
     """Join a part to each graph, by one edge between random nodes.
 
-    Args:
-        spec: What features there are.
-        bases: The graphs.
-        part: What to attach.
-        seed: The same seed joins every part of a size at the same nodes.
+    The same seed joins every part of a size at the same nodes.
     """
     joined = []
     for number, base in enumerate(bases):
@@ -115,17 +95,8 @@ def flip_rate(
     """Share of graphs that the model assigns to the class once a part is attached to them.
 
     The control of faithfulness: an explanation should turn graphs of other classes into its own, a
-    random graph of the same size should not.
-
-    Args:
-        classifier: The model.
-        part: What to attach, at a random node of each graph.
-        graphs: Graphs that the model assigns to other classes; those it does not are left out.
-        target: The class.
-        seed: The same seed attaches at the same places.
-
-    Returns:
-        The share; NaN if no graph is left.
+    random graph of the same size should not. Graphs that are of the class already are left out; NaN
+    if none is left. The same seed attaches at the same places.
     """
     before = classifier.score_data(list(graphs)).logits.argmax(1)
     others = [

@@ -21,51 +21,32 @@ from gnninterpreter.spec.derived import completed
 Edge = tuple[int, int]
 
 KINDS = ("gabriel", "gilbert")
-# Below this, comparing all triples of points is faster than a triangulation.
-FEW_POINTS = 60
 
 
 def gabriel_edges(points: np.ndarray[Any, Any]) -> list[Edge]:
     """Join two points if no third lies strictly inside the disc that has them as its diameter.
 
     Point w is inside the disc over u and v where the angle at w is obtuse:
-    ``|uw|^2 + |vw|^2 < |uv|^2``. Up to 60 points every triple is looked at. Beyond that, and with
-    scipy installed, only the edges of the Delaunay triangulation are, which hold all of them.
-
-    Args:
-        points: Places in the plane, shape [n, 2].
-
-    Returns:
-        Each edge once, the smaller end first, in increasing order.
+    ``|uw|^2 + |vw|^2 < |uv|^2``. Points are [n, 2]; each edge comes once, the smaller end first, in
+    increasing order.
 
     Example:
         >>> gabriel_edges(np.array([[0.0, 0.0], [1.0, 0.1], [2.0, 0.0]]))
         [(0, 1), (1, 2)]
     """
     places = np.asarray(points, dtype=np.float64)
-    if len(places) > FEW_POINTS:
-        found = _delaunay_pairs(places)
-        if found is not None:
-            return _keep_empty_discs(places, found)
     squared = ((places[:, None] - places[None]) ** 2).sum(-1)
-    # inside[u, v, w]; the ends themselves have equality and do not count.
-    inside = squared[:, None, :] + squared[None, :, :] < squared[:, :, None] - 1e-12
-    joined = np.triu(~inside.any(-1), 1)
-    return [(int(u), int(v)) for u, v in np.argwhere(joined)]
+    edges = []
+    for u, away in enumerate(squared):
+        # inside[v, w]; the ends themselves have equality and do not count.
+        inside = away + squared < away[:, None] - 1e-12
+        edges += [(u, int(v)) for v in np.flatnonzero(~inside.any(1)) if v > u]
+    return edges
 
 
-def gilbert_edges(
-    num_nodes: int, rng: np.random.Generator, rate: float | None = None
-) -> list[Edge]:
-    """Join each pair independently with probability ``rate``, 1/n when omitted.
-
-    Args:
-        num_nodes: Number of nodes n.
-        rng: The source of randomness.
-        rate: Probability of an edge.
-    """
-    chance = 1.0 / max(num_nodes, 1) if rate is None else rate
-    joined = np.triu(rng.random((num_nodes, num_nodes)) < chance, 1)
+def gilbert_edges(num_nodes: int, rng: np.random.Generator) -> list[Edge]:
+    """Join each pair of n nodes independently with probability 1/n."""
+    joined = np.triu(rng.random((num_nodes, num_nodes)) < 1.0 / max(num_nodes, 1), 1)
     return [(int(u), int(v)) for u, v in np.argwhere(joined)]
 
 
@@ -108,14 +89,7 @@ def random_baseline(
 def random_features(
     spec: GraphSpec, num_nodes: int, edges: Sequence[Edge], generator: torch.Generator
 ) -> Data:
-    """Give a structure uniform random features; both directions of an edge have the same.
-
-    Args:
-        spec: What features there are.
-        num_nodes: Number of nodes.
-        edges: Each edge once.
-        generator: Source of randomness.
-    """
+    """Give a structure, each edge listed once, uniform features; both directions have the same."""
     forth = torch.tensor(list(edges), dtype=torch.long).reshape(-1, 2).t()
     index = forth if spec.directed else torch.cat([forth, forth.flip(0)], dim=1)
     x = encode(_uniform(spec.nodes, num_nodes, generator), spec.nodes)
@@ -131,13 +105,8 @@ def random_features(
 def random_of_size(spec: GraphSpec, num_nodes: int, num_edges: int, seed: int = 0) -> Data:
     """A connected random graph of a given size: what an explanation of that size is held against.
 
-    A random tree, to which random further edges are added; features are uniform.
-
-    Args:
-        spec: What features there are.
-        num_nodes: Number of nodes n, at least 1.
-        num_edges: Number of edges; at least n - 1 and at most all pairs are taken.
-        seed: The same seed gives the same graph.
+    A random tree, to which random further edges are added, up to ``num_edges`` of them as far as
+    there are pairs; features are uniform.
     """
     rng = np.random.default_rng(seed)
     edges = [(int(rng.integers(node)), node) for node in range(1, num_nodes)]
@@ -157,22 +126,3 @@ def _uniform(blocks: Sequence[Block], rows: int, generator: torch.Generator) -> 
             low, high = torch.tensor(block.low), torch.tensor(block.high)
             parts.append(low + (high - low) * torch.rand(rows, block.dim, generator=generator))
     return torch.cat(parts, dim=-1)
-
-
-def _delaunay_pairs(places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    try:
-        from scipy.spatial import Delaunay
-    except ImportError:
-        return None
-    corners = Delaunay(places).simplices
-    sides = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [0, 2]]])
-    unique: np.ndarray[Any, Any] = np.unique(np.sort(sides, axis=1), axis=0)
-    return unique
-
-
-def _keep_empty_discs(places: np.ndarray[Any, Any], pairs: np.ndarray[Any, Any]) -> list[Edge]:
-    middle = (places[pairs[:, 0]] + places[pairs[:, 1]]) / 2
-    radius = ((places[pairs[:, 0]] - places[pairs[:, 1]]) ** 2).sum(-1) / 4
-    nearest = ((middle[:, None] - places[None]) ** 2).sum(-1).min(1)
-    kept = pairs[nearest >= radius - 1e-12]
-    return [(int(u), int(v)) for u, v in kept]

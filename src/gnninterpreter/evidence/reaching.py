@@ -1,23 +1,26 @@
 """Checks of what the model says of an explanation: is it what was asked for, and how firmly?
 
-`Case` is what all checks are about. Classes and labels have a probability, of which the model is
+`Case` is what all checks are about, and `Rule` what says the class of any graph, where somebody
+knows how. Classes and labels have a probability, of which the model is
 certain or not; a value or a boundary is met or missed, and the checks say so in its own figures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gnninterpreter.datasets import NAMES, dataset_class
 from gnninterpreter.evidence.evidence import Check, written
+from gnninterpreter.evidence.patterns.answers import Answers
 from gnninterpreter.evidence.patterns.real import chosen
-from gnninterpreter.evidence.rule import Rule
 from gnninterpreter.evidence.thresholds import CERTAIN, OUTLYING_PERCENTILE, PROBABLE
+from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective import Target, ValueTarget
@@ -30,19 +33,34 @@ ASKED = 500
 
 
 @dataclass(frozen=True)
-class Case:
-    """An explanation and what else there is to judge it by.
+class Rule:
+    """Says the class of a graph by its index; one of thumb is often right and not always."""
 
-    Args:
-        explanation: What is judged.
-        classifier: The model; None where it is not at hand.
-        scores: Scores of the samples behind ``explanation.probability``, [n].
-        assigned: Whether the model gives each of them what was asked for, [n].
-        rule: The rule of the data set, where there is one.
-        profile: What real graphs of the target look like, where that is known.
-        graphs: The data, where it is at hand.
-        peers: Other models of the same task.
+    oracle: Callable[[Data], int]
+    of_thumb: bool = False
+
+    @property
+    def name(self) -> str:
+        """What to call it; a rule of thumb is never more than that."""
+        return "rule of thumb" if self.of_thumb else "rule of the data set"
+
+
+def rule_of(model: Any, dataset: Any = None) -> Rule | None:
+    """Return the rule that gives a graph its class; None where there is none.
+
+    A data set with an ``oracle`` has the rule itself, and its ``rule_of_thumb`` says whether that
+    is always right; a bundled model knows the data set it was trained on.
     """
+    source = dataset
+    if getattr(source, "oracle", None) is None and isinstance(model, Bundle):
+        source = dataset_class(model.dataset_name) if model.dataset_name in NAMES else None
+    oracle = getattr(source, "oracle", None)
+    return None if oracle is None else Rule(oracle, bool(getattr(source, "rule_of_thumb", False)))
+
+
+@dataclass(frozen=True)
+class Case:
+    """An explanation and what else there is to judge it by, as `evidence_of` is told it."""
 
     explanation: Explanation
     classifier: GraphClassifier | None = None
@@ -52,6 +70,7 @@ class Case:
     profile: Profile | None = None
     graphs: Sequence[Data] | None = None
     peers: tuple[GraphClassifier, ...] = ()
+    answers: Answers = field(default_factory=Answers)
 
     @property
     def target(self) -> Target:
@@ -124,7 +143,10 @@ def certain(case: Case) -> Check:
     sentence = f"the model is{'' if passed else ' not'} certain of this: samples have "
     sentence += f"{case.given} on average"
     if passed and case.bar < CERTAIN:
-        sentence += f", as the top tenth of real graphs, which get {case.bar:.3f} or more"
+        sentence = (
+            f"the model is as certain as of the top tenth of real graphs, which get {case.bar:.3f} "
+            f"or more: samples have {case.given} on average"
+        )
     return Check("certain", passed, sentence, mean, case.bar)
 
 
@@ -165,5 +187,5 @@ def among_real(case: Case) -> Check:
 
 
 def percent(share: float) -> str:
-    """A share in percent that never rounds to all."""
-    return "all" if share == 1 else f"{min(100 * share, 99.9):.3g}%"
+    """A share in percent that never rounds to all; "all" and "none" where it is so."""
+    return {0.0: "none", 1.0: "all"}.get(share, f"{min(100 * share, 99.9):.3g}%")

@@ -2,23 +2,7 @@
 
 from __future__ import annotations
 
-from gnninterpreter.models.statistics import CERTAIN
-
-__all__ = [
-    "AGREEING_SHARE",
-    "CERTAIN",
-    "CLEARLY",
-    "COVERING",
-    "DISTINCT_SHARE",
-    "EXACT_RULE",
-    "LIFT",
-    "OUTLYING_PERCENTILE",
-    "PROBABLE",
-    "RANDOM_GRAPHS",
-    "RANDOM_SHARE",
-    "SHORTCUT_PERCENTILE",
-    "SKILL",
-]
+from gnninterpreter.models.statistics import CERTAIN as CERTAIN
 
 PROBABLE = 0.9
 """A mean score below this does not reach the target; one below `CERTAIN` is not certain."""
@@ -36,6 +20,8 @@ RANDOM_SHARE = 0.9
 """Random graphs do as well where they get at least this share of the explanation's score."""
 SKILL = 0.5
 """A model is often wrong where it has less of the way from guessing to being always right."""
+BY_HEART = 0.65
+"""Where nothing simple tells a class from the others this often, it may be learned by heart."""
 COVERING = 0.8
 """What this share of a class holds is what the class is about."""
 LIFT = 1.5

@@ -31,6 +31,7 @@ WORDS: dict[str, tuple[str, str | None]] = {
     "samples as asked for": ("not quite as asked for", None),
     "model is right": ("the model is often wrong here", None),
     "more than one kind": ("goes by one kind of node", None),
+    "not by heart": ("may know its graphs by heart", None),
     "restarts reach it": (UNSTABLE, INCOMPLETE),
     "feasible": ("not in one piece within the size limit", INCOMPLETE),
     "typical": ("untypical of real graphs", UNCOMPARED),
@@ -53,7 +54,16 @@ INSTEAD = {
 }
 
 # Said, but no reason for or against: a class may be the absence of something, and have no core.
-TOLD = ("core covers", "necessary", "sufficient", "new", "margin", "thickness", "complexity")
+TOLD = (
+    "core covers",
+    "necessary",
+    "sufficient",
+    "counts",
+    "new",
+    "margin",
+    "thickness",
+    "complexity",
+)
 
 
 @dataclass(frozen=True)
@@ -63,8 +73,8 @@ class Verdict:
     Args:
         word: The verdict in a word or two.
         level: How grave it is: ``"good"``, ``"caution"`` or ``"bad"``.
-        reasons: What failed, or what passed where nothing failed, and what was not checked, in
-            plain sentences.
+        reasons: In plain sentences what failed, or passed where nothing failed, and was not
+            checked.
     """
 
     word: str
@@ -85,7 +95,7 @@ def verdict_on(evidence: Evidence) -> Verdict:
     It is trustworthy only where every check that matters was made and none failed.
     """
     failed = sorted((c for c in evidence.with_state(False) if c.name not in TOLD), key=_gravity)
-    reasons = [_sentence(check.sentence) for check in failed]
+    reasons = [f"{check.sentence[:1].upper()}{check.sentence[1:]}." for check in failed]
     passed = len([check for check in evidence.with_state(True) if check.name not in TOLD])
     # Where something failed, what passed is no reason; which checks there are, the evidence says.
     if passed and not failed:
@@ -107,7 +117,3 @@ def verdict_on(evidence: Evidence) -> Verdict:
 def _gravity(check: Check) -> tuple[bool, int]:
     order = list(WORDS)
     return not check.grave, order.index(check.name) if check.name in order else len(order)
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."

@@ -2,10 +2,9 @@
 
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability
 from gnninterpreter.explanation.explanation_set import Explainer, ExplanationSet
-from gnninterpreter.explanation.modes import Mode, Restart
+from gnninterpreter.explanation.modes import Mode, Restart, Variation
 from gnninterpreter.explanation.sampler import DrawnSampler, LatentSampler, Sampler
 from gnninterpreter.explanation.storage import load_run, save_run
-from gnninterpreter.explanation.variation import Variation
 
 __all__ = [
     "Curve",

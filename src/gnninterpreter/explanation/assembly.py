@@ -15,8 +15,6 @@ from gnninterpreter.chem.reading import is_molecular
 from gnninterpreter.evidence import Rule, evidence_of
 from gnninterpreter.evidence.patterns import Answers, RealAnswers
 from gnninterpreter.evidence.patterns.core import Core
-from gnninterpreter.evidence.patterns.matching import Undecided, find
-from gnninterpreter.evidence.patterns.typed import typed_graphs
 from gnninterpreter.evidence.reaching import percent
 from gnninterpreter.evidence.thresholds import CERTAIN, COVERING, OUTLYING_PERCENTILE
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability
@@ -31,6 +29,8 @@ from gnninterpreter.search.real import ENOUGH
 from gnninterpreter.typicality import FEWEST_GRAPHS
 
 SAMPLES = 1000
+# Restarts that are asked whether they hold a core.
+MOST_LOOKED_AT = 64
 # So many times as often in the class as elsewhere, a core makes it.
 FAR = 10.0
 
@@ -67,7 +67,8 @@ def explanation_of(
         ok and (p is None or p >= OUTLYING_PERCENTILE)
         for ok, p in zip(good.tolist(), typical, strict=True)
     ]
-    choice, note = _chosen(result.ranking(), fine, modes, answers.cores[:1])
+    met = (good & result.evaluation.met).tolist()
+    choice, note = _chosen(result.ranking(), fine, met, modes, answers.cores)
     sampler = LatentSampler.of(result.distribution.detach(), choice)
     if result.population is not None:
         sampler = PopulationSampler(sampler.distribution, sampler.weights, result.population)
@@ -79,33 +80,22 @@ def explanation_of(
     percentile = None
     if profile is not None and (found := alike[choice]) is not None:
         percentile = profile.similarity_percentile(found)
-    entropy = result.distribution.entropy()
-    # One look at the device for all restarts, not one for each number.
-    columns = zip(
-        given.tolist(),
+    scored = given.tolist()
+    # One look at the device for all restarts, not one for each number; in the order of the fields.
+    columns = (
+        scored,
         result.mean_score.tolist(),
-        modes.num_nodes.tolist(),
-        modes.num_edges.tolist(),
+        map(int, modes.num_nodes.tolist()),
+        map(int, modes.num_edges.tolist()),
+        alike,
         whole.tolist(),
-        entropy.tolist(),
-        strict=True,
+        result.distribution.entropy().tolist(),
+        map(str, result.reasons),
+        map(int, result.iterations),
+        typical,
+        [score >= result.certain for score in scored],
     )
-    restarts = [
-        Restart(
-            probability=score,
-            mean_probability=mean,
-            nodes=int(nodes),
-            edges=int(edges),
-            similarity=alike[r],
-            feasible=feasible,
-            entropy=bits,
-            reason=str(result.reasons[r]),
-            iterations=int(result.iterations[r]),
-            percentile=typical[r],
-            certain=score >= result.certain,
-        )
-        for r, (score, mean, nodes, edges, feasible, bits) in enumerate(columns)
-    ]
+    restarts = [Restart(*row) for row in zip(*columns, strict=True)]
     explanation = Explanation(
         spec=classifier.spec,
         target=target,
@@ -131,8 +121,10 @@ def explanation_of(
         sampled_outputs=_spreads(drawn),
     )
     explanation.notes.extend(note + _notes(explanation, profile))
-    if result.population is not None and len(result.population) < ENOUGH:
-        explanation.notes.append(_few(len(result.population)))
+    if result.population is not None and (count := len(result.population)) < ENOUGH:
+        few = "one graph is" if count == 1 else f"{count} different graphs that were found are"
+        repeat = f"only {few} certain and typical, so that more samples repeat"
+        explanation.notes.append(repeat)
     evidence = evidence_of(
         explanation,
         classifier,
@@ -142,44 +134,42 @@ def explanation_of(
         profile=profile,
         graphs=graphs,
         peers=peers,
+        answers=answers,
     )
     return replace(explanation, evidence=evidence)
 
 
 def _chosen(
-    ranking: Sequence[int], fine: Sequence[bool], modes: DenseGraphs, cores: Sequence[Core]
+    ranking: Sequence[int],
+    fine: Sequence[bool],
+    met: Sequence[bool],
+    modes: DenseGraphs,
+    cores: Sequence[Core],
 ) -> tuple[int, list[str]]:
     """The restart that is shown, and what to say of it.
 
+    Prototype and core should tell of the same thing: of the graphs that ``met`` all that was asked
+    for, the best one with the first core is shown, or with the first of the others that one holds.
     Where nearly all of the class hold a core and hardly any other graph does, a graph without it is
-    a chance of the model: the best one with it is shown, if it is certain, feasible and typical.
-
-    Args:
-        ranking: The restarts, best ones first.
-        fine: Which of them may be shown in place of the best.
-        modes: Their graphs.
-        cores: The first core, if there is one.
+    a chance of the model: one with it is shown if it is only ``fine``: certain, feasible and
+    typical. The ``ranking`` has the best restarts first, ``cores`` the one that tells most.
     """
-    told = [core for core in cores if (core.coverage or 0) >= COVERING and (core.lift or 0) >= FAR]
-    if not told or bool(modes.empty[ranking[0]]):
+    if bool(modes.empty[ranking[0]]):
         return ranking[0], []
-    graphs = typed_graphs([graph.cpu() for graph in modes.to_data_list()], modes.spec)
-
-    def holds(restart: int) -> bool:
-        try:
-            return find(told[0].typed, graphs[restart]) is not None
-        except Undecided:
-            return False
-
-    if holds(ranking[0]):
-        return ranking[0], []
-    for restart in ranking[1:]:
-        if fine[restart] and holds(restart):
-            return restart, []
-    return ranking[0], [
-        f"the prototype does not hold the core, which {percent(told[0].coverage or 0)} of the real "
-        "graphs do: here the model is certain for another reason"
-    ]
+    ranking = ranking[:MOST_LOOKED_AT]
+    graphs = modes[torch.tensor(ranking)].to_data_list()
+    for place, core in enumerate(cores):
+        makes = place == 0 and (core.coverage or 0) >= COVERING and (core.lift or 0) >= FAR
+        may = fine if makes else met
+        for restart, graph in zip(ranking, graphs, strict=True):
+            if (restart == ranking[0] or may[restart]) and core.held_by(graph):
+                return restart, []
+        if makes:
+            return ranking[0], [
+                f"the prototype does not hold the core, which {percent(core.coverage or 0)} of the "
+                "real graphs do: here the model is certain for another reason"
+            ]
+    return ranking[0], []
 
 
 def _spreads(scores: Scores) -> list[tuple[float, float]]:
@@ -236,12 +226,6 @@ def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
             f"{usual:.0f} on average: a higher max_nodes may reach {target.noun}"
         )
     return notes
-
-
-def _few(count: int) -> str:
-    """Say that samples repeat."""
-    found = "one graph is" if count == 1 else f"{count} different graphs that were found are"
-    return f"only {found} certain and typical, so that more samples repeat"
 
 
 def _curves(history: History) -> list[Curve]:

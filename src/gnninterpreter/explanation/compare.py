@@ -28,16 +28,15 @@ SAMPLES = 100
 
 @dataclass(frozen=True)
 class ClassComparison:
-    """One class in both runs.
+    """One class in both runs; None stands for what is missing or not at hand.
 
     Args:
         name: The class.
-        sides: Its two explanations; None where a run has none.
-        same_prototype: Whether the most probable graphs are the same; None where one is missing.
+        sides: Its two explanations.
+        same_prototype: Whether the most probable graphs are the same.
         same_core: The same of the cores.
-        crossed: What the other model gives the prototype of each; None where it is not at hand.
-        agreed: Share of the graphs drawn from each explanation that the other model gives to the
-            class as well.
+        crossed: What the other model gives the prototype of each.
+        agreed: Share of the graphs drawn from each that the other model gives to the class as well.
     """
 
     name: str
@@ -62,7 +61,7 @@ class ClassComparison:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs side by side.
+    """Two runs side by side, by name.
 
     Args:
         names: What was explained.

@@ -16,9 +16,8 @@ from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.equality import ByValue
 from gnninterpreter.evidence import Evidence, Verdict, verdict_on
 from gnninterpreter.evidence.patterns import Core, Exemplar
-from gnninterpreter.explanation.modes import Mode, Restart, distinct_modes
+from gnninterpreter.explanation.modes import Mode, Restart, Variation, distinct_modes, variations
 from gnninterpreter.explanation.sampler import LatentSampler, Sampler
-from gnninterpreter.explanation.variation import Variation, variations
 from gnninterpreter.graphs import DenseGraphs, to_networkx
 from gnninterpreter.objective.target import Target
 from gnninterpreter.schema import (
@@ -203,12 +202,10 @@ class Explanation(ByValue):
         return self.restarts[self.choice].entropy
 
     def sample(self, n: int, seed: int = 0) -> list[Data]:
-        """Draw discrete graphs afresh, on the device that the explanation is on.
+        """Draw ``n`` discrete graphs afresh, on the device that the explanation is on.
 
-        Args:
-            n: How many.
-            seed: The same seed gives the same graphs. Those behind `probability` are never among
-                them by design: they have a stream of their own.
+        The same seed gives the same graphs. Those behind `probability` are never among them by
+        design: they have a stream of their own.
 
         Raises:
             SpecError: If ``n`` is below 1.
@@ -224,10 +221,8 @@ class Explanation(ByValue):
         """What may be otherwise than in `best`, most probable first; empty without latents.
 
         Where real graphs are known the distribution was learned to be as open as certainty and
-        typicality allow: what is not listed may not change by itself.
-
-        Args:
-            least: Changes less probable than this are left out.
+        typicality allow: what is not listed may not change by itself. Changes less probable than
+        ``least`` are left out.
         """
         least = real_number("least", least)
         if self.distribution is None:
@@ -235,14 +230,10 @@ class Explanation(ByValue):
         return variations(self.distribution.select([self.choice]), least)
 
     def exemplars(self, k: int = 4) -> list[Data]:
-        """Real graphs that show the target, those with the core first.
+        """At most ``k`` (and eight) real graphs that show the target, those with the core first.
 
-        Args:
-            k: How many at most; no more than eight are kept.
-
-        Returns:
-            The graphs, each with ``core_mask``: which of its nodes the core lies on. None where no
-            real graphs were at hand.
+        Each has a ``core_mask``: which of its nodes the core lies on. There are none where no real
+        graphs were at hand.
 
         Raises:
             SpecError: If ``k`` is below 1.
@@ -264,19 +255,14 @@ class Explanation(ByValue):
         """The distinct explanation graphs that the restarts found, most frequent first.
 
         Two graphs are the same if renumbering the nodes of one makes it the other, features kept.
-
-        Args:
-            least_probability: Graphs that the model gives less than this are left out.
+        Graphs that the model gives less than ``least_probability`` are left out.
         """
         least = real_number("least_probability", least_probability)
         cores = [core.graph for core in self.cores]
         return distinct_modes(self.sampler.modes(), self.restarts, cores, self.spec, least)
 
     def export(self, path: str | Path) -> Path:
-        """Write `best` to a file in the format that its ending asks for.
-
-        Args:
-            path: Where to; ends in .graphml, .json, .svg, .png, .pdf or .smi.
+        """Write `best` to a file that ends in .graphml, .json, .svg, .png, .pdf or .smi.
 
         Raises:
             OutputError: If the ending is not known, the place cannot be written, or the graph is no
@@ -298,11 +284,7 @@ class Explanation(ByValue):
     def visualize_graph(self, path: str | Path | None = None) -> Any:
         """Draw `best` into a file, or on new matplotlib axes; the name is the one PyG has for it.
 
-        Args:
-            path: The file, in any format of `export`; axes are returned when omitted.
-
-        Returns:
-            The path, or the axes.
+        Returns the path, in any format of `export`, or the axes.
         """
         return self.draw() if path is None else self.export(path)
 

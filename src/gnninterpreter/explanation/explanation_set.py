@@ -61,9 +61,8 @@ class ExplanationSet(Mapping[str, Explanation]):
     def __getitem__(self, key: Any) -> Explanation:
         """Look a target up, as it was asked for.
 
-        Args:
-            key: A class or label by name or index, a pair of classes, or ``"max"``, ``"min"`` or
-                the number of a regression.
+        That is a class or label by name or index, a pair of classes, or ``"max"``, ``"min"`` or the
+        number of a regression.
 
         Raises:
             TargetError: If there is no such target, or it was not explained; the message lists
@@ -163,14 +162,14 @@ class ExplanationSet(Mapping[str, Explanation]):
     ) -> GraphExplanation:
         """Explain one prediction by the class view: which cores a graph holds and needs.
 
+        Gives the cores the graph holds, the nodes they cover, and how far the score falls without
+        them.
+
         Args:
             data: The graph, as the model takes it.
             model: The model that was explained; needed where the run was loaded.
             forward: How to call the model, where its signature does not say.
             seed: Of the random pieces that are taken out for comparison.
-
-        Returns:
-            The cores the graph holds, the nodes they cover, how far the score falls without them.
 
         Raises:
             SpecError: If the model is not at hand.

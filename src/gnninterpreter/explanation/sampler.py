@@ -53,11 +53,9 @@ class Sampler(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LatentSampler(ByValue):
-    """Draws from learned distributions, from each restart as often as its weight says.
+    """Draws from the learned distributions of all restarts, from each as often as its weight says.
 
-    Args:
-        distribution: The distributions of all restarts.
-        weights: Weight of each restart; one that has none is never drawn from.
+    A restart that has no weight is never drawn from.
     """
 
     distribution: GraphDistribution
@@ -139,10 +137,8 @@ class LatentSampler(ByValue):
 class PopulationSampler(LatentSampler):
     """Draws from a population of different graphs, each as likely as any other.
 
-    Args:
-        distribution: The distributions of all restarts, whose modes the restarts have.
-        weights: Weight of each restart.
-        population: The graphs; none is drawn twice before all have been.
+    None is drawn twice before all have been. The distributions are those of the restarts, and their
+    modes are what the restarts found.
     """
 
     population: DenseGraphs

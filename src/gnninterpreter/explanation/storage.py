@@ -69,28 +69,12 @@ def check_folder(folder: Path, overwrite: bool) -> None:
         )
 
 
-def save_run(
-    result: ExplanationSet,
-    folder: Path,
-    overwrite: bool = False,
-    *,
-    statistics: ClassStatistics | None = None,
-) -> Path:
-    """Write a run folder.
-
-    Args:
-        result: What to write.
-        folder: Where to.
-        overwrite: Whether to replace a run that is there.
-        statistics: What the classes look like to the model, so that similarities can be told
-            where neither its data nor its checkpoint is at hand; those that `result` carries when
-            omitted.
-    """
+def save_run(result: ExplanationSet, folder: Path, overwrite: bool = False) -> Path:
+    """Write a run folder, which takes the place of one that is there only if told to."""
     check_folder(folder, overwrite)
-    statistics = statistics or result.statistics
     tensors: dict[str, Tensor] = {}
-    if statistics is not None:
-        tensors |= {STATISTICS + name: part for name, part in statistics.tensors().items()}
+    if result.statistics is not None:
+        tensors |= {STATISTICS + name: part for name, part in result.statistics.tensors().items()}
     for i, explanation in enumerate(result.values()):
         tensors |= {f"{i}.{name}": part for name, part in explanation.sampler.tensors().items()}
     content = to_bytes(tensors)
@@ -139,14 +123,9 @@ def load_run(folder: Path) -> ExplanationSet:
         statistics = _statistics(spec, tensors)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise CheckpointError(f"the run in {folder} is damaged: {error}; make it again") from error
-    return ExplanationSet(
-        spec,
-        {explanation.name: explanation for explanation in explanations},
-        described["model"],
-        described["inferred"],
-        described["metadata"],
-        statistics,
-    )
+    named = {explanation.name: explanation for explanation in explanations}
+    model, inferred, metadata = (described[name] for name in ("model", "inferred", "metadata"))
+    return ExplanationSet(spec, named, model, inferred, metadata, statistics)
 
 
 def _metadata(value: Any, where: str) -> dict[str, Any]:
@@ -157,26 +136,14 @@ def _metadata(value: Any, where: str) -> dict[str, Any]:
     return dict(value)
 
 
-def load_statistics(folder: Path) -> ClassStatistics | None:
-    """Read the class statistics of a run folder; None where there are none, or there is no run."""
-    if not (folder / INDEX).is_file():
-        return None
-    index, tensors = _read(folder)
-    try:
-        return _statistics(GraphSpec.from_json(index.get("spec", {})), tensors)
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise CheckpointError(f"the run in {folder} is damaged: {error}; make it again") from error
-
-
 def _finished(folder: Path) -> list[Path]:
     """The finished classes of a run that is not whole, of the latest where there are several."""
     places = [place for place in folder.glob(f"{UNFINISHED}*") if any(place.glob(f"*/{INDEX}"))]
     if not places:
         return []
     latest = max(places, key=lambda place: (place.stat().st_mtime, place.name))
-    return sorted(
-        (index.parent for index in latest.glob(f"*/{INDEX}")), key=lambda p: (len(p.name), p.name)
-    )
+    finished = [index.parent for index in latest.glob(f"*/{INDEX}")]
+    return sorted(finished, key=lambda piece: (len(piece.name), piece.name))
 
 
 def _joined(pieces: Sequence[ExplanationSet]) -> ExplanationSet:
@@ -192,26 +159,25 @@ def _joined(pieces: Sequence[ExplanationSet]) -> ExplanationSet:
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """The index of a run and the tensors that belong to it, both in memory."""
-    digest = None
-    while True:
-        index = _read_index(folder)
-        known, digest = digest, index["tensors"]
+    index, again = _read_index(folder), None
+    while index != again:
+        digest = index["tensors"]
         try:
             content = read_file(folder / _tensors_name(digest))
             if hashlib.sha256(content).hexdigest() != digest:
                 raise ValueError("its tensors are not those that were written")
             return index, from_bytes(content)
-        except FileNotFoundError as error:
+        except FileNotFoundError:
             # Replaced by another run between the two readings.
-            if known == digest:
-                raise CheckpointError(
-                    f"the run in {folder} cannot be read: {_tensors_name(digest)} is missing; "
-                    "make it again"
-                ) from error
+            index, again = _read_index(folder), index
         except (OSError, ValueError) as error:
             raise CheckpointError(
                 f"the run in {folder} cannot be read: {error}; make it again"
             ) from error
+    missing = _tensors_name(index["tensors"])
+    raise CheckpointError(
+        f"the run in {folder} cannot be read: {missing} is missing; make it again"
+    )
 
 
 def _read_index(folder: Path) -> dict[str, Any]:
@@ -219,6 +185,8 @@ def _read_index(folder: Path) -> dict[str, Any]:
         index = read_json(folder / INDEX)
     except FileNotFoundError as error:
         raise CheckpointError(f"{folder} holds no run: there is no {INDEX} in it") from error
+    except NotADirectoryError as error:
+        raise CheckpointError(f"{folder} is a file; give the folder of a saved run") from error
     except (OSError, ValueError) as error:
         raise CheckpointError(f"the run in {folder} cannot be read: {error}") from error
     if not isinstance(index, dict) or index.get("kind") != KIND:

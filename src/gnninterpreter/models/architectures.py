@@ -32,12 +32,7 @@ POOLS: dict[str, type[nn.Module]] = {
 
 
 class _Classifier(nn.Module, ABC):
-    """Message-passing layers, pooling, two dense layers.
-
-    ``pooling`` is ``"mean"``, ``"sum"``, ``"max"``, or several joined by ``+``, whose results lie
-    side by side. ``config`` keeps the constructor's arguments and the architecture's name, as plain
-    JSON values.
-    """
+    """Message-passing layers, pooling ("mean", "sum", "max", or "mean+sum"), two dense layers."""
 
     architecture: str
 
@@ -128,13 +123,7 @@ class GCNClassifier(_Classifier):
         return GCNConv(in_channels, out_channels)
 
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None) -> Tensor:
-        """Return logits of shape [graphs, classes].
-
-        Args:
-            x: Node features, shape [nodes, in_channels].
-            edge_index: Edges in both directions, shape [2, edges].
-            batch: Graph of each node, shape [nodes]; one graph when omitted.
-        """
+        """Return logits of shape [graphs, classes]; one graph where ``batch`` is omitted."""
         for conv in self.convs:
             x = self.activation(conv(x, edge_index))
         return self._head(x, batch)
@@ -146,14 +135,7 @@ class _EdgeClassifier(_Classifier):
     def forward(
         self, x: Tensor, edge_index: Tensor, edge_attr: Tensor, batch: Tensor | None = None
     ) -> Tensor:
-        """Return logits of shape [graphs, classes].
-
-        Args:
-            x: Node features, shape [nodes, in_channels].
-            edge_index: Edges in both directions, shape [2, edges].
-            edge_attr: Edge features, shape [edges, edge_dim].
-            batch: Graph of each node, shape [nodes]; one graph when omitted.
-        """
+        """Return logits of shape [graphs, classes]; one graph where ``batch`` is omitted."""
         for conv in self.convs:
             x = self.activation(conv(x, edge_index, edge_attr))
         return self._head(x, batch)
@@ -238,17 +220,7 @@ class GATClassifier(_EdgeClassifier):
 
 
 class GINEClassifier(_EdgeClassifier):
-    """GINE layers with batch norm, dropout and shortcuts around them: the four sets of molecules.
-
-    Args:
-        in_channels: Width of the node features.
-        num_classes: Number of outputs.
-        edge_dim: Width of the edge features.
-        width: Width of every hidden layer.
-        layers: Number of message-passing layers.
-        pooling: As for the others.
-        dropout: Share of values left out in training, after each layer.
-    """
+    """GINE layers with batch norm, dropout and shortcuts around them, for molecules."""
 
     architecture = "gine"
 
@@ -296,11 +268,7 @@ ARCHITECTURES: dict[str, type[_Classifier]] = {
 
 
 def rebuild(config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> nn.Module:
-    """Build a stored classifier and give it its weights.
-
-    The weights say how large it is. So the configuration is held against them before anything of
-    its size is made.
-    """
+    """Build a stored classifier; its config is held against the weights before anything is made."""
     full = [weight for weight in weights.values() if weight.numel()]
     most = max([len(weights), *(size for weight in full for size in weight.shape)])
     for name, value in config.items():

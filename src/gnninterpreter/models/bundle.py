@@ -41,14 +41,8 @@ STATISTICS = "statistics"
 class Bundle:
     """A trained classifier, the graphs it takes, and what it makes of its training data.
 
-    Args:
-        model: The classifier; its ``config`` says how to build it.
-        spec: The graphs it takes.
-        statistics: What each class looks like to the model.
-        scores: Scores by part of the data: ``"test"``, ``"all"``, ....
-        dataset_name: The data set it was trained on.
-        name: Name of the bundle.
-        training: How it was made (command, seed, settings, data fingerprint), as JSON values.
+    ``scores`` are by part of the data (``"test"``, ``"all"``, ...); ``training`` says how it was
+    made (command, seed, settings, data fingerprint), as JSON values.
 
     Example:
         >>> bundle = load("shape")  # doctest: +SKIP
@@ -65,19 +59,7 @@ class Bundle:
     training: Mapping[str, Any] = field(default_factory=dict)
 
     def save(self, folder: str | Path, name: str | None = None) -> Path:
-        """Write the two files of the bundle.
-
-        Args:
-            folder: Where to; it is created.
-            name: Name of the files; the bundle's own when omitted.
-
-        Returns:
-            The path of the JSON file, which `load_bundle` takes.
-
-        Raises:
-            CheckpointError: If the model has no ``config`` to build it from again.
-            OutputError: If the folder cannot be written.
-        """
+        """Write the two files of the bundle; return the path of the JSON file."""
         config = getattr(self.model, "config", None)
         if not isinstance(config, Mapping):
             raise CheckpointError(
@@ -110,14 +92,7 @@ def bundled_names() -> tuple[str, ...]:
 
 
 def load(name: str) -> Bundle:
-    """Load a classifier that ships with the package.
-
-    Args:
-        name: One of `bundled_names`.
-
-    Raises:
-        CheckpointError: If there is none of that name; the message lists those there are.
-    """
+    """Load a classifier that ships with the package, one of `bundled_names`."""
     if folded(name) not in bundled_names():
         if isinstance(name, str) and os.path.isfile(name):
             raise CheckpointError(
@@ -133,14 +108,7 @@ def load(name: str) -> Bundle:
 
 
 def load_bundle(path: str | Path) -> Bundle:
-    """Load a classifier that `Bundle.save` wrote.
-
-    Args:
-        path: Either of its two files.
-
-    Raises:
-        CheckpointError: If a file is missing, damaged, or no bundle of this package.
-    """
+    """Load a classifier that `Bundle.save` wrote, from either of its two files."""
     described = path_of("path", path, CheckpointError)
     if not described.name:
         raise CheckpointError(f"path must name a file of the bundle (got {path!r:.60})")
@@ -184,7 +152,10 @@ def _read_description(path: Path) -> dict[str, Any]:
             f"{path} is truncated or no JSON; train or fetch the model again"
         ) from error
     if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise CheckpointError(f"{path} does not describe a model of this package")
+        raise CheckpointError(
+            f"{path} is no model that Bundle.save or `gnninterpreter train` wrote; give the .json "
+            "of one, or the folder of a run where one may be given"
+        )
     if description.get("schema") != SCHEMA:
         raise CheckpointError(
             f"{path} has schema {description.get('schema')!r}, but this version reads schema "

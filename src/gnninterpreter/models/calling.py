@@ -50,10 +50,10 @@ ELSEWHERE = {
 def native_module(model: nn.Module) -> nn.Module:
     """The module as it was written, out of what `torch.compile` or parallel training made."""
     if not isinstance(model, nn.Module):
-        raise ModelError(
-            f"model must be a torch.nn.Module (got {type(model).__name__}); "
-            "load the weights into the class they were trained with first"
-        )
+        got, mend = type(model).__name__, "load the weights into the class they were trained with"
+        if isinstance(model, type):
+            got, mend = f"the class {model.__name__}", "make one of it and load its weights"
+        raise ModelError(f"model must be a torch.nn.Module (got {got}); {mend} first")
     while True:
         compiled = type(model).__name__ == "OptimizedModule"
         inner = getattr(model, "_orig_mod", None) if compiled else None
@@ -79,16 +79,18 @@ def native_module(model: nn.Module) -> nn.Module:
 class Convention:
     """The arguments a model takes, each with the field of the data that fills it.
 
-    Args:
-        arguments: Pairs (name of the argument, field of the batch); empty for ``forward(data)``.
-        function: The user's own ``forward(model, data)``, which overrides everything else.
+    Pairs of both, empty for ``forward(data)``; the user's own ``function(model, data)`` goes first.
     """
 
     arguments: tuple[tuple[str, str], ...] = ()
     function: Callable[[nn.Module, Batch], Any] | None = field(default=None, compare=False)
+    weighted: bool = False
 
     def __call__(self, model: nn.Module, data: Batch) -> Any:
-        """Call the model on a batch."""
+        """Call the model on a batch; weights of edges are its single feature."""
+        if self.weighted and data.get("edge_weight") is None:
+            data = copy(data)
+            data.edge_weight = data.edge_attr.view(-1)
         if self.function is not None:
             return self.function(model, data)
         if not self.arguments:
@@ -112,13 +114,16 @@ def infer_convention(
     has_edge_features: bool,
     has_edge_types: bool = False,
     attributes: Sequence[Derived] = (),
+    weighted: bool = False,
 ) -> Convention:
     """Read the convention off the signature of ``model.forward``; a user's ``forward`` goes first.
 
     Optional edge arguments are filled where the graphs have edge features.
     """
+    if forward is not None and not callable(forward):
+        raise ModelError(f"forward must be a function forward(model, data) (got {forward!r:.60})")
     if forward is not None:
-        return Convention(function=forward)
+        return Convention(function=forward, weighted=weighted)
     parameters = [
         p
         for p in inspect.signature(model.forward).parameters.values()
@@ -133,7 +138,7 @@ def infer_convention(
         )
     if not any(ALIASES.get(p.name) in ("edge_index", "adj_t") for p in parameters):
         if len(required) == 1 or (not required and parameters):
-            return Convention()
+            return Convention(weighted=weighted)
         raise ModelError(
             f"cannot tell how to call {type(model).__name__}.forward"
             f"({', '.join(p.name for p in parameters)}): it names no edge_index; "
@@ -142,6 +147,7 @@ def infer_convention(
     optional = {"x", "edge_index", "batch", "num_graphs"}
     optional |= {"edge_attr"} if has_edge_features else set()
     optional |= {"edge_type"} if has_edge_types else set()
+    optional |= {"edge_weight"} if weighted else set()
     own = {block.name: block.name for block in attributes}
     optional |= set(own)
     arguments = []
@@ -154,7 +160,7 @@ def infer_convention(
             )
         if source is not None and (p.default is p.empty or source in optional):
             arguments.append((p.name, source))
-    return Convention(tuple(arguments))
+    return Convention(tuple(arguments), weighted=weighted)
 
 
 def _field(data: Batch, source: str) -> Tensor | int:
@@ -189,10 +195,7 @@ def _transposed_adjacency(data: Batch) -> Tensor:
 def written_by(
     model: nn.Module, data: Batch, run: Callable[[Batch], Tensor]
 ) -> tuple[Tensor, tuple[str, ...]]:
-    """Run a model once; return what it gives, and which fields of the batch it has overwritten.
-
-    One that changes its own weights is refused, and they are put back.
-    """
+    """Run a model; return what it gives and which fields it overwrote; its weights are put back."""
     given = copy(data)
     before = {key: value.clone() for key, value in given if isinstance(value, Tensor)}
     for key, value in before.items():

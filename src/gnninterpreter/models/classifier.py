@@ -84,7 +84,7 @@ class GraphClassifier:
         self.spec = spec if class_names is None else spec.with_classes(class_names)
         self.dtype, self.device = _dtype_and_device(model)
         self.convention: Convention = infer_convention(
-            model, forward, bool(spec.edges), spec.has_edge_types, spec.attributes
+            model, forward, bool(spec.edges), spec.has_edge_types, spec.attributes, spec.weighted
         )
         if self.convention.arguments:
             read = {source for _, source in self.convention.arguments}
@@ -96,7 +96,7 @@ class GraphClassifier:
         graphs = examples or ()
         count = COUNT if self.convention.takes_batch else 1
         batch = choose(graphs, self, count)
-        with self.frozen(), self._explaining_errors(), torch.no_grad():
+        with self.frozen(), self.explaining_errors(), torch.no_grad():
             with OperationRecorder() as recorder:
                 found, self._written = written_by(model, batch, self._raw)
             self._check_rows(found.size(1), batch)
@@ -133,12 +133,8 @@ class GraphClassifier:
     def connect(cls, model: nn.Module, spec: GraphSpec, **options: Any) -> GraphClassifier:
         """Wrap a model; edge features that it does not look at are left out of the spec.
 
-        Where it insists on being given some all the same, they become constants.
-
-        Args:
-            model: The trained model.
-            spec: The graphs it takes.
-            **options: As for `GraphClassifier`.
+        Where it insists on being given some all the same, they become constants. Options are those
+        of `GraphClassifier`.
         """
         classifier = cls(model, spec, **options)
         if not spec.edges or classifier._reads_edges():
@@ -218,14 +214,11 @@ class GraphClassifier:
 
         A graph without edges has no nodes and cannot be asked about, nor one whose derived features
         do not exist; its logits and embedding are NaN, and `probability` counts it as 0.
-
-        Raises:
-            ModelError: If the model fails on one of them.
         """
         asked = (~graphs.empty).nonzero().flatten()
         parts = []
         step = chunk if self.batched else 1
-        with self.frozen(), self._explaining_errors():
+        with self.frozen(), self.explaining_errors():
             for start in range(0, asked.numel(), step):
                 batch = graphs[asked[start : start + step]].to_batch()
                 parts.append(self.call(batch.to(self.device)))
@@ -243,17 +236,13 @@ class GraphClassifier:
 
     @torch.no_grad()
     def score_data(self, graphs: Sequence[Data], chunk: int | None = None) -> Scores:
-        """Score PyG graphs with the native model, so many at once.
-
-        Raises:
-            ModelError: If the model fails on one of them.
-        """
+        """Score PyG graphs with the native model, so many at once."""
         step = (chunk or 512) if self.batched else 1
         if chunk is None and self.device.type == "cpu" and graphs:
             # Layers with a matrix for each edge take twice as long where that leaves the cache.
             nodes = max(1, sum(map(node_count, graphs)))
             step = min(step, max(1, CACHED_NODES * len(graphs) // nodes))
-        with self.frozen(), self._explaining_errors():
+        with self.frozen(), self.explaining_errors():
             cuts = (graphs[start : start + step] for start in range(0, len(graphs), step))
             batches = (prepare(part, self) for part in cuts)
             return Scores.cat([self.call(batch) for batch in batches])
@@ -315,15 +304,15 @@ class GraphClassifier:
         return not torch.equal(self.score(some).logits, self.score(changed).logits)
 
     @contextmanager
-    def _explaining_errors(self) -> Iterator[None]:
+    def explaining_errors(self) -> Iterator[None]:
         """Say what the model was given when it fails."""
         try:
             yield
         except GNNInterpreterError:
             raise
         except Exception as error:
-            mend = "Check that the spec describes the data that the model was trained on, or pass "
-            mend += "forward="
+            mend = "Check that the spec describes the data that the model was trained on, or "
+            mend += "pass forward=" if self.convention.function is None else "mend forward="
             asked = re.search(r"Storage' object has no attribute '(\w+)'", str(error))
             if asked:
                 mend = f"Graphs that are searched for have no {asked[1]!r}: pass "

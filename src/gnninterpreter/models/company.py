@@ -32,8 +32,7 @@ def independent(model: GraphClassifier, batch: Batch, logits: Tensor) -> bool:
 def undecided(model: GraphClassifier, batch: Batch, logits: Tensor) -> bool:
     """Whether a graph's scores change with the order of its parts as much as with its company.
 
-    Models that sort or choose nodes or edges leave it to rounding which of two that are alike comes
-    first. Alone or in company, one answer is then as good as the other.
+    Models that choose nodes or edges leave it to rounding which of two that are alike comes first.
     """
     if not model.convention.takes_batch:
         return False

@@ -25,13 +25,7 @@ from gnninterpreter.models.frozen import Hook, hooked
 
 @dataclass(frozen=True)
 class EmbeddingPoint:
-    """A place in the model: the input or output of a submodule, at its n-th call.
-
-    Args:
-        module: Name of the submodule; empty for the model's own output.
-        side: ``"input"`` or ``"output"``.
-        call: Which call of the submodule, counted from 0, in one run of the model.
-    """
+    """A place in the model: ``"input"`` or ``"output"`` of a submodule at its n-th call."""
 
     module: str
     side: str = "output"
@@ -90,7 +84,9 @@ def find_embedding(
             produced.append(EmbeddingPoint(name, "output", calls[name]))
 
     for name, module in model.named_modules():
-        if name and not _inside_a_layer(model, name):
+        # What is part of an aggregation or convolution sees partial results.
+        layers = (isinstance(o, (Aggregation, MessagePassing)) for o in owners_of(model, name))
+        if name and not any(layers):
             hooks.append((module, "input", partial(watch, name)))
             hooks.append((module, "output", partial(watch_output, name)))
     with hooked(hooks):
@@ -99,11 +95,10 @@ def find_embedding(
     return found[0] if found else EmbeddingPoint("")
 
 
-def _inside_a_layer(model: nn.Module, name: str) -> bool:
-    """Whether a module is part of an aggregation or convolution, and so sees partial results."""
+def owners_of(model: nn.Module, name: str) -> Iterator[nn.Module]:
+    """The modules that a module is part of, but for the model itself, the outermost first."""
     parts = name.split(".")
-    owners = (model.get_submodule(".".join(parts[:i])) for i in range(1, len(parts)))
-    return any(isinstance(owner, (Aggregation, MessagePassing)) for owner in owners)
+    return (model.get_submodule(".".join(parts[:i])) for i in range(1, len(parts)))
 
 
 def _graph_level(value: Any, num_graphs: int) -> bool:

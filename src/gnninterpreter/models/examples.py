@@ -39,10 +39,7 @@ def prepare(graphs: Sequence[Data], model: GraphClassifier) -> Batch:
 
 
 def _as_they_came(made: Batch, given: Batch) -> Batch:
-    """Leave real graphs whose columns cannot be computed, such as of an odd molecule, as they are.
-
-    What was made, and could not be computed then, has NaN or -1 there and stays impossible.
-    """
+    """Leave real graphs whose columns cannot be computed, as of odd molecules, as they came."""
     lost = made.get("impossible")
     if lost is None or not bool(lost.any()):
         return made
@@ -116,7 +113,7 @@ def _joined(graphs: Sequence[Data]) -> Batch:
         values = [graph.get(key) for graph in graphs]
         if key == "x" and values[0] is None:
             values = [torch.ones(size, 1) for size in sizes.tolist()]
-        if values[0] is not None:
+        if all(value is not None for value in values):
             batch[key] = torch.cat(values, dim=1 if key == "edge_index" else 0)
     each = torch.tensor([graph.edge_index.size(1) for graph in graphs])
     first = batch.ptr[:-1].repeat_interleave(each)

@@ -49,7 +49,6 @@ class OperationRecorder(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        """Run the operation and note what it made."""
         result = func(*args, **(kwargs or {}))
         if isinstance(result, Tensor) and (place := _storage(result)):
             name = getattr(func, "__name__", "")

@@ -61,9 +61,8 @@ def frozen(model: nn.Module) -> Iterator[nn.Module]:
 def clean_copy(model: nn.Module) -> nn.Module:
     """Copy a model as it is when nobody uses it, also while another thread does.
 
-    The copy has none of the hooks and forwards that `hooked` and the relaxation put on a model for
-    a while, and the attributes, buffers and ``requires_grad`` from before it was frozen. The user's
-    hooks stay.
+    Without what `hooked` and the relaxation put on it for a while, and with the attributes, buffers
+    and ``requires_grad`` from before it was frozen. The user's hooks stay.
     """
     with MODEL_LOCK:
         state = _STATES.get(model)
@@ -97,10 +96,8 @@ Hook = tuple[nn.Module, str, Callable[..., Any]]
 def hooked(hooks: Sequence[Hook]) -> Iterator[None]:
     """Listen to modules while the context lasts, in the thread that opened it.
 
-    Args:
-        hooks: Modules, each with ``"input"`` or ``"output"`` and a function: ``function(args)`` is
-            called before the module runs, ``function(args, output)`` after it. What they return,
-            if anything, takes the place of the arguments or the output.
+    ``function(args)`` is called before a module with ``"input"`` runs, ``function(args, output)``
+    after one with ``"output"``; what they return, if anything, takes the place of either.
     """
     thread = get_ident()
 

@@ -18,10 +18,7 @@ TOLERANCE = 1e-3
 
 @torch.no_grad()
 def scores_of_embeddings(classifier: GraphClassifier, rows: Tensor) -> Scores | None:
-    """Run the model on small graphs with their embeddings replaced by others, [B, D].
-
-    None where its outputs depend on more than the embedding.
-    """
+    """Outputs for other embeddings, [B, D]; None where they depend on more than the embedding."""
     if classifier.point.module == "":
         own = classifier.has_own_embedding
         return None if own else Scores(rows, rows, classifier.task)

@@ -28,12 +28,7 @@ class OutputKind(str, Enum):
 class OutputReader:
     """Turns the numbers of a model into one row for each graph: logits, or values.
 
-    Args:
-        kind: How the numbers are to be read; those of a regression are taken as they are.
-        task: What the model was trained to say.
-        outputs: How many numbers it returns for each graph.
-        reason: Why they are read like this, in one clause.
-        notes: What may be otherwise, each in one sentence.
+    ``reason`` says why they are read like this, ``notes`` what may be otherwise.
     """
 
     kind: OutputKind

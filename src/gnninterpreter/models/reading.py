@@ -33,15 +33,7 @@ SETTLE = "pass task= to settle it"
 
 
 def parse_task(task: Any) -> tuple[Task | None, OutputKind | None]:
-    """Read the argument ``task``: a word, a `Task`, or PyG's ``ModelConfig``.
-
-    Returns:
-        The task, and how outputs are to be read; None for what is to be found out.
-
-    Raises:
-        ModelError: If it is a task about nodes or edges.
-        SpecError: If it is none of these.
-    """
+    """Read a word, a `Task` or PyG's ``ModelConfig``: task and kind, None for what is not said."""
     mode, level = getattr(task, "mode", None), getattr(task, "task_level", None)
     if mode is not None and level is not None:
         level = getattr(level, "value", level)
@@ -72,9 +64,6 @@ def read_outputs(
 
     ``made_by`` is as `OperationRecorder.kind` says it, and ``task`` as `parse_task` takes it;
     ``more`` gives outputs on many more graphs, random and extreme ones among them.
-
-    Raises:
-        ModelError: If outputs are not finite, or do not fit the task that was asked for.
     """
     if not torch.isfinite(scores).all():
         raise ModelError(
@@ -113,10 +102,7 @@ def read_outputs(
 
 
 def _kind(scores: Tensor, made_by: str, more: Callable[[], Tensor] | None) -> tuple[str, int]:
-    """Return the kind of numbers, and on how many graphs it was seen where nothing proves it.
-
-    The kind is an `OutputKind`, or BOUNDED for numbers in [0, 1] that do not add up to one.
-    """
+    """The `OutputKind`, or BOUNDED, and on how many graphs it was seen if nothing proves it."""
     if scores.size(1) > 1:
         if _within(scores) and bool((scores.sum(1) - 1).abs().max() < TOLERANCE):
             return OutputKind.PROBABILITIES.value, 0

@@ -16,18 +16,19 @@ from gnninterpreter.models.task import Task
 from gnninterpreter.schema import Known, typed
 
 
+class _Scores:
+    def to_json(self) -> dict[str, Any]:
+        """Return the scores as plain JSON values; what is not known is null."""
+        return dict(finite(self))
+
+
 @dataclass(frozen=True)
-class ClassificationScores:
+class ClassificationScores(_Scores):
     """Scores of classes or labels over some graphs.
 
-    Attributes:
-        accuracy: Share of graphs whose most probable class is their label; for labels, of those
-            that were measured.
-        f1: One score for each class, 2 TP / (2 TP + FP + FN); 0 where a class is neither there nor
-            predicted.
-        count: Number of graphs.
-        roc_auc: Chance that a graph with the label is given more than one without, for each label,
-            or for the second of two classes; NaN where there are not both. Empty for more classes.
+    ``accuracy`` is of labels that were measured; ``f1`` has one score for each class, 0 where it is
+    neither there nor predicted; ``roc_auc`` one for each label, or one for the second of two
+    classes, NaN without both.
 
     Example:
         >>> predictions, labels = torch.tensor([0, 1, 1]), torch.tensor([0, 1, 1])
@@ -55,13 +56,7 @@ class ClassificationScores:
 
     @classmethod
     def of(cls, predictions: Tensor, labels: Tensor, num_classes: int) -> ClassificationScores:
-        """Compare predicted classes with labels.
-
-        Args:
-            predictions: Predicted classes, shape [graphs].
-            labels: True classes, shape [graphs].
-            num_classes: Number of classes.
-        """
+        """Compare predicted classes with labels, both of shape [graphs]."""
         cells = (labels * num_classes + predictions).bincount(minlength=num_classes**2)
         confusion = cells.reshape(num_classes, num_classes).double()
         hits = confusion.diagonal()
@@ -69,21 +64,10 @@ class ClassificationScores:
         count = len(labels)
         return cls(float(hits.sum()) / count if count else 0.0, _f1(hits, errors), count)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the scores as plain JSON values; what is not known is null."""
-        return dict(finite(self))
-
 
 @dataclass(frozen=True)
-class RegressionScores:
-    """Errors of predicted values over some graphs, in the unit of the data.
-
-    Attributes:
-        rmse: Root of the mean squared error, over values that are known.
-        mae: Mean absolute error.
-        r2: Share of the variance that is explained.
-        count: Number of graphs.
-    """
+class RegressionScores(_Scores):
+    """Errors of predicted values over some graphs, in the unit of the data."""
 
     rmse: float
     mae: float
@@ -94,10 +78,6 @@ class RegressionScores:
     def figures(self) -> dict[str, float]:
         """What tables show, the telling one first."""
         return {"RMSE": self.rmse, "MAE": self.mae, "R2": self.r2}
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the scores as plain JSON values."""
-        return dict(finite(self))
 
 
 ModelScores = ClassificationScores | RegressionScores

@@ -45,15 +45,9 @@ TYPICALITY, SHARED = "typicality.", "bank.environments."
 class Profile(ByValue):
     """What real graphs of one target look like.
 
-    Args:
-        count: Number of graphs.
-        mean_nodes: Mean number of nodes.
-        mean_edges: Mean number of edges.
-        mean_embedding: Mean embedding, [D]; None where graphs of several kinds are meant.
-        similarity_quantiles: Quantiles of the similarity to it, [101].
-        score_quantiles: Quantiles of what the model gives them for the target, [101]; None where
-            that is no probability.
-        typicality: How typical of them a graph is; None where that is not known.
+    The mean embedding, [D], is None where graphs of several kinds are meant. Quantiles, [101], are
+    of the similarity to it and of what the model gives the graphs, None where that is no
+    probability.
     """
 
     count: int
@@ -77,10 +71,7 @@ class Profile(ByValue):
 
     @property
     def enough(self) -> float:
-        """Score beyond which more is no gain: halfway to the most that can be expected.
-
-        That is 1, or what the top hundredth of real graphs gets where the model is rarely sure.
-        """
+        """Score beyond which more is no gain: halfway to the most that can be expected."""
         most = float(self._scores[99]) if self.rarely_sure else 1.0
         return self.certain + max(most - self.certain, 0.0) / 2
 
@@ -257,15 +248,7 @@ class ClassStatistics(ByValue):
     def from_tensors(
         cls, tensors: Mapping[str, Tensor], spec: GraphSpec | None = None
     ) -> ClassStatistics:
-        """Read what `tensors` wrote.
-
-        Args:
-            tensors: The tensors.
-            spec: What the features of real graphs mean; without it none of them are read.
-
-        Raises:
-            CheckpointError: If a part is missing.
-        """
+        """Read what `tensors` wrote; without the spec real graphs are left out."""
         missing = set(_figures()) - set(tensors)
         if missing:
             raise CheckpointError(f"class statistics lack {', '.join(sorted(missing))}")
@@ -397,12 +380,7 @@ def _typicality(
 
 
 def _most_nodes(profile: Profile, sure: Sequence[int]) -> int:
-    """Most nodes of graphs to compare with: more than the mean where few certain ones are smaller.
-
-    Args:
-        profile: What real graphs look like.
-        sure: Nodes of those that the model is certain of.
-    """
+    """Most nodes to compare with: more than the mean where few certain graphs are smaller."""
     usual, small = picture_nodes(profile.mean_nodes), sorted(sure)[:FEWEST_SURE]
     return max(usual, min(small[-1], MOST_NODES)) if small else usual
 

@@ -45,13 +45,7 @@ class Task(str, Enum):
 
 @dataclass(frozen=True)
 class Scores:
-    """What the model says of B graphs.
-
-    Args:
-        logits: Its outputs, [B, C]: logits of classes or labels, or the values of a regression.
-        embedding: Embeddings, [B, D].
-        task: How a row of outputs is read.
-    """
+    """What the model says of B graphs: logits or values, [B, C], and embeddings, [B, D]."""
 
     logits: Tensor
     embedding: Tensor

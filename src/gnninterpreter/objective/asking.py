@@ -28,17 +28,9 @@ def targets_of(
 ) -> list[Target]:
     """Return the targets that a user asks for, each once.
 
-    Args:
-        asked: Classes or labels by name or index, a pair of classes (their boundary, also as
-            ``"a | b"``), ``"max"``, ``"min"`` or a number for a regression; one of these or a list
-            of them. None is every class of which there are graphs, every label, or both ends of
-            every value.
-        spec: Names of the outputs.
-        task: What the model was trained to say.
-        statistics: What is known of real graphs.
-
-    Raises:
-        TargetError: If there is no such target; the message lists those there are.
+    Classes or labels by name or index, a pair of classes (their boundary, also as ``"a | b"``),
+    ``"max"``, ``"min"`` or a number for a regression; one of these or a list of them. None is every
+    class of which there are graphs, every label, or both ends of every value.
     """
     if asked is None:
         asked = _everything(spec, task, statistics)

@@ -30,14 +30,10 @@ LOWEST = -100.0
 
 @dataclass(frozen=True)
 class Aim:
-    """What a search is after.
+    """What a search is after: a target within limits (the paper's budget B among them).
 
-    Args:
-        target: What is asked of the model.
-        max_nodes: Most nodes an explanation may have.
-        max_edges: Most edges it may have (the paper's budget B).
-        profile: What real graphs of the target look like; None where nothing is known of them.
-        enough: Score beyond which more is no gain.
+    ``profile`` is what real graphs of the target look like, ``enough`` the score beyond which more
+    is no gain.
     """
 
     target: Target
@@ -68,13 +64,9 @@ class Aim:
 class Proposals:
     """B graphs and what the model says of them, as the discrete reading of a term sees them.
 
-    Args:
-        graphs: The graphs. Their weights are 0 or 1, but for terms that say they are smooth.
-        answers: The model's outputs for them, NaN for a graph without edges; or who asks the model
-            about graphs and their keys, as soon as anyone wants to know.
-        aim: What the search is after.
-        keys: By which the memory knows the graphs, [B]; None where there is no memory.
-        memory: What is known of graphs already.
+    Weights are 0 or 1, but for terms that say they are smooth. ``answers`` are the model's outputs,
+    NaN for a graph without edges, or who asks the model about graphs and their keys as soon as
+    anyone wants to know; the memory knows the graphs by ``keys``, [B].
     """
 
     graphs: DenseGraphs
@@ -172,12 +164,8 @@ class Proposals:
 class Iterate:
     """One iteration of the gradient search, as the soft reading of a term sees it.
 
-    Args:
-        distribution: The R distributions.
-        graphs: K samples of each, R * K graphs: relaxed ones, or discrete ones where the model
-            cannot be relaxed.
-        scores: The model's outputs, logits [R, K, C] and embeddings [R, K, D].
-        aim: What the search is after.
+    K samples of each of R distributions, relaxed or, where the model cannot be, discrete; with
+    logits [R, K, C] and embeddings [R, K, D].
     """
 
     distribution: GraphDistribution
@@ -241,10 +229,7 @@ class Term:
         return None
 
     def met(self, proposals: Proposals) -> Tensor | None:
-        """Which graphs leave nothing to be desired of this term, [B]; None wants nothing.
-
-        Those that it allows and, if it is required, that cost nothing.
-        """
+        """Which graphs leave nothing to be desired, [B]; None where this term wants nothing."""
         allowed = self.feasible(proposals)
         cost = proposals.cost_of(self) if self.required else None
         if cost is None:

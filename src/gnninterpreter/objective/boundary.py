@@ -22,14 +22,10 @@ from gnninterpreter.objective.target import Target
 class BoundaryTarget(Target):
     r"""The boundary between two classes: both as probable as each other, and no third one.
 
-    The score is :math:`(p_a + p_b) \cdot 0.99^{(d / w)^2}` with :math:`d = \log p_a - \log p_b`
-    and :math:`w = \log 1.5`: it is 0.99 where one has 0.6 and the other 0.4, which is GNNBoundary's
+    The score is :math:`(p_a + p_b) \cdot 0.99^{(d / w)^2}` with :math:`d = \log p_a - \log p_b` and
+    :math:`w = \log 1.5`: it is 0.99 where one has 0.6 and the other 0.4, which is GNNBoundary's
     band. Far away it falls as :math:`e^{-d}`, the share of the lesser one, so that a search still
     sees a slope where a model is steep.
-
-    Args:
-        other: Column of the second class.
-        names: Names of both.
     """
 
     other: int

@@ -57,13 +57,10 @@ class Likeness(Term):
 
 @dataclass(frozen=True)
 class Typical(Term):
-    """How far a graph is from being as typical of its class as some of the real graphs are.
+    """How far a graph is from being as typical of its class as ``bar`` percent of the real graphs.
 
     Not in the paper, which looks for what a model is certain of and finds its blind spots. Nothing
     where no real graphs are known.
-
-    Args:
-        bar: Percentile among real graphs from which on more is no gain.
     """
 
     bar: float = BAR

@@ -27,12 +27,8 @@ def graph_keys(graphs: DenseGraphs, ordered: bool) -> Tensor:
     """A number for each of B discrete graphs, [B]: equal numbers mean equal graphs.
 
     Absent nodes and edges have no say. Two different graphs have the same number about once in
-    10^19 pairs.
-
-    Args:
-        graphs: The graphs.
-        ordered: Whether the order of nodes tells graphs apart. Without it the same graph in
-            another order nearly always has the same number.
+    10^19 pairs. Unless ``ordered``, the same graph in another order nearly always has the same
+    number.
     """
     count, n = len(graphs), graphs.num_candidates
     edge = graphs.weight.gt(0.5)
@@ -69,19 +65,14 @@ class Memory:
     """Answers to questions about graphs, by the keys of the graphs; all of it where these are."""
 
     def __init__(self) -> None:
-        """Remember nothing yet."""
         self._known: dict[str, _Known] = {}
 
     def recall(
         self, question: str, keys: Tensor, ask: Callable[[Tensor], tuple[Tensor, ...]]
     ) -> tuple[Tensor, ...]:
-        """Answer a question about B graphs, by tensors of B rows each.
+        """Answer a question about B graphs with keys [B], by tensors of B rows each.
 
-        Args:
-            question: Tells questions apart.
-            keys: Keys of the graphs, [B].
-            ask: Called with places among the B graphs, all different and none of them known;
-                returns tensors with a row for each.
+        ``ask`` is called with places among them, all different and none of them known.
         """
         known = self._known.get(question)
         if known is None or len(known.keys) > MOST_GRAPHS:
@@ -97,16 +88,7 @@ class Memory:
 
 
 class _Known:
-    """Answers to one question.
-
-    Args:
-        like: Keys, to be of the same type and on the same device.
-
-    Attributes:
-        keys: The keys of graphs that were asked about, in order.
-        rows: Where their answers are.
-        answers: In the order in which they came, with room for more.
-    """
+    """Answers to one question: keys in order, the rows of their answers, and these as they came."""
 
     def __init__(self, like: Tensor) -> None:
         self.keys, self.rows = like[:0], like[:0]

@@ -27,14 +27,7 @@ UNASKED = 1e4
 
 @dataclass(frozen=True)
 class Weighted:
-    """A term and how much it counts.
-
-    Args:
-        term: The term.
-        soft: Weight of its soft reading at each iteration; a number is constant.
-        discrete: Weight of its discrete reading.
-        guide: Weight of its guide for walks; that of the discrete reading when omitted.
-    """
+    """A term and how much it counts: for the gradient, for discrete graphs, as a guide of walks."""
 
     term: Term
     soft: Schedule | float = 1.0
@@ -108,13 +101,10 @@ class Objective:
     def cost(
         self, proposals: Proposals, smooth: bool = False, bound: Tensor | None = None
     ) -> Tensor:
-        """Weighted sum of the discrete readings, [B].
+        """Weighted sum of the discrete readings, [B]; ``smooth``: of terms with a slope alone.
 
-        Args:
-            proposals: The graphs.
-            smooth: Only of terms that can be differentiated.
-            bound: Cost above which a graph is of no interest, [B]: terms that take long are not
-                asked about it, and it costs a great deal.
+        Above ``bound``, [B], a graph is of no interest: terms that take long are not asked about
+        it, and it costs a great deal.
         """
         terms = [w for w in self.terms if w.discrete and (w.term.smooth or not smooth)]
         late = [w for w in terms if w.term.costly]
@@ -132,12 +122,7 @@ class Objective:
         return self._all(proposals, [w.term.met for w in self.terms if w.discrete])
 
     def energy(self, proposals: Proposals, emphasis: Mapping[str, Tensor] | None = None) -> Tensor:
-        """Weighted sum of the guides, [B]: what walks seek to lower.
-
-        Args:
-            proposals: The graphs.
-            emphasis: Factors of some terms, by name, [B] each.
-        """
+        """Weighted sum of the guides, [B], that walks lower; ``emphasis`` are factors by term."""
         found = []
         for weighted in self.terms:
             weight = weighted.discrete if weighted.guide is None else weighted.guide

@@ -27,12 +27,7 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class Target(ABC):
-    """What is asked of the model.
-
-    Args:
-        index: Column of the model's outputs that it is about.
-        name: What users call it: the key of its explanation.
-    """
+    """What is asked of the model: a column of its outputs, by the name that users have for it."""
 
     index: int
     name: str
@@ -198,11 +193,7 @@ def _class_of(label: Tensor | None) -> float:
 
 
 def target_from_json(values: Mapping[str, Any]) -> Target:
-    """Read what `Target.to_json` wrote.
-
-    Raises:
-        CheckpointError: If it is none of the kinds, or a field is missing or of another type.
-    """
+    """Read what `Target.to_json` wrote."""
     if not isinstance(values, Mapping):
         raise CheckpointError(f"a stored target must be an object (got {values!r:.60})")
     kinds = {kind.kind: kind for kind in Target.__subclasses__()}

@@ -15,13 +15,7 @@ from torch import Tensor
 from gnninterpreter.arguments import real_number, several
 from gnninterpreter.errors import TargetError
 from gnninterpreter.models.classifier import Scores
-from gnninterpreter.models.statistics import (
-    CERTAIN,
-    DECILES,
-    QUANTILES,
-    ClassStatistics,
-    Profile,
-)
+from gnninterpreter.models.statistics import CERTAIN, DECILES, QUANTILES, ClassStatistics, Profile
 from gnninterpreter.objective.target import NOT_MEASURED, Target
 
 
@@ -31,14 +25,8 @@ class ValueTarget(Target):
 
     For ``"max"`` the score is :math:`\sigma(a + a (v - r) / u)`, with :math:`a` such that it is
     0.99 where the value reaches ``reach``; ``"min"`` mirrors it. For a number it is 0.99 where the
-    value is off by ``unit``, and falls with the square of the distance.
-
-    Args:
-        aim: ``"max"``, ``"min"`` or the number.
-        reach: The value that counts as very high, or as very low.
-        unit: The scale of values; for a number, how far off still counts as there.
-        output: Name of the value.
-        scale: Quantiles of what the model gives real graphs; empty where that is not known.
+    value is off by ``unit``, and falls with the square of the distance. ``scale`` are quantiles of
+    what the model gives real graphs; empty where that is not known.
     """
 
     aim: str | float

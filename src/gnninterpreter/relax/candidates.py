@@ -12,9 +12,9 @@ from functools import lru_cache
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 from torch_geometric.data import Batch
 
+from gnninterpreter.batches import widened
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, _batch, split_blocks
 from gnninterpreter.spec import Categorical, Derived
@@ -27,19 +27,14 @@ MOST_KEPT = 2**18
 class Candidates:
     """The candidate nodes and edges of B soft graphs, flattened.
 
-    Args:
-        graphs: The soft graphs. With fewer than three candidate nodes an absent one is added, since
-            nodes and edges are told apart by their number.
-
-    Attributes:
-        products_only: Whether all that was computed so far were products of matrices, nothing for
-            each candidate edge by itself and nothing sorted.
+    With fewer than three candidate nodes an absent one is added, since nodes and edges are told
+    apart by their number. ``products_only``: all that was computed so far were products of
+    matrices, nothing for each candidate edge by itself and nothing sorted.
     """
 
     def __init__(self, graphs: DenseGraphs) -> None:
-        """Flatten the graphs."""
         if graphs.num_candidates < 3:
-            graphs = _with_absent_node(graphs)
+            graphs = widened(graphs, 3)
         self.graphs = graphs
         self.num_graphs, self.size = len(graphs), graphs.num_candidates
         device = graphs.weight.device
@@ -82,10 +77,7 @@ class Candidates:
             self.data[block.name] = soft(block)
 
     def remember(self, key: object, make: Callable[[], Tensor]) -> Tensor:
-        """Compute something once; what later layers find must carry a gradient.
-
-        The first to ask may be a model's own code under `torch.no_grad`, the next one not.
-        """
+        """Compute something once, with a slope: the first may ask under `torch.no_grad`."""
         if key not in self.cache:
             with torch.enable_grad():
                 self.cache[key] = make()
@@ -110,16 +102,7 @@ class Candidates:
         return self.num_graphs * self.size
 
     def weight_of(self, index: Tensor, length: int) -> Tensor | None:
-        """Return the weights of what a reduction runs over, told by its length.
-
-        Args:
-            index: Where each member goes.
-            length: Number of members.
-
-        Returns:
-            Weights of the edges, of the edges followed by one self-loop a node, or of the nodes;
-            None for anything else.
-        """
+        """Weights of edges, of edges and then loops, or of nodes, told by number; or None."""
         if length == self.num_edges:
             return self.edge_weight
         if length == self.num_edges + self.num_nodes:
@@ -143,10 +126,7 @@ class Candidates:
         return index.data_ptr() == self.batch.data_ptr() and index.size(0) == self.num_nodes
 
     def soft_codes(self, codes: Tensor) -> Tensor | None:
-        """Return the soft one-hot rows behind integer codes that the model was given, if they are.
-
-        Codes are recognised as a view of the features, or by holding the same numbers.
-        """
+        """Soft one-hot rows behind integer codes: a view of the features, or the same ones."""
         if codes.is_floating_point():
             return None
         spec = self.graphs.spec
@@ -176,15 +156,8 @@ class Candidates:
         """View node values [B * N, ...] as [B, N, ...]."""
         return nodes.view(self.num_graphs, self.size, *nodes.shape[1:])
 
-    def per_target(self, edges: Tensor) -> Tensor:
-        """View edge values [E, ...] as [B, N, N-1, ...]: for each target, its candidate sources."""
-        return edges.view(self.num_graphs, self.size, self.size - 1, *edges.shape[1:])
-
     def square(self, edges: Tensor) -> Tensor:
-        """Lay edge values [E, K] or [E] out as [B, N, N, K], target first, zeros on the diagonal.
-
-        In this layout a sum over sources is a matrix product, which gathers nothing.
-        """
+        """Edge values [E, K] or [E] as [B, N, N, K], target first: sums are then products."""
         edges = edges.unsqueeze(1) if edges.dim() == 1 else edges
         own, whole = self.edge_features, self.graphs.edges
         mine = own is not None and edges.data_ptr() == own.data_ptr() and edges.shape == own.shape
@@ -195,19 +168,6 @@ class Candidates:
         values = edges.view(self.num_graphs, -1, edges.size(1))
         flat = flat.index_copy(1, self.target * n + self.source, values)
         return flat.view(self.num_graphs, n, n, edges.size(1))
-
-    def from_sources(self, nodes: Tensor) -> Tensor:
-        """Return for each candidate edge the value of its source, [B, N, N-1, ...]."""
-        values = self.per_graph(nodes)[:, self.source]
-        return values.view(self.num_graphs, self.size, self.size - 1, *nodes.shape[1:])
-
-
-def _with_absent_node(graphs: DenseGraphs) -> DenseGraphs:
-    missing = 3 - graphs.num_candidates
-    weight = pad(graphs.weight, (0, missing, 0, missing))
-    nodes = torch.cat([graphs.nodes, graphs.nodes[:, :1].expand(-1, missing, -1)], dim=1)
-    edges = None if graphs.edges is None else pad(graphs.edges, (0, 0, 0, missing, 0, missing))
-    return DenseGraphs(graphs.spec, weight, nodes, edges)
 
 
 @lru_cache(maxsize=64)

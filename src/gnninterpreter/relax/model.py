@@ -17,15 +17,10 @@ from gnninterpreter.relax.relaxation import Relaxation, softmax_replaced
 class RelaxedModel:
     """Runs an unmodified classifier on soft graphs, differentiably.
 
-    Args:
-        classifier: The classifier.
-        dense: Whether common layers are computed by batched matrix products. Without it every layer
-            takes the generic path; the results agree.
-
-    Attributes:
-        fast_layers: Names of the layers that are computed by dense kernels.
-        products_only: Whether the last call took nothing but products of matrices. Only then is it
-            faster than the native model on discrete graphs, which knows nothing of absent edges.
+    Common layers, ``fast_layers``, are computed by batched matrix products, unless ``dense`` is
+    off: every layer then takes the generic path, and the results agree. Only where the last call
+    took nothing but products of matrices (``products_only``) is it faster than the native model on
+    discrete graphs, which knows nothing of absent edges.
 
     Example:
         >>> relaxed = RelaxedModel(classifier)                        # doctest: +SKIP
@@ -34,7 +29,6 @@ class RelaxedModel:
     """
 
     def __init__(self, classifier: GraphClassifier, dense: bool = True) -> None:
-        """Relax the given classifier."""
         self.classifier = classifier
         self.dense = dense
         self.fast_layers: list[str] = []

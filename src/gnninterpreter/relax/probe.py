@@ -20,6 +20,7 @@ from torch_geometric.nn.aggr import Aggregation
 
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs, split_blocks
+from gnninterpreter.models.embedding import owners_of
 from gnninterpreter.models.frozen import Hook, hooked
 from gnninterpreter.models.task import Scores
 from gnninterpreter.relax.candidates import Candidates
@@ -35,15 +36,7 @@ LAYERS = tuple(f"torch_geometric.nn.{part}." for part in ("conv", "aggr", "pool"
 
 @dataclass(frozen=True)
 class ProbeReport:
-    """What the probe found.
-
-    Args:
-        passed: Whether relaxed and native output agree and the gradient is usable.
-        logits_error: Largest difference of logits, relative to their size.
-        embedding_error: The same for embeddings.
-        reason: Why it did not pass, in one clause; empty if it did.
-        module: Name of the layer that is to blame, where one was found.
-    """
+    """What the probe found: errors relative to the outputs' size, and the layer to blame."""
 
     passed: bool
     logits_error: float
@@ -55,14 +48,7 @@ class ProbeReport:
 def probe(
     relaxed: RelaxedModel, num_candidates: int = 7, seed: int = 0, count: int = GRAPHS
 ) -> ProbeReport:
-    """Compare the relaxed model with the native one on random discrete graphs.
-
-    Args:
-        relaxed: The model.
-        num_candidates: Candidate nodes of the random graphs, a third of which are absent.
-        seed: Seed of the random graphs.
-        count: Number of random graphs.
-    """
+    """Compare the relaxed model with the native one on random discrete graphs."""
     classifier = relaxed.classifier
     graphs = _draw(relaxed, count, num_candidates, seed)
     try:
@@ -210,10 +196,7 @@ def _leave(inside: list[str]) -> None:
 
 
 def _first_difference(relaxed: RelaxedModel, graphs: DenseGraphs, limit: float) -> _Blamed:
-    """The layer whose output is the first to differ between the two readings.
-
-    A module that already receives something different is not to blame; the code that calls it is.
-    """
+    """The first layer to differ; one that already receives something different is not to blame."""
     classifier = relaxed.classifier
     # On the generic path every submodule is really called, so that the two lists run in parallel.
     relaxed = RelaxedModel(classifier, dense=False)
@@ -293,18 +276,12 @@ def _record(model: nn.Module, into: list[_Record], run: Callable[[], Any]) -> No
 
     hooks: list[Hook] = []
     for name, module in model.named_modules():
-        if not _inside_a_kernel(model, name):
+        # A layer that is always computed as a whole does not call its parts.
+        if not any(type(owner) in REQUIRED for owner in owners_of(model, name)):
             hooks.append((module, "input", before(name)))
             hooks.append((module, "output", after(name)))
     with hooked(hooks):
         run()
-
-
-def _inside_a_kernel(model: nn.Module, name: str) -> bool:
-    """Whether a module is part of a layer that is always computed as a whole."""
-    parts = name.split(".")
-    owners = (model.get_submodule(".".join(parts[:i])) for i in range(1, len(parts)))
-    return any(type(owner) in REQUIRED for owner in owners)
 
 
 def _first_tensor(value: Any) -> Tensor | None:

@@ -54,13 +54,7 @@ def expected_max(values: Tensor, weight: Tensor, dim: int, empty: float = 0.0) -
     r"""Expected maximum of members present independently with probability ``weight``.
 
     With members sorted in descending order, :math:`E[\max] = \sum_k m_k w_k \prod_{l<k} (1 - w_l)`,
-    plus ``empty`` times the probability that no member is present.
-
-    Args:
-        values: Members along ``dim``.
-        weight: Their weights, broadcastable to ``values``.
-        dim: Dimension to reduce.
-        empty: Value of the maximum over nothing; 0 as in PyG.
+    plus ``empty`` times the probability that no member is present; 0 as in PyG.
 
     Example:
         >>> float(expected_max(torch.tensor([1.0, 3.0]), torch.tensor([1.0, 0.5]), 0))
@@ -71,14 +65,7 @@ def expected_max(values: Tensor, weight: Tensor, dim: int, empty: float = 0.0) -
 
 
 def expected_first(ordered: Tensor, share: Tensor, dim: int, empty: float = 0.0) -> Tensor:
-    """Expected value of the first member that is present, of members in order; see `expected_max`.
-
-    Args:
-        ordered: Members along ``dim``, broadcastable to ``share``.
-        share: The probability with which each is present.
-        dim: Dimension to reduce.
-        empty: Value where none is present.
-    """
+    """Expected value of the first member present, of members in order; see `expected_max`."""
     # A member whose weight is exactly zero may hold anything, even an infinity.
     members = torch.where(share > 0, ordered, torch.zeros_like(ordered))
     parts = [part.movedim(dim, 0) for part in (members, share)]
@@ -117,11 +104,7 @@ class _First(torch.autograd.Function):
 
 
 def grouped(values: Tensor, index: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """Lay out the rows of ``values`` by group: [rows, ...] to [size, most in a group, ...].
-
-    Returns:
-        The padded members and a mask [size, most in a group] of those that are real.
-    """
+    """Lay rows out by group, [size, most in a group, ...], with a mask of those that are real."""
     order = index.argsort(stable=True)
     counts = torch.zeros(size, dtype=torch.long, device=index.device)
     counts.scatter_add_(0, index, torch.ones_like(index))

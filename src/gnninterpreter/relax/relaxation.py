@@ -8,10 +8,6 @@ PyTorch they are a handful of operations: ``scatter_add``, ``index_add``, ``scat
 so nothing needs to be known about the layers. Only PyG's `softmax` is replaced as a whole, since
 its steps taken one by one would overflow on absent edges. Inverse powers and roots keep their value
 and get a slope that is finite where a node is absent and its degree zero.
-
-Differs from the design: it asks for hooks on message passing, aggregations, norms and pools. This
-needs none of these, leaves nothing on the model that would have to be taken off again, and also
-carries custom scatter code.
 """
 
 from __future__ import annotations
@@ -32,6 +28,9 @@ from torch_geometric.utils import softmax as pyg_softmax
 from gnninterpreter.relax.candidates import Candidates
 from gnninterpreter.relax.reductions import expected_max, grouped, power, weighted_softmax_shares
 
+# Whatever a model calls: an operation of torch.
+Op = Callable[..., Any]
+
 _ACTIVE: ContextVar[Relaxation | None] = ContextVar("active_relaxation", default=None)
 
 _LOCK = Lock()
@@ -41,7 +40,7 @@ _HOLDERS: list[dict[str, Any]] = []
 NOTHING = 1e9
 
 # Every spelling of the operations that are weighed, with the method that does it.
-_HANDLERS: dict[Callable[..., Any], str] = {
+_HANDLERS: dict[Op, str] = {
     **dict.fromkeys((Tensor.scatter_add_, Tensor.scatter_add, torch.scatter_add), "_sum"),
     **dict.fromkeys((Tensor.index_add_, Tensor.index_add, torch.index_add), "_sum"),
     **dict.fromkeys(
@@ -68,19 +67,9 @@ def active_relaxation() -> Relaxation | None:
 
 
 class Relaxation(TorchFunctionMode):
-    """Weighs every reduction over the candidate edges and nodes of some soft graphs.
+    """Weighs every reduction over some soft graphs; ``kernels`` compute layers of their types."""
 
-    Args:
-        candidates: The soft graphs, flattened as the model receives them.
-        kernels: For each type of layer that is to be computed in another way, that way.
-    """
-
-    def __init__(
-        self,
-        candidates: Candidates,
-        kernels: Mapping[type, Callable[..., Tensor | None]] | None = None,
-    ) -> None:
-        """Relax what runs within `running`."""
+    def __init__(self, candidates: Candidates, kernels: Mapping[type, Op] | None = None) -> None:
         super().__init__()
         self.candidates = candidates
         self.kernels = kernels or {}
@@ -96,28 +85,15 @@ class Relaxation(TorchFunctionMode):
             _ACTIVE.reset(token)
 
     def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Any,
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
+        self, func: Op, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Weigh the reductions and pass everything else on."""
         handler = _HANDLERS.get(func)
         if handler is None:
             return func(*args, **(kwargs or {}))
         named = {_ARGUMENTS.get(name, name): value for name, value in (kwargs or {}).items()}
         return getattr(self, handler)(func, *args, **named)
 
-    def _sum(
-        self,
-        func: Callable[..., Tensor],
-        out: Tensor,
-        dim: int,
-        index: Tensor,
-        src: Tensor,
-        **kw: Any,
-    ) -> Tensor:
+    def _sum(self, func: Op, out: Tensor, dim: int, index: Tensor, src: Tensor, **kw: Any) -> Any:
         weight = self.candidates.weight_of(index, src.size(dim) if src.dim() else 0)
         if weight is None or not src.is_floating_point():
             return func(out, dim, index, src, **kw)
@@ -130,14 +106,14 @@ class Relaxation(TorchFunctionMode):
 
     def _reduce(
         self,
-        func: Callable[..., Tensor],
+        func: Op,
         out: Tensor,
         dim: int,
         index: Tensor,
         src: Tensor,
         reduce: str = "sum",
         include_self: bool = True,
-    ) -> Tensor:
+    ) -> Any:
         weight = self.candidates.weight_of(index, src.size(dim) if src.dim() else 0)
         if weight is None or not src.is_floating_point() or reduce == "prod":
             return func(out, dim, index, src, reduce=reduce, include_self=include_self)
@@ -169,19 +145,15 @@ class Relaxation(TorchFunctionMode):
         """The same as `grouped` of a readout, without a sort."""
         return self.candidates.per_graph(values), None
 
-    def _max(self, func: Callable[..., Any], out: Tensor, *args: Any, **kw: Any) -> Any:
+    def _max(self, func: Op, out: Tensor, *args: Any, **kw: Any) -> Any:
         # How many graphs there are, as pools ask for it; to look would wait for a GPU.
         if args or kw or not self.candidates.is_batch(out):
             return func(out, *args, **kw)
         return torch.tensor(self.candidates.num_graphs - 1)
 
     def _count(
-        self,
-        func: Callable[..., Tensor],
-        index: Tensor,
-        weights: Tensor | None = None,
-        minlength: int = 0,
-    ) -> Tensor:
+        self, func: Op, index: Tensor, weights: Tensor | None = None, minlength: int = 0
+    ) -> Any:
         weight = self.candidates.weight_of(index, index.numel())
         if weight is None:
             return func(index, weights, minlength)
@@ -189,7 +161,7 @@ class Relaxation(TorchFunctionMode):
         values = weight if weights is None else weight * weights
         return values.new_zeros(size).scatter_add_(0, index, values)
 
-    def _power(self, func: Callable[..., Tensor], out: Tensor, exponent: Any, **kw: Any) -> Tensor:
+    def _power(self, func: Op, out: Tensor, exponent: Any, **kw: Any) -> Any:
         steep = isinstance(exponent, Tensor) or (
             isinstance(exponent, (int, float)) and exponent < 1
         )
@@ -197,28 +169,25 @@ class Relaxation(TorchFunctionMode):
             return func(out, exponent, **kw)
         return _inverse(func, out, exponent, lambda: func(out, exponent))
 
-    def _rsqrt(self, func: Callable[..., Tensor], out: Tensor, **kw: Any) -> Tensor:
+    def _rsqrt(self, func: Op, out: Tensor, **kw: Any) -> Any:
         return _inverse(func, out, -0.5, lambda: func(out, **kw))
 
-    def _reciprocal(self, func: Callable[..., Tensor], out: Tensor, **kw: Any) -> Tensor:
+    def _reciprocal(self, func: Op, out: Tensor, **kw: Any) -> Any:
         return _inverse(func, out, -1.0, lambda: func(out, **kw))
 
-    def _divide(self, func: Callable[..., Tensor], out: Tensor, other: Any) -> Tensor:
+    def _divide(self, func: Op, out: Tensor, other: Any) -> Any:
         # ``other / out``, as in the inverse of a degree.
         if not isinstance(out, Tensor):
             return func(out, other)
-        quotient: Tensor = _inverse(func, out, -1.0, out.reciprocal) * other
-        return quotient
+        return _inverse(func, out, -1.0, out.reciprocal) * other
 
-    def _embed(
-        self, func: Callable[..., Tensor], codes: Tensor, table: Tensor, *args: Any, **kw: Any
-    ) -> Tensor:
+    def _embed(self, func: Op, codes: Tensor, table: Tensor, *args: Any, **kw: Any) -> Any:
         soft = self.candidates.soft_codes(codes)
         if soft is None or soft.size(-1) > table.size(0):
             return func(codes, table, *args, **kw)
         return (soft @ table[: soft.size(-1)]).view(*codes.shape, table.size(1))
 
-    def _one_hot(self, func: Callable[..., Tensor], out: Tensor, num_classes: int = -1) -> Tensor:
+    def _one_hot(self, func: Op, out: Tensor, num_classes: int = -1) -> Any:
         soft = self.candidates.soft_codes(out)
         if soft is None or num_classes < soft.size(-1):
             return func(out, num_classes)
@@ -226,7 +195,7 @@ class Relaxation(TorchFunctionMode):
 
 
 def _inverse(
-    func: Callable[..., Tensor], base: Tensor, exponent: float | Tensor, plain: Callable[[], Tensor]
+    func: Op, base: Tensor, exponent: float | Tensor, plain: Callable[[], Tensor]
 ) -> Tensor:
     """Power, steep at zero, of what may be the degree of an absent node; see `power`."""
     if not (base.requires_grad and torch.is_grad_enabled()):
@@ -235,7 +204,7 @@ def _inverse(
     return base.copy_(result) if _in_place(func) else result
 
 
-def _in_place(func: Callable[..., Any]) -> bool:
+def _in_place(func: Op) -> bool:
     return func.__name__.endswith("_") and not func.__name__.endswith("__")
 
 

@@ -8,8 +8,7 @@ from gnninterpreter.report.extras import (
     live_classifier,
 )
 from gnninterpreter.report.gallery import Stop
-from gnninterpreter.report.notebook import card_html, cards_html
-from gnninterpreter.report.page import report_run, write_report
+from gnninterpreter.report.page import card_html, cards_html, report_run, write_report
 
 __all__ = [
     "ClassExtras",

@@ -56,10 +56,6 @@ def _written(value: float | int | str) -> str:
     return f"{value:.1g}" if 0 < abs(value) < 0.0005 else f"{value:.3f}".rstrip("0").rstrip(".")
 
 
-def _percent(rate: float) -> str:
-    return f"{100 * rate:.0f}% of graphs"
-
-
 def _comparison(audit: Audit) -> list[tuple[str, str, str]]:
     """Before and after training again: counts of findings, and how often predictions flip."""
     if audit.before is None:
@@ -72,10 +68,12 @@ def _comparison(audit: Audit) -> list[tuple[str, str, str]]:
     rates = [one.numbers.get("flip rates", {}) for one in (audit.before, audit)]
     for what, families in rates[0].items():
         for family, rate in families.items():
-            now = rates[1].get(what, {}).get(family)
             name = family if family == "random graphs" else f"{family} of {what}"
-            name = f"prediction flips with {name} joined on"
-            rows.append((name, _percent(rate), "not asked" if now is None else _percent(now)))
+            then, now = (
+                "not asked" if share is None else f"{100 * share:.0f}% of graphs"
+                for share in (rate, rates[1].get(what, {}).get(family))
+            )
+            rows.append((f"prediction flips with {name} joined on", then, now))
     for name in ("test accuracy", "test ROC-AUC"):
         values = [one.numbers.get(name) for one in (audit.before, audit)]
         if None not in values:

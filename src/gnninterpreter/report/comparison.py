@@ -10,7 +10,7 @@ from markupsafe import Markup
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.explanation.compare import ClassComparison, Comparison
 from gnninterpreter.files import write_atomically
-from gnninterpreter.report.answers import core_picture, graph_picture
+from gnninterpreter.report.sections import core_picture, graph_picture
 from gnninterpreter.report.templates import asset, rendered
 
 PROTOTYPE, CORE = (420, 280), (320, 200)

@@ -3,49 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import networkx as nx
-from markupsafe import Markup
 from torch_geometric.data import Data
 
 from gnninterpreter.chem import Molecule, read_molecule
 from gnninterpreter.evidence.patterns.core import with_names
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.explanation.export import explanation_json
-from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.graphs import to_networkx
-from gnninterpreter.objective import Target, ValueTarget
-from gnninterpreter.report.answers import EXEMPLARS, answers_view
+from gnninterpreter.objective import ValueTarget
+from gnninterpreter.report import gallery, sections
 from gnninterpreter.report.appearance import LegendEntry, legend
 from gnninterpreter.report.drawing import Drawing, present
 from gnninterpreter.report.extras import ClassExtras
-from gnninterpreter.report.gallery import (
-    DRAWS,
-    SHOWN,
-    THRESHOLDS,
-    SampleGroup,
-    distinct_samples,
-    has_settled,
-)
-from gnninterpreter.report.sections import (
-    mode_tiles,
-    neighbour_tiles,
-    sample_tiles,
-    search_view,
-    soft_view,
-)
+from gnninterpreter.report.gallery import DRAWS, SHOWN, THRESHOLDS, SampleGroup
 from gnninterpreter.report.svg import legend_group, render
-from gnninterpreter.report.words import sentence, typical_percentile
+from gnninterpreter.report.words import place_words, sentence
 
 DRAWING = (520, 350)
-MOST_VARIATIONS = 6
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """One number with its name, what it means, and how much of its range it takes."""
 
     name: str
@@ -55,40 +36,40 @@ class Fact:
 
 
 def class_view(explanation: Explanation, extras: ClassExtras | None = None) -> dict[str, Any]:
-    """Gather everything the page shows of one class, by the names that its template has for it."""
+    """Gather what the page shows of one class besides itself, by the names of its template."""
     extras = extras or ClassExtras()
-    found = explanation.num_edges > 0
-    title = (
-        f"Prototype of {explanation.target.title}: {explanation.num_nodes} nodes, "
-        f"{explanation.num_edges} edges"
-    )
-    groups = distinct_samples(explanation)
-    samples = sample_tiles(explanation, groups, extras.sample_outputs)
+    found, nodes, edges = bool(explanation.num_edges), explanation.num_nodes, explanation.num_edges
+    title = f"Prototype of {explanation.target.title}: {nodes} nodes, {edges} edges"
+    groups = gallery.distinct_samples(explanation)
+    population = getattr(explanation.sampler, "population", None)
+    samples = sections.sample_tiles(explanation, groups, extras.sample_outputs)
     molecule = read_molecule(explanation.best, explanation.spec) if found else None
     drawing = Drawing.of(explanation.graph, explanation.spec, DRAWING)
     return {
+        "one": explanation,
         "key": _key(explanation),
         "name": explanation.target.title,
-        "target": explanation.target,
-        "verdict": explanation.verdict,
-        "evidence": explanation.evidence,
         "notes": [sentence(note) for note in explanation.notes],
-        "drawing": Markup(render(drawing, title, show_legend=False)),
-        "answers": answers_view(explanation),
-        "percentile": typical_percentile(explanation),
+        "drawing": render(drawing, title, show_legend=False),
+        "answers": sections.answers_view(explanation),
+        "place": place_words(explanation),
         "facts": _facts(explanation),
         "learned": _learned(explanation),
         "bars": _bars(explanation),
-        "search": search_view(explanation),
+        "search": sections.search_view(explanation),
         "payload": _payload(explanation, drawing, molecule),
         "legend": by_topic(legend(explanation.spec, present(_shown(explanation, groups, extras)))),
         "samples": samples,
-        "sampled": _sampled(explanation, groups, len(samples)),
-        "varies": _varies(explanation) if found else "",
-        "modes": mode_tiles(explanation),
-        "restarts": len(explanation.restarts),
-        "neighbours": neighbour_tiles(explanation, extras.neighbours),
-        "soft": soft_view(explanation, extras.stops) if found else None,
+        "sampled": {
+            "groups": groups,
+            "draws": DRAWS,
+            "population": population,
+            "variations": [] if population is None else explanation.variations(),
+            "ends": (THRESHOLDS[0], THRESHOLDS[-1]) if gallery.has_settled(explanation) else (),
+        },
+        "modes": sections.mode_tiles(explanation),
+        "neighbours": sections.neighbour_tiles(explanation, extras.neighbours),
+        "soft": sections.soft_view(explanation, extras.stops) if found else None,
         "molecule": molecule,
     }
 
@@ -97,21 +78,19 @@ def repeat_command(result: ExplanationSet) -> str:
     """The call that gives the same result again."""
     from gnninterpreter.models import bundled_names
 
-    stored = result.metadata.get("command")
-    if stored:
-        return str(stored)
     metadata = result.metadata
-    settings = {key: metadata.get(key) for key in ("restarts", "seed")}
-    recipe = metadata.get("recipe_call") or (metadata.get("recipe") and repr(metadata["recipe"]))
+    if metadata.get("command"):
+        return str(metadata["command"])
     known = result.model_name in bundled_names()
-    model = f'gi.models.load("{result.model_name}")' if known else "model, dataset"
-    parts = [f"{key}={value!r}" for key, value in settings.items() if value is not None]
-    given = ", ".join([*parts, f"recipe={recipe}"] if recipe else parts)
-    return f"gi.explain({model}, {given})" if given else f"gi.explain({model})"
+    parts = [f'gi.models.load("{result.model_name}")' if known else "model, dataset"]
+    settings = {key: metadata.get(key) for key in ("restarts", "seed")}
+    parts += [f"{key}={value!r}" for key, value in settings.items() if value is not None]
+    recipe = metadata.get("recipe_call") or (metadata.get("recipe") and repr(metadata["recipe"]))
+    return f"gi.explain({', '.join([*parts, f'recipe={recipe}'] if recipe else parts)})"
 
 
 def _payload(
-    explanation: Explanation, drawing: Drawing, molecule: Molecule | None = None
+    explanation: Explanation, drawing: Drawing, molecule: Molecule | None
 ) -> dict[str, Any]:
     """Texts of the files that the page's buttons write; drawings are taken from the page itself."""
     smiles = {"smi": f"{molecule.smiles} {explanation.name}"} if molecule and molecule.valid else {}
@@ -137,7 +116,7 @@ def _shown(
         yield with_names(pattern.graph, spec, pattern.open)
     near = [one.graph for one in extras.neighbours]
     modes = [mode.graph for mode in explanation.modes()[:SHOWN]]
-    for graph in (*near, *modes, *explanation.exemplars(EXEMPLARS)):
+    for graph in (*near, *modes, *explanation.exemplars(sections.EXEMPLARS)):
         yield to_networkx(graph, spec) if isinstance(graph, Data) else graph
 
 
@@ -179,25 +158,14 @@ def _facts(explanation: Explanation) -> list[Fact]:
     place = ""
     if isinstance(target, ValueTarget):
         place = target.place(explanation.class_probabilities[target.index])
+    nodes, most = explanation.num_nodes, explanation.max_nodes
+    edges, limit = explanation.num_edges, explanation.max_edges
+    measure = target.measure[:1].upper() + target.measure[1:]
     return [
-        Fact(
-            target.measure[:1].upper() + target.measure[1:],
-            given,
-            f"{about}over {probability.n:,} sampled graphs",
-        ),
+        Fact(measure, given, f"{about}over {probability.n:,} sampled graphs"),
         Fact("This graph", said, place or "the most probable one"),
-        Fact(
-            "Nodes",
-            str(explanation.num_nodes),
-            f"of at most {explanation.max_nodes}",
-            explanation.num_nodes / max(explanation.max_nodes, 1),
-        ),
-        Fact(
-            "Edges",
-            str(explanation.num_edges),
-            f"of at most {explanation.max_edges:.0f}",
-            explanation.num_edges / max(explanation.max_edges, 1e-9),
-        ),
+        Fact("Nodes", str(nodes), f"of at most {most}", nodes / max(most, 1)),
+        Fact("Edges", str(edges), f"of at most {limit:.0f}", edges / max(limit, 1e-9)),
     ]
 
 
@@ -205,53 +173,8 @@ def _learned(explanation: Explanation) -> list[Fact]:
     """Figures about the learned distribution, for those who ask how the search went."""
     wide = explanation.entropy >= max(explanation.num_edges, 1)
     settled = "samples differ widely from this graph" if wide else "where 0 means a single graph"
-    facts = []
-    if explanation.similarity is not None:
-        facts.append(
-            Fact(
-                "Similarity",
-                f"{explanation.similarity:.3f}",
-                f"to the mean of graphs {explanation.target.members}",
-            )
-        )
-    return [*facts, Fact("Entropy", f"{explanation.entropy:.1f} bits", settled)]
-
-
-def _firmly(target: Target) -> str:
-    return "the model is certain of" if target.probable else f"the model gives {target.asked}"
-
-
-def _varies(explanation: Explanation) -> str:
-    """What may be otherwise than in the prototype, and how much may not."""
-    if not isinstance(explanation.sampler, PopulationSampler):
-        return ""
-    listed = explanation.variations()
-    gone = {v.nodes for v in listed if v.kind == "edge gone"}
-    fixed = explanation.num_edges - len(gone)
-    needed = f"{fixed} of the prototype's {explanation.num_edges} edges may not be left out"
-    if not listed:
-        return f"Around the prototype nothing may vary by itself: {needed}."
-    more = f", and {len(listed) - MOST_VARIATIONS} more" if len(listed) > MOST_VARIATIONS else ""
-    some = "; ".join(str(variation) for variation in listed[:MOST_VARIATIONS])
-    return f"Around the prototype, as its nodes are numbered in Python: {some}{more}. {needed}."
-
-
-def _sampled(explanation: Explanation, groups: list[SampleGroup], shown: int) -> str:
-    if isinstance(explanation.sampler, PopulationSampler):
-        return (
-            f"{shown} of {len(explanation.sampler.population):,} different graphs that "
-            f"{_firmly(explanation.target)} and that could pass for real ones; each is as likely "
-            "as any other."
-        )
-    if len(groups) == 1 and groups[0].count == DRAWS:
-        return f"All of {DRAWS} samples are this graph: the distribution has settled on it."
-    if groups and groups[0].count == 1:
-        return f"Of {DRAWS} samples no two are the same; here are {shown} of them."
-    kinds = f"{len(groups)} distinct graphs among {DRAWS} samples"
-    which = f"; the {shown} most frequent" if len(groups) > shown else ""
-    sure = ""
-    if has_settled(explanation):
-        sure = f" No edge has a probability between {THRESHOLDS[0]:g} and {THRESHOLDS[-1]:g}."
-    # Only where samples resemble the graph above do its nodes hold the picture together.
-    still = " Nodes keep their places, so what differs stands out."
-    return f"{kinds}{which}.{sure}{still * (explanation.entropy < explanation.num_edges)}"
+    entropy = Fact("Entropy", f"{explanation.entropy:.1f} bits", settled)
+    if explanation.similarity is None:
+        return [entropy]
+    alike = f"to the mean of graphs {explanation.target.members}"
+    return [Fact("Similarity", f"{explanation.similarity:.3f}", alike), entropy]

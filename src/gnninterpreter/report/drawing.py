@@ -9,6 +9,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from markupsafe import Markup
 from torch_geometric.data import Data
 
 from gnninterpreter.chem.drawing import formula_svg, places
@@ -17,6 +18,7 @@ from gnninterpreter.evidence.patterns.core import Core, with_names
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.appearance import (
+    INK,
     EdgeLook,
     LegendEntry,
     NodeLook,
@@ -30,6 +32,9 @@ from gnninterpreter.report.svg import render
 from gnninterpreter.spec import GraphSpec
 
 LARGEST_RADIUS, SMALLEST_RADIUS = 15.0, 3.0
+FIGURE = (4.8, 3.4)
+# Points of a letter for each unit of a node's radius, in a figure of that size.
+LETTER = 0.72
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,7 @@ def graph_svg(
     start: Positions | None = None,
     compact: bool = False,
     marked: Collection[object] = (),
-) -> str:
+) -> Markup:
     """Draw a graph as a self-contained SVG element.
 
     Every node is one ``circle``, every edge one ``line``; the same graph gives the same text.
@@ -148,17 +153,17 @@ def small_svg(
     title: str | None = None,
     marked: Collection[object] = (),
     start: Positions | None = None,
-) -> str:
+) -> Markup:
     """The same for a small picture, without legend and handles; a molecule as its formula."""
     if isinstance(graph, Data) and start is None:
         formula = formula_svg(graph, spec, title or "Graph", marked=marked, size=size)
         if formula:
-            return formula
+            return Markup(formula)
     named = to_networkx(graph, spec) if isinstance(graph, Data) else graph
     return render(Drawing.of(named, spec, size, start), title, False, compact=True, marked=marked)
 
 
-def core_svg(core: Core, spec: GraphSpec, title: str, size: tuple[int, int]) -> str:
+def core_svg(core: Core, spec: GraphSpec, title: str, size: tuple[int, int]) -> Markup:
     """A core as a small picture: the formula of a piece where it is one of a molecule.
 
     Nodes have numbers where it says what theirs have to be.
@@ -167,27 +172,18 @@ def core_svg(core: Core, spec: GraphSpec, title: str, size: tuple[int, int]) -> 
     told = {node for one in core.ranges for node in one.nodes}
     formula = formula_svg(core.graph, spec, title, piece=True, size=size, free=free, numbered=told)
     if formula:
-        return formula
+        return Markup(formula)
     named = with_names(core.graph, spec, core.open)
     nx.set_node_attributes(named, {node: node for node in named} if told else {}, "_number")
     return small_svg(named, spec, size, title)
 
 
 def draw(explanation: Explanation, ax: Any = None) -> Any:
-    """Draw the most probable graph of an explanation on matplotlib axes.
-
-    Args:
-        explanation: What to draw.
-        ax: The axes; new ones when omitted.
-
-    Returns:
-        The axes.
+    """Draw the most probable graph of an explanation on matplotlib axes, and return them.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
     """
-    from gnninterpreter.report._matplotlib import draw_on
-
     drawing = Drawing.of(explanation.graph, explanation.spec, (480, 340))
     mean = explanation.probability
     return draw_on(drawing, ax, f"{explanation.name}   p = {mean.mean:.3f} ± {mean.std:.3f}")
@@ -195,8 +191,6 @@ def draw(explanation: Explanation, ax: Any = None) -> Any:
 
 def picture(explanation: Explanation, kind: str = "png") -> bytes:
     """The same drawing as a file of matplotlib's, made without any display."""
-    from gnninterpreter.report._matplotlib import FIGURE
-
     with needs("matplotlib", "report", f"writing {kind.upper()}"):
         from matplotlib.figure import Figure
     figure, buffer = Figure(figsize=FIGURE), BytesIO()
@@ -213,3 +207,86 @@ def _radius(positions: Positions, box: int) -> float:
     at = np.array(list(positions.values()))
     apart = np.linalg.norm(at[:, None] - at[None], axis=-1) + np.diag(np.full(len(at), np.inf))
     return round(float(np.clip(0.34 * apart.min(), SMALLEST_RADIUS, largest)), 2)
+
+
+def draw_on(drawing: Drawing, ax: Any, title: str) -> Any:
+    """Draw on axes, which are made when None, and return them."""
+    with needs("matplotlib", "report", "drawing on axes"):
+        import matplotlib.pyplot as plt
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Circle
+    if ax is None:
+        _, ax = plt.subplots(figsize=FIGURE)
+    scale = _scale(ax)
+    for u, v, look, _ in drawing.edges():
+        _edge(ax, drawing.ends(u, v), look, drawing.spec.directed, scale)
+    for _, x, y, node in drawing.nodes():
+        ax.add_patch(
+            Circle((x, y), drawing.radius, facecolor=node.fill, edgecolor=node.stroke, zorder=2)
+        )
+        if node.label:
+            size = LETTER * scale * drawing.radius
+            ax.text(x, y, node.label, ha="center", va="center", fontsize=size, color=INK, zorder=3)
+    handles = [
+        Line2D([], [], color=entry.look.stroke, linestyle=_dashes(entry.look), label=entry.name)
+        if isinstance(entry.look, EdgeLook)
+        else Line2D(
+            [],
+            [],
+            linestyle="",
+            marker="o",
+            markersize=9 * scale,
+            markerfacecolor=entry.look.fill,
+            markeredgecolor=entry.look.stroke,
+            label=entry.name,
+        )
+        for entry in drawing.legend()
+    ]
+    if handles:
+        # Narrow enough to stay below its own axes where there are several side by side.
+        ax.legend(
+            handles=handles,
+            loc="upper center",
+            bbox_to_anchor=(0.5, 0),
+            ncols=min(5, len(handles)),
+            fontsize=9 * scale,
+            handletextpad=0.3,
+            columnspacing=1.0,
+            handlelength=1.6,
+            frameon=False,
+        )
+    width, height = drawing.size
+    ax.set(xlim=(0, width), ylim=(height, 0), aspect="equal")
+    ax.set_title(title, fontsize=11 * max(scale, 0.75))
+    ax.set_axis_off()
+    return ax
+
+
+def _scale(ax: Any) -> float:
+    """How large the axes are beside a figure of their own: letters and lines shrink with them."""
+    figure, place = ax.get_figure(), ax.get_position()
+    width, height = figure.get_size_inches()
+    share = min(
+        place.width * width / (0.775 * FIGURE[0]), place.height * height / (0.77 * FIGURE[1])
+    )
+    return float(min(max(share, 0.4), 1.6))
+
+
+def _edge(
+    ax: Any,
+    line: tuple[float, float, float, float],
+    look: EdgeLook,
+    directed: bool,
+    scale: float,
+) -> None:
+    x1, y1, x2, y2 = line
+    breadth = 1.8 * scale * look.breadth
+    style = {"color": look.stroke, "linewidth": breadth, "linestyle": _dashes(look)}
+    if directed:
+        ax.annotate("", (x2, y2), (x1, y1), arrowprops={"arrowstyle": "-|>", **style}, zorder=1)
+    else:
+        ax.plot([x1, x2], [y1, y2], zorder=1, **style)
+
+
+def _dashes(look: EdgeLook) -> Any:
+    return (0, tuple(float(part) / 2 for part in look.dash.split())) if look.dash else "-"

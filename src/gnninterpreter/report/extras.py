@@ -32,11 +32,8 @@ TOLERANCE = 0.02
 class Neighbour:
     """A real graph near the explanation.
 
-    Args:
-        graph: The graph, its features named or to be named.
-        label: What its label says.
-        similarity: Cosine similarity of its embedding to that of the explanation.
-        said: What the model says of it.
+    It comes with what its label says, the cosine similarity of its embedding to that of the
+    explanation, and what the model says of it.
     """
 
     graph: nx.Graph | Data
@@ -67,13 +64,7 @@ def live_classifier(
     *,
     forward: Callable[..., Any] | None = None,
 ) -> GraphClassifier:
-    """Connect the model that a run explains.
-
-    Args:
-        result: The run.
-        model: The model.
-        dataset: Graphs to try it on; random ones when omitted.
-        forward: How to call it, where its signature does not say.
+    """Connect the model that a run explains, tried on graphs of the data where there are some.
 
     Raises:
         ModelError: If the model gives an explanation graph of the run other probabilities than the
@@ -108,52 +99,36 @@ def compute_extras(
     *,
     neighbours: int = NEIGHBOURS,
 ) -> dict[str, ClassExtras]:
-    """Ask the model what the report wants to know besides the run.
+    """Ask the model what the report wants to know besides the run, for each class by name.
 
-    Args:
-        result: The run.
-        model: The model that it explains.
-        dataset: Labelled graphs, for the nearest ones; none are shown when omitted.
-        neighbours: How many real graphs to show for each class.
-
-    Returns:
-        The extras of each class, by name.
+    Without labelled graphs there are no nearest ones.
     """
     if isinstance(model, Bundle):
         model = model.model
-    classifier = (
-        model if isinstance(model, GraphClassifier) else GraphClassifier(model, result.spec)
-    )
+    if not isinstance(model, GraphClassifier):
+        model = GraphClassifier(model, result.spec)
     graphs = [] if dataset is None else graph_list(dataset)
-    scores = classifier.score_data(graphs) if graphs else None
+    scores = model.score_data(graphs) if graphs else None
     extras = {}
     for name, explanation in result.items():
-        extra = _of_model(explanation, classifier)
+        extras[name] = _of_model(explanation, model)
         if explanation.num_edges and scores is not None:
-            near = _nearest(explanation, classifier, graphs, scores, neighbours)
-            extra = replace(extra, neighbours=near)
-        extras[name] = extra
+            near = _nearest(explanation, model, graphs, scores, neighbours)
+            extras[name] = replace(extras[name], neighbours=near)
     return extras
 
 
 def _of_model(explanation: Explanation, classifier: GraphClassifier) -> ClassExtras:
-    target = explanation.target
-    asked = [
-        replace(stop, said=target.written(_outputs(classifier, graph)[0]))
-        for stop in stops(explanation)
-        for graph in (thresholded(explanation, stop.threshold),)
-    ]
+    def outputs(graphs: DenseGraphs) -> list[tuple[float, ...]]:
+        return [tuple(row) for row in classifier.score(graphs).outputs.nan_to_num(nan=0.0).tolist()]
+
+    asked = []
+    for stop in stops(explanation):
+        (given,) = outputs(thresholded(explanation, stop.threshold))
+        asked.append(replace(stop, said=explanation.target.written(given)))
     shown = [group.index for group in distinct_samples(explanation)[:SHOWN]]
-    sampled: list[tuple[float, ...]] = []
-    if shown:
-        drawn = explanation.sample_dense(DRAWS)[torch.tensor(shown)]
-        sampled = _outputs(classifier, drawn)
-    return ClassExtras(tuple(asked), tuple(sampled))
-
-
-def _outputs(classifier: GraphClassifier, graphs: DenseGraphs) -> list[tuple[float, ...]]:
-    rows = classifier.score(graphs).outputs.nan_to_num(nan=0.0).tolist()
-    return [tuple(row) for row in rows]
+    drawn = explanation.sample_dense(DRAWS)[torch.tensor(shown, dtype=torch.long)]
+    return ClassExtras(tuple(asked), tuple(outputs(drawn)) if shown else ())
 
 
 def _nearest(
@@ -166,16 +141,12 @@ def _nearest(
     own = classifier.score_data([explanation.best]).embedding
     alike = torch.cosine_similarity(scores.embedding, own).nan_to_num(nan=-1.0)
     target, names = explanation.target, explanation.spec.class_names
-    found = []
-    for index in alike.topk(min(count, len(graphs))).indices.tolist():
-        graph = graphs[index]
-        label = target.truth(graph.get("y"), names) or "unlabelled"
-        found.append(
-            Neighbour(
-                graph,
-                label,
-                float(alike[index]),
-                target.said(scores.outputs[index].tolist()),
-            )
+    return tuple(
+        Neighbour(
+            graphs[index],
+            target.truth(graphs[index].get("y"), names) or "unlabelled",
+            float(alike[index]),
+            target.said(scores.outputs[index].tolist()),
         )
-    return tuple(found)
+        for index in alike.topk(min(count, len(graphs))).indices.tolist()
+    )

@@ -48,15 +48,12 @@ def distinct_samples(explanation: Explanation) -> list[SampleGroup]:
     drawn = explanation.sample_dense(DRAWS)
     listed = drawn.to_data_list()
     alone = isinstance(explanation.sampler, PopulationSampler)
-    groups = distinct(listed, explanation.spec)
-    groups.sort(key=lambda members: (-len(members), members[0]))
-    return [
-        SampleGroup(
-            candidate_graph(drawn, first), first, len(members), listed[first] if alone else None
-        )
-        for first, members in ((members[0], members) for members in groups)
-        if not drawn.empty[first]
-    ]
+    groups = []
+    for first, *others in distinct(listed, explanation.spec):
+        if not drawn.empty[first]:
+            data = listed[first] if alone else None
+            groups.append(SampleGroup(candidate_graph(drawn, first), first, 1 + len(others), data))
+    return sorted(groups, key=lambda group: (-group.count, group.index))
 
 
 def mode_graph(explanation: Explanation) -> nx.Graph:
@@ -74,13 +71,9 @@ def candidate_graph(graphs: DenseGraphs, index: int) -> nx.Graph:
 
 @dataclass(frozen=True)
 class Stop:
-    """The graph of all edges at least as probable as a threshold.
+    """The graph of all edges at least as probable as a threshold: its size, and what is said of it.
 
-    Args:
-        threshold: The threshold.
-        nodes: Nodes that it keeps.
-        edges: Edges that it keeps.
-        said: What the native model says of that graph, where it was asked.
+    ``said`` is empty where the native model was not asked.
     """
 
     threshold: float

@@ -1,4 +1,4 @@
-"""The report: one self-contained HTML file that opens offline, from disk, in any browser."""
+"""The report: one self-contained HTML file that opens offline, and the cards of a notebook."""
 
 from __future__ import annotations
 
@@ -8,16 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from gnninterpreter.chem.drawing import formula_svg
 from gnninterpreter.files import write_atomically
 from gnninterpreter.report.audit_section import audit_view
 from gnninterpreter.report.content import class_view, repeat_command
+from gnninterpreter.report.drawing import core_svg, graph_svg
 from gnninterpreter.report.extras import ClassExtras, compute_extras, live_classifier
+from gnninterpreter.report.svg import FONT
 from gnninterpreter.report.templates import asset, page_script, rendered
+from gnninterpreter.report.words import core_words, shortcut_words, typical_words
 from gnninterpreter.spec import graph_list
 
 if TYPE_CHECKING:
     from gnninterpreter.audit import Audit
     from gnninterpreter.explanation import Explanation, ExplanationSet
+
+COLOURS = {"good": "#00704f", "caution": "#845300", "bad": "#a32c17"}
+CARD, CARD_CORE = (340, 240), (340, 130)
 
 
 def write_report(
@@ -26,19 +33,13 @@ def write_report(
     extras: Mapping[str, ClassExtras] | None = None,
     audit: Audit | None = None,
 ) -> Path:
-    """Write the report of a run.
+    """Write the report of a run to a file, which is replaced where it is there.
 
     Args:
         result: What was explained.
-        path: Where to; an existing file is replaced.
+        path: Where to.
         extras: By class name, what the live model says besides, as `compute_extras` gives it.
         audit: Findings to show before the classes.
-
-    Returns:
-        The path.
-
-    Raises:
-        OutputError: If the place cannot be written.
     """
     return write_atomically(Path(path), render_page(result, extras, audit).encode())
 
@@ -69,41 +70,40 @@ def render_page(
     """The text of the report; the same result gives the same text."""
     known = extras or {}
     explanations = result if audit is None else audit.explanations
+    kinds = {one.target.kind for one in explanations.values()}
     return rendered(
         "page.html.jinja",
         result=result,
         classes=[class_view(one, known.get(name)) for name, one in explanations.items()],
         command=repeat_command(result),
-        missing=_missing(known),
-        **_lead(explanations),
+        extras=list(known.values()),
+        # What the page is about: classes, labels, values, boundaries, or some of each.
+        kind=kinds.pop() if len(kinds) == 1 else "target" if kinds else "class",
         audit=None if audit is None else audit_view(audit),
         style=Markup(asset("page.css") + (asset("audit.css") if audit else "")),
         script=Markup(page_script()),
     )
 
 
-def _lead(explanations: Mapping[str, Explanation]) -> dict[str, str]:
-    """What the page is about: classes, labels, values, boundaries, or some of each."""
-    kinds = {one.target.kind for one in explanations.values()}
-    kind = kinds.pop() if len(kinds) == 1 else "target" if kinds else "class"
-    firm = "a prototype that the model is certain of and that could pass for a real graph"
-    value = "a prototype to which the model gives such a value and that could pass for a real graph"
-    between = "a prototype that the model cannot tell from either class"
-    nouns = {"class": "classes", "boundary": "boundaries"}
-    what = {"value": value, "boundary": between}.get(kind, firm)
-    return {"noun": nouns.get(kind, f"{kind}s"), "lead": f"For each {kind}: {what}"}
+def card_html(explanation: Explanation) -> str:
+    """One explanation as a small piece of HTML that needs no style sheet, for ``_repr_html_``."""
+    spec, core, shortcuts = explanation.spec, explanation.core, explanation.shortcuts
+    title = explanation.target.title
+    formula = formula_svg(explanation.best, spec, title, size=CARD)
+    drawing = formula or graph_svg(explanation.graph, spec, size=CARD, title=title)
+    return rendered(
+        "notebook.html.jinja",
+        one=explanation,
+        font=FONT,
+        colours=COLOURS,
+        drawing=Markup(drawing),
+        typical=typical_words(explanation),
+        core=core and core_svg(core, spec, f"Core of {explanation.name}", CARD_CORE),
+        about=core_words(core, explanation),
+        first=shortcut_words(shortcuts[0], explanation.target) if shortcuts else "",
+    )
 
 
-def _missing(extras: Mapping[str, ClassExtras]) -> str:
-    """What the page would show besides if it had the model, or the data."""
-    if not extras:
-        return (
-            "Written without the model: what it gives to each sample and along the slider is not "
-            "here. Name it with --model, or pass it to report()."
-        )
-    if not any(extra.neighbours for extra in extras.values()):
-        return (
-            "Written without the data: the nearest real graphs are not here. "
-            "Name it with --data, or pass it to report()."
-        )
-    return ""
+def cards_html(result: ExplanationSet) -> str:
+    """All targets of a run, one card each."""
+    return f"<div>{''.join(card_html(explanation) for explanation in result.values())}</div>"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
+from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +12,8 @@ from markupsafe import Markup
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+_FORBIDDEN = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
 def rendered(name: str, **values: Any) -> Markup:
@@ -21,13 +25,25 @@ def rendered(name: str, **values: Any) -> Markup:
 def _environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    return Environment(
-        loader=FunctionLoader(asset),
+    made = Environment(
+        loader=FunctionLoader(_source),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["xml"] = _xml
+    return made
+
+
+def _source(name: str) -> str:
+    # A drawing is one line: browsers would show the breaks between its parts.
+    return re.sub(r"\n\s*", "", asset(name)) if name.endswith(".svg.jinja") else asset(name)
+
+
+def _xml(value: object) -> Markup:
+    """Any text, safe inside XML: escaped, and without characters that XML has no place for."""
+    return Markup(escape(_FORBIDDEN.sub("\ufffd", str(value))))
 
 
 def page_script() -> str:

@@ -7,9 +7,9 @@ Page, notebook card and command line all say these sentences. A figure that nobo
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, NOT_ASKED, Check
+from gnninterpreter.evidence.patterns import Core
 from gnninterpreter.evidence.thresholds import CLEARLY
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.objective import Target
@@ -24,7 +24,18 @@ NOT_TYPICAL = "Not checked whether it could pass for a real graph: there was non
 def typical_percentile(explanation: Explanation) -> float | None:
     """Share of real graphs that are less typical than the prototype, in percent, where known."""
     check = explanation.evidence["typical"]
-    return None if check.passed is None else _number(check.value)
+    value = None if check.passed is None else check.value
+    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
+
+
+def place_words(explanation: Explanation) -> str:
+    """How typical the prototype is beside real graphs; nothing where that is not known."""
+    percentile = typical_percentile(explanation)
+    if percentile is None:
+        return ""
+    if percentile > 99.5:
+        return "as typical as any"
+    return f"more typical than {percentile:.0f}%"
 
 
 def typical_words(explanation: Explanation) -> str:
@@ -32,57 +43,44 @@ def typical_words(explanation: Explanation) -> str:
     check = explanation.evidence["typical"]
     if check.passed is None:
         return _unchecked(check, NOT_TYPICAL)
-    percentile = _number(check.value)
+    percentile = typical_percentile(explanation)
     if percentile is None:
         return sentence(check.sentence)
     if check.passed:
-        return f"Could pass for a real graph: more typical than {percentile:.0f}% of them."
+        return f"Could pass for a real graph: {place_words(explanation)} of them."
     return f"Could not pass for a real graph: less typical than {100 - percentile:.0f}% of them."
 
 
-def core_words(core: Any, explanation: Explanation) -> str:
+def core_words(core: Core | None, explanation: Explanation) -> str:
     """How often real graphs hold a core, and what it does to the model."""
+    target = explanation.target
     if core is None:
         check = explanation.evidence["core covers"]
         if check.passed is None:
-            return _unchecked(check, NO_CORE.format(members=explanation.target.members))
+            return _unchecked(check, NO_CORE.format(members=target.members))
         return sentence(check.sentence)
-    target = explanation.target
-    said = (
-        _open(core), _company(core, target), _taken_out(core, target), _put_in(core),
-        _idle(core, target),
-    )  # fmt: skip
+    said = [_open(core), _company(core, target), _effects(core, target), _idle(core, target)]
+    if core.held_by(explanation.best) is False:  # the two then tell of different things
+        said.append("The prototype does not hold it.")
     return " ".join(filter(None, said))
 
 
-def shortcut_words(shortcut: Any, target: Target) -> str:
+def counts_words(explanation: Explanation) -> str:
+    """What counts say where they tell more than the core; empty where they do not."""
+    check = explanation.evidence["counts"]
+    return sentence(check.sentence) if check.passed else ""
+
+
+def shortcut_words(shortcut: Core, target: Target) -> str:
     """How many real graphs look like a shortcut, and what the model gives it all the same."""
-    given = figure(shortcut, "probability")
-    written = shortcut.said if not target.probable else "" if given is None else f"{given:.3f}"
+    written = f"{shortcut.probability:.3f}" if target.probable else shortcut.said
     gives = f"; the model gives it {written}" if written else ""
-    matched, total = counts(shortcut)
-    if matched is None:
+    if shortcut.matched is None:
         return f"Not checked how many real graphs contain this{gives}."
-    of = "real graphs" if total is None else f"of {total:,} real graphs"
-    contain = "contains" if total is None and matched == 1 else "contain"
     # A small piece may lie in many real graphs, and none be like it as a whole.
-    part = " as a part" * (matched > 0)
-    return f"{matched:,} {of} {_to(target)} {contain} this{part}{gives}."
-
-
-def counts(core: Any) -> tuple[int | None, int | None]:
-    """How many real graphs of the class hold it, and how many there are; None where not known."""
-    matched, total = figure(core, "matched"), figure(core, "total")
-    coverage = figure(core, "coverage")
-    if total is None and matched and coverage:
-        total = round(matched / coverage)
-    return None if matched is None else int(matched), None if total is None else int(total)
-
-
-def figure(holder: Any, name: str, part: str | None = None) -> float | None:
-    """A figure of a core, or the part of one; None where it was not measured."""
-    found = getattr(holder, name, None)
-    return _number(found if part is None else getattr(found, part, None))
+    part = " as a part" * (shortcut.matched > 0)
+    of = f"{shortcut.matched:,} of {shortcut.total:,} real graphs {_to(target)}"
+    return f"{of} contain this{part}{gives}."
 
 
 def sentence(words: str) -> str:
@@ -94,7 +92,7 @@ def _to(target: Target) -> str:
     return f"that the model gives {f'to {target.noun}' if target.probable else target.asked}"
 
 
-def _open(core: Any) -> str:
+def _open(core: Core) -> str:
     """Which nodes may be of any kind, and where numbers have to lie."""
     free, said = sum(core.open), []
     if free:
@@ -105,44 +103,41 @@ def _open(core: Any) -> str:
     return " ".join(said)
 
 
-def _company(core: Any, target: Target) -> str:
-    coverage, lift = figure(core, "coverage"), figure(core, "lift")
-    if coverage is None:
+def _company(core: Core, target: Target) -> str:
+    if core.coverage is None:
         return "Not checked in how many real graphs it is."
-    words = f"In {_percent(coverage)} of the graphs {_to(target).removeprefix('that ')}"
-    if figure(core, "others") == 0 and coverage > 0:
+    words = f"In {_percent(core.coverage)} of the graphs {_to(target).removeprefix('that ')}"
+    if core.others == 0 and core.coverage > 0:
         return f"{words}, and in none of the others."
-    if lift is None:
+    if core.lift is None:
         return f"{words}; not checked how often elsewhere."
-    return f"{words}, {f'{lift:.1f}' if lift < 10 else f'{lift:,.0f}'} times as often as elsewhere."
+    lift = f"{core.lift:.1f}" if core.lift < 10 else f"{core.lift:,.0f}"
+    return f"{words}, {lift} times as often as elsewhere."
 
 
-def _taken_out(core: Any, target: Target) -> str:
-    value = figure(core, "necessity", "value")
-    if value is None:
-        return "Not checked what happens without it."
-    control = figure(core, "necessity", "control")
-    # Nothing is 0.00, not -0.00.
-    beside = "not checked" if control is None else f"{round(control, 2) + 0.0:.2f}"
-    if control is not None and not target.probable:
-        beside = target.changed(control)
-    return f"Without it {target.changed(value)} (random piece: {beside})."
+def _effects(core: Core, target: Target) -> str:
+    """What taking it out of real graphs does, and putting it into others."""
+    without = "Not checked what happens without it."
+    within = "Not checked what it does to other graphs."
+    if (out := core.necessity) is not None:
+        beside = "not checked" if out.control is None else target.changed(out.control)
+        if out.control is not None and target.probable:
+            # Nothing is 0.00, not -0.00.
+            beside = f"{round(out.control, 2) + 0.0:.2f}"
+        without = f"Without it {target.changed(out.value)} (random piece: {beside})."
+    if (put := core.sufficiency) is not None:
+        beside = "not checked" if put.control is None else _percent(put.control)
+        turned = f"it turns {_percent(put.value)} of them (random piece: {beside})"
+        within = f"Put into other graphs {turned}."
+    return f"{without} {within}"
 
 
-def _put_in(core: Any) -> str:
-    value = figure(core, "sufficiency", "value")
-    if value is None:
-        return "Not checked what it does to other graphs."
-    control = figure(core, "sufficiency", "control")
-    beside = "not checked" if control is None else _percent(control)
-    return f"Put into other graphs it turns {_percent(value)} of them (random piece: {beside})."
-
-
-def _idle(core: Any, target: Target) -> str:
+def _idle(core: Core, target: Target) -> str:
     """What both controls together come to, where the core beats neither."""
-    for name, span in (("necessity", target.span), ("sufficiency", 1.0)):
-        value, control = figure(core, name, "value"), figure(core, name, "control")
-        if value is None or control is None or value > control + CLEARLY * span:
+    for effect, span in ((core.necessity, target.span), (core.sufficiency, 1.0)):
+        if effect is None or effect.control is None:
+            return ""
+        if effect.value > effect.control + CLEARLY * span:
             return ""
     return f"Neither is clearly more than a random piece does: it goes with {target.noun}, no more."
 
@@ -158,9 +153,3 @@ def _percent(share: float) -> str:
     if 0 < share < 0.005:
         return "less than 1%"
     return f"{min(100 * share, 99.4) if share < 1 else 100:.0f}%"
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        return None
-    return float(value)

@@ -1,15 +1,14 @@
 """Annealing: where to begin, found by many cheap random walks over small discrete graphs.
 
 Some classes are needles: the model says no to everything but the exact pattern, and from a random
-soft graph no gradient points there. A walk over discrete graphs that also follows the embedding
-does find them, since graphs on the way look more and more like the class to the layers before the
-last. Every restart has a few walkers of its own, which differ in how far they follow certainty and
-how far likeness; the best graph any of them saw is where the gradient search begins.
+soft graph no gradient points there. A walk that also follows the embedding does find them, since
+graphs on the way look more and more like the class. Every restart has a few walkers of its own,
+which differ in how far they follow certainty and how far likeness.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar
@@ -17,19 +16,14 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from gnninterpreter.batches import (
-    choose,
-    repeat,
-    widened,
-    with_varied_absent_nodes,
-)
+from gnninterpreter.arguments import check_settings
+from gnninterpreter.batches import choose, repeat, widened, with_varied_absent_nodes
 from gnninterpreter.distribution import GraphDistribution, Streams, around_graphs
-from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.graphs import DenseGraphs, beside
 from gnninterpreter.search.callbacks import Monitor
-from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.problem import Problem
-from gnninterpreter.search.repeating import finished, put
+from gnninterpreter.search.repeating import Tell, finished, put
 from gnninterpreter.search.state import State
 from gnninterpreter.spec import GraphSpec
 
@@ -45,13 +39,7 @@ PROMISING = 0.5
 
 @dataclass(frozen=True)
 class Anneal:
-    """Random walks over small graphs; the distributions then begin around what they found.
-
-    Args:
-        walkers: Walkers of each restart.
-        steps: Most steps of a walker.
-        nodes: Most nodes of the graphs they walk over.
-    """
+    """Random walks over small graphs; the distributions then begin around what they found."""
 
     walkers: int = 16
     steps: int = 200
@@ -61,7 +49,6 @@ class Anneal:
     searches: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         check_settings(self, walkers=1, steps=1, nodes=3)
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
@@ -81,12 +68,10 @@ class Anneal:
         seen = problem.evaluate(found)
         good = seen.score >= PROMISING
         warm = around_graphs(found, streams)
-        latents = [
-            torch.where(good.view((-1,) + (1,) * (a.dim() - 1)), a, b)
-            for a, b in zip(warm.latents(), state.distribution.latents(), strict=True)
-        ]
         return state.with_(
-            distribution=state.distribution.with_latents(latents),
+            distribution=warm.each(
+                lambda a, b: torch.where(beside(good, a), a, b), state.distribution
+            ),
             graphs=choose(good, found, state.graphs),
             evaluation=seen.where(good, state.evaluation),
         )
@@ -101,40 +86,20 @@ def walk(
     emphasis: Mapping[str, Tensor] | None = None,
     by_cost: bool = False,
     temperatures: tuple[float, float] = (HOT, COLD),
-    tell: Callable[[int, DenseGraphs], bool] | None = None,
+    tell: Tell | None = None,
 ) -> DenseGraphs:
     """Let the walkers of R restarts walk, and return the best graph each restart's have seen.
 
     A restart whose best graph leaves nothing to be desired walks no further, so that what it finds
-    does not depend on the others.
-
-    Args:
-        problem: Says how good a graph is.
-        walkers: R * W discrete graphs, those of one restart beside each other.
-        streams: One stream for each restart.
-        steps: Most steps of a walker.
-        emphasis: How far the W walkers of a restart follow some terms, by name, [W] each.
-        by_cost: Whether walkers seek to lower the cost itself, rather than its gentler guide.
-        temperatures: At the beginning and at the end of the walk, both positive.
-        tell: Called now and then with the steps done and the best graph of each restart; True ends
-            the walk.
+    does not depend on the others. Its W walkers follow terms by ``emphasis``, [W] each, or the cost
+    itself.
     """
     work = _Walk(problem, walkers, streams, steps, emphasis, by_cost, temperatures)
     return finished(work, steps, CHECK_EVERY, tell)
 
 
 class _Walk:
-    """Walkers of several restarts on their way; a step changes tensors in place.
-
-    Args:
-        problem: Says how good a graph is.
-        walkers: All walkers, those of one restart beside each other.
-        streams: One for each restart.
-        steps: Steps of the whole walk.
-        emphasis: As for `walk`.
-        by_cost: Likewise.
-        temperatures: Likewise.
-    """
+    """Walkers of several restarts on their way; a step changes tensors in place."""
 
     def __init__(
         self,
@@ -217,19 +182,12 @@ def random_walkers(
     """Discrete graphs to begin with: any size, any density, any features; R * ``each`` of them."""
     pairs = GraphDistribution.num_pairs(spec, num_candidates)
     restarts, device = len(streams), streams.keys.device
-    blank = GraphDistribution(
-        spec,
-        num_candidates,
-        torch.zeros(restarts, pairs, dtype=dtype, device=device),
-        tuple(
-            torch.zeros(restarts, num_candidates, width, dtype=dtype, device=device)
-            for width in GraphDistribution.latent_widths(spec.nodes)
-        ),
-        tuple(
-            torch.zeros(restarts, pairs, width, dtype=dtype, device=device)
-            for width in GraphDistribution.latent_widths(spec.edges)
-        ),
+    logits = torch.zeros(restarts, pairs, dtype=dtype, device=device)
+    nodes, edges = (
+        tuple(logits.new_zeros(restarts, rows, w) for w in GraphDistribution.latent_widths(blocks))
+        for rows, blocks in ((num_candidates, spec.nodes), (pairs, spec.edges))
     )
+    blank = GraphDistribution(spec, num_candidates, logits, nodes, edges)
     features = blank.discrete(each, streams, jitter=1.5)
     size, density = streams.uniform(2, each, dtype=dtype).flatten(2).unbind(1)
     size = 3 + (size * (num_candidates - 2)).floor().flatten()

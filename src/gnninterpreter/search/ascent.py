@@ -8,10 +8,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import check_positive, check_settings, one_of
 from gnninterpreter.distribution import Streams
+from gnninterpreter.graphs import beside
 from gnninterpreter.objective.schedules import Constant, Schedule
 from gnninterpreter.search.callbacks import Monitor
-from gnninterpreter.search.checks import check_choice, check_positive, check_settings
 from gnninterpreter.search.gradient import Moment, Step, gradient_of
 from gnninterpreter.search.problem import Evaluation, Problem
 from gnninterpreter.search.state import History, Reason, State
@@ -58,13 +59,12 @@ class Ascent:
     searches: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         check_settings(self, iterations=1, samples=1, check_every=1)
         if self.patience is not None:
             check_settings(self, patience=1)
         check_positive(self.learning_rate, "learning_rate")
-        check_choice(self.optimizer, "optimizer", "adam", "sgd")
-        check_choice(self.keep, "keep", "best", "last")
+        one_of("optimizer", self.optimizer, ("adam", "sgd"))
+        one_of("keep", self.keep, ("best", "last"))
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Descend the loss."""
@@ -127,13 +127,13 @@ class _Run:
         if self.settings.keep == "last":
             moving = moving & self.open
         for parameter, g in zip(self.parameters, step.gradients, strict=True):
-            parameter.grad = torch.where(_like(moving, g), g, torch.zeros_like(g))
+            parameter.grad = torch.where(beside(moving, g), g, torch.zeros_like(g))
         before = [p.clone() for p in self.parameters] if self.settings.keep == "last" else None
         self.optimizer.step()
         if before is not None:
             # Momentum would move restarts that have ended, and their last iterate is the result.
             for parameter, old in zip(self.parameters, before, strict=True):
-                parameter.copy_(torch.where(_like(moving, old), parameter, old))
+                parameter.copy_(torch.where(beside(moving, old), parameter, old))
         self.terms = step.terms
 
     def ranked(self, seen: Evaluation, streams: Streams) -> tuple[Tensor, Tensor]:
@@ -149,11 +149,9 @@ class _Run:
         better = (rank < self.rank - 1e-6) & going
         if self.settings.keep == "last":
             better = going
-        latents = [
-            torch.where(_like(better, new), new, old)
-            for new, old in zip(self.current.latents(), self.best.latents(), strict=True)
-        ]
-        self.best = self.best.with_latents(latents)
+        self.best = self.current.each(
+            lambda new, old: torch.where(beside(better, new), new, old), self.best
+        )
         self.evaluation = seen.where(better, self.evaluation)
         self.since_progress = torch.where(rank < self.rank - 1e-6, 0, self.since_progress + 1)
         self.rank = torch.minimum(rank, self.rank)
@@ -192,10 +190,6 @@ class _Run:
         self.history.similarity.append(seen.similarity)
         self.history.expected_edges.append(self.current.expected_edges)
         self.history.terms.append(self.terms)
-
-
-def _like(mask: Tensor, values: Tensor) -> Tensor:
-    return mask.view((-1,) + (1,) * (values.dim() - 1))
 
 
 def _reason(alive: bool, converged: bool, unfinished: bool, stopped: bool) -> Reason:

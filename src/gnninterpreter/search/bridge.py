@@ -29,13 +29,7 @@ STEPS = 100
 
 @dataclass(frozen=True)
 class Bridge:
-    """Begin each restart at joined pieces of real graphs of two classes, and improve that.
-
-    Does nothing unless a boundary is asked for and pieces of both classes fit on the nodes.
-
-    Args:
-        sides: Real graphs of the one class and of the other.
-    """
+    """Begin at joined pieces of real graphs of both ``sides`` of a boundary, where they fit."""
 
     sides: tuple[Exemplars, Exemplars]
     name: str = "bridge"
@@ -45,7 +39,9 @@ class Bridge:
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Replace the graphs of all restarts."""
         target, n = problem.aim.target, state.graphs.num_candidates
-        fitting = [one for side in self.sides if (one := _fitting(side, n)) is not None]
+        # Graphs that leave room for another of their size.
+        small = [(side, present_nodes(side.graphs).sum(1) <= n // 2) for side in self.sides]
+        fitting = [side.each(lambda part, k=k: part[k]) for side, k in small if bool(k.any())]
         if not isinstance(target, BoundaryTarget) or len(fitting) < 2:
             return state
         pool = FeaturePool.of(DenseGraphs.cat([_like(one.graphs, state.graphs) for one in fitting]))
@@ -72,12 +68,6 @@ class Bridge:
             graphs=best,
             evaluation=problem.evaluate(best),
         )
-
-
-def _fitting(side: Exemplars, n: int) -> Exemplars | None:
-    """The graphs that leave room for another of their size; None where there are none."""
-    keep = (present_nodes(side.graphs).sum(1) <= n // 2).nonzero().squeeze(1)
-    return Exemplars(side.graphs[keep], side.percentile[keep]) if keep.numel() else None
 
 
 def _like(graphs: DenseGraphs, like: DenseGraphs) -> DenseGraphs:

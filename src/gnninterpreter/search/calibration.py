@@ -1,13 +1,11 @@
 """Calibration: closed where a change would cost the target, open where the model does not care.
 
-The search ends with a good graph and a distribution around it. Every single change of that graph is
-evaluated, and each edge and category becomes as certain as the harm of changing it asks for, but
-not less certain than the search has learned. Where real graphs are known, a change harms if the
-graph is then no longer certain and typical, and how far the others can be opened together is
-learned by gradient (`opening`). Samples then show whether changes that are harmless
-one by one are harmless together; where they are not, all logits grow by steps until they are. A few
-samples refuse quickly, and only what they let pass is tried with many: one bad sample in a thousand
-is no rarity among eight restarts, each tried at several steps.
+Every single change of the graph that was found is evaluated, and each edge and category becomes as
+certain as the harm of changing it asks for, but not less certain than the search has learned. Where
+real graphs are known, a change harms if the graph is then no longer certain and typical, and how
+far the others can be opened together is learned by gradient (`opening`). Samples then show whether
+changes that are harmless one by one are harmless together; where they are not, all logits grow by
+steps until they are. A few samples refuse quickly, and only what they let pass is tried with many.
 """
 
 from __future__ import annotations
@@ -18,18 +16,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import present_nodes
-from gnninterpreter.distribution import (
-    GraphDistribution,
-    Narrowing,
-    Streams,
-    centred,
-    from_graphs,
-)
+from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams, centred, from_graphs
 from gnninterpreter.graphs import DenseGraphs, dense_width, split_blocks
 from gnninterpreter.mixing import mix, shift_right
 from gnninterpreter.search.callbacks import Monitor
-from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.opening import opened, verified
 from gnninterpreter.search.problem import Problem
@@ -56,16 +48,14 @@ SHUT = 1 - 1e-9
 class Calibrate:
     """Make each distribution as certain as its target needs, and not more.
 
-    Args:
-        opening: Gradient steps that learn how far each distribution can be opened, where real
-            graphs are known and the model can be relaxed.
+    ``opening`` gradient steps learn how far each can be opened, where real graphs are known and the
+    model can be relaxed.
     """
 
     opening: int = 8
     name: str = "calibrate"
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         check_settings(self, opening=1)
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
@@ -91,19 +81,8 @@ def calibrated(
 ) -> tuple[GraphDistribution, Tensor]:
     """Return distributions whose modes are the given graphs and whose samples are as good as they.
 
-    Args:
-        problem: Says how good graphs are.
-        learned: What the search learned, one distribution for each graph.
-        graphs: The graph that is to be the mode of each.
-        streams: Source of randomness.
-        samples: Samples by which a mean is estimated; a few and then many when omitted, fewer for
-            larger graphs.
-        tell: Called with the number of each attempt and what it tries; True ends them.
-        opening: Gradient steps that learn how far to open, where real graphs are known.
-
-    Returns:
-        The distributions, and of each the mean score over its samples, or the share that is good
-        where real graphs are known, [R].
+    Also the mean score over samples of each, or the share that is good where real graphs are known,
+    [R]. ``samples`` are a few and then many when omitted, fewer for larger graphs.
     """
     if problem.aim.typicality is not None:
         return _opened(problem, learned, graphs, streams, samples, tell, opening)

@@ -22,14 +22,8 @@ if TYPE_CHECKING:
 class Snapshot:
     """What a callback sees of all restarts; every field is about the same moment.
 
-    Args:
-        phase: Name of the phase.
-        iteration: Iterations done of this phase.
-        iterations: Iterations of it at the most.
-        score: How far each restart's most probable graph is what was asked for, [R].
-        edges: Its number of edges, [R].
-        distribution: The distributions whose most probable graphs these are.
-        done: Share of the whole search that is done, from 0 to 1; it never falls.
+    ``score``, [R], is how far each restart's most probable graph is what was asked for; ``done``
+    the share of the whole search that is done, which never falls.
     """
 
     phase: str
@@ -47,16 +41,7 @@ Callback = Callable[[Snapshot], bool | None]
 class Monitor:
     """Tells callbacks how a search goes, and remembers whether one of them has ended it.
 
-    Args:
-        callbacks: Called at every step worth telling; one that returns True ends the search,
-            whatever its phase.
-        problem: What is being solved.
-        candidates: Candidate nodes of the distributions that callbacks are shown.
-        phases: Names of all phases of the search, in their order.
-
-    Attributes:
-        stopped: Whether a callback has ended the search.
-        part: Which part of the restarts is searched for, of how many.
+    ``part`` says which part of the restarts is searched for, of how many.
     """
 
     def __init__(
@@ -66,7 +51,6 @@ class Monitor:
         candidates: int,
         phases: tuple[str, ...] = (),
     ) -> None:
-        """Nothing has happened yet."""
         self.callbacks = callbacks
         self.stopped = False
         self.part = (0, 1)
@@ -110,11 +94,7 @@ class Monitor:
         if self._others is not None:
             state, rows = self._others
             seen = state.evaluation.merged(rows, seen)
-            latents = [
-                mine.index_copy(0, rows, new)
-                for mine, new in zip(state.distribution.latents(), shown.latents(), strict=True)
-            ]
-            shown = state.distribution.with_latents(latents)
+            shown = state.distribution.merged(rows, shown)
         # A copy: the search goes on changing its own, and a callback may keep what it was shown.
         done = self._share(phase, step / max(steps, 1))
         snapshot = Snapshot(phase, step, steps, seen.score, seen.edges, shown.detach(), done)

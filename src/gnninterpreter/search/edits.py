@@ -21,20 +21,8 @@ MOVES = (
     "drop edge", "drop node", "drop branch", "merge", "move end", "swap",
     "new kind", "new edge kind", "add edge", "hang on", "open edge", "split",
 )  # fmt: skip
-(
-    DROP_EDGE,
-    DROP_NODE,
-    DROP_BRANCH,
-    MERGE,
-    MOVE_END,
-    SWAP,
-    KIND,
-    EDGE_KIND,
-    ADD,
-    HANG,
-    OPEN,
-    SPLIT,
-) = range(12)
+DROP_EDGE, DROP_NODE, DROP_BRANCH, MERGE, MOVE_END, SWAP = range(6)
+KIND, EDGE_KIND, ADD, HANG, OPEN, SPLIT = range(6, 12)
 DRAWS = 6
 
 
@@ -67,11 +55,8 @@ def propose(
 ) -> DenseGraphs:
     """Make one random change to each of B graphs; one that cannot be made leaves its graph as is.
 
-    Args:
-        graphs: Discrete graphs.
-        draws: Random numbers in [0, 1), [B, `DRAWS`].
-        pool: Where new features come from.
-        odds: How often each of `MOVES` is tried, relative to the others.
+    ``draws`` are random numbers in [0, 1), [B, `DRAWS`]; ``odds`` say how often each of `MOVES` is
+    tried; new features come from the ``pool``.
     """
     shares = list(odds)
     if graphs.edges is None:
@@ -99,10 +84,7 @@ def _pick(mask: Tensor, chance: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class _Edit:
-    """Graphs under change: all rows at once, each step for the rows whose move has it.
-
-    Nothing here asks which rows these are, so that nothing waits for the device.
-    """
+    """Graphs under change: every step for all rows, since to ask for which would wait for a GPU."""
 
     def __init__(self, graphs: DenseGraphs, draws: Tensor, pool: FeaturePool, kind: Tensor) -> None:
         self.spec, self.both = graphs.spec, not graphs.spec.directed

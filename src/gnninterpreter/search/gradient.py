@@ -7,7 +7,7 @@ which one it uses.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -38,30 +38,18 @@ class Moment:
     temperature: float
 
 
-class Gradient(Protocol):
-    """A way to get from latents to losses and their gradients."""
-
-    name: str
-
-    def __call__(self, distribution: GraphDistribution, moment: Moment, streams: Streams) -> Step:
-        """Return losses and gradients at one iteration."""
-
-
-def gradient_of(problem: Problem) -> Gradient:
+def gradient_of(problem: Problem) -> RelaxedGradient | ScoreFunctionGradient:
     """The gradient that the model allows."""
-    if problem.relaxed is None:
-        return ScoreFunctionGradient(problem)
-    return RelaxedGradient(problem)
+    return (ScoreFunctionGradient if problem.relaxed is None else RelaxedGradient)(problem)
 
 
+@dataclass(frozen=True)
 class RelaxedGradient:
     """The gradient of the relaxed objective (equation 6), by back-propagation through the model."""
 
-    name = "relaxed"
+    problem: Problem  # of whose relaxed model the caller keeps a session open
 
-    def __init__(self, problem: Problem) -> None:
-        """Use the relaxed model of a problem, whose session the caller keeps open."""
-        self.problem = problem
+    name: ClassVar[str] = "relaxed"
 
     def __call__(self, distribution: GraphDistribution, moment: Moment, streams: Streams) -> Step:
         """Return losses and gradients at one iteration."""
@@ -81,27 +69,22 @@ class RelaxedGradient:
         )
 
 
+@dataclass(frozen=True)
 class ScoreFunctionGradient:
     r"""The score-function gradient on discrete samples, for models that cannot be relaxed.
 
     :math:`\nabla E[f] = E[(f - b) \nabla \log P(G)]`, with the mean of the other samples as the
-    baseline b of each. Right for any model whatever, and noisier: more samples are drawn. Divided
-    by the spread of the costs, so that a step does not depend on their scale: unbiased up to that
-    factor, and to order 1/K for its being estimated from the same samples.
-
-    Args:
-        problem: Whose native model is asked.
-        factor: How many times the asked number of samples to draw.
-        jitter: Noise on the latents of continuous features, without which they would not vary.
+    baseline b of each. Right for any model whatever, and noisier: ``factor`` times as many samples
+    are drawn. Divided by the spread of the costs, so that a step does not depend on their scale:
+    unbiased up to that factor, and to order 1/K for its being estimated from the same samples.
+    Continuous features vary by the ``jitter`` on their latents.
     """
 
-    name = "score-function"
+    problem: Problem
+    factor: int = 6
+    jitter: float = 0.5
 
-    def __init__(self, problem: Problem, factor: int = 6, jitter: float = 0.5) -> None:
-        """Use the native model of a problem."""
-        self.problem = problem
-        self.factor = factor
-        self.jitter = jitter
+    name: ClassVar[str] = "score-function"
 
     def __call__(self, distribution: GraphDistribution, moment: Moment, streams: Streams) -> Step:
         """Return losses and gradients at one iteration."""

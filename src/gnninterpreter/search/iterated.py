@@ -1,23 +1,20 @@
 """Iterated local search: where a restart ends short of its target, walk on and try again.
 
-Some models are certain of few graphs, or only of large ones, and a local search ends before them.
-Walkers then set out from the best graph so far, led by the cost itself; where that does not help,
-afresh over graphs of any allowed size, as at the beginning of a search, where graphs stay small;
-and from the best graph once more. What they find is improved by local search, and taken if it is
-better. Restarts that have reached their target take no part, so that this costs time only where
-there is something to gain.
+Walkers set out from the best graph so far, led by the cost itself; where that does not help, afresh
+over graphs of any allowed size; and from the best graph once more. What they find is improved by
+local search, and taken if it is better. Restarts that have reached their target take no part.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import repeat, replaced
 from gnninterpreter.distribution import Streams, centred
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.anneal import emphasis_of, random_walkers, walk
 from gnninterpreter.search.callbacks import Monitor
-from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.local import improved
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.state import State
@@ -32,17 +29,12 @@ LOCAL_STEPS = 100
 
 @dataclass(frozen=True)
 class IteratedSearch:
-    """Improve restarts whose graph is not certain or not feasible, by walks and local search.
-
-    Args:
-        rounds: Rounds at the most; every second one begins afresh.
-    """
+    """Improve restarts that are not certain or feasible, by rounds of walks and local search."""
 
     rounds: int = 3
     name: str = "iterated search"
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         check_settings(self, rounds=1)
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:

@@ -8,7 +8,6 @@ still.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,14 +15,14 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import choose, repeat, with_varied_absent_nodes
 from gnninterpreter.distribution import Streams, centred
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.callbacks import Monitor
-from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.problem import Problem
-from gnninterpreter.search.repeating import finished, put
+from gnninterpreter.search.repeating import Tell, finished, put
 from gnninterpreter.search.state import State
 
 PROMISING = 48
@@ -40,11 +39,7 @@ GLIMPSE = 1e-3
 
 @dataclass(frozen=True)
 class LocalSearch:
-    """Improve the most probable graph of each restart until no move that is tried helps.
-
-    Args:
-        steps: Most steps.
-    """
+    """Improve the most probable graph of each restart until no move that is tried helps."""
 
     steps: int = 100
     name: str = "local search"
@@ -52,7 +47,6 @@ class LocalSearch:
     searches: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         check_settings(self, steps=1)
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
@@ -70,34 +64,15 @@ class LocalSearch:
 
 
 def improved(
-    problem: Problem,
-    graphs: DenseGraphs,
-    streams: Streams,
-    steps: int,
-    tell: Callable[[int, DenseGraphs], bool] | None = None,
+    problem: Problem, graphs: DenseGraphs, streams: Streams, steps: int, tell: Tell | None = None
 ) -> DenseGraphs:
-    """Improve R discrete graphs, each on its own; on the same candidate nodes.
-
-    Args:
-        problem: Says how good a graph is.
-        graphs: One graph for each restart.
-        streams: Source of randomness, one stream for each restart.
-        steps: Most steps.
-        tell: Called before each step with the steps done and the graphs so far; True ends the
-            search.
-    """
+    """Improve R discrete graphs, each on its own; ``tell`` may end it before each step."""
     every = 1 if graphs.weight.device.type == "cpu" else LOOK_EVERY
     return finished(_Improving(problem, graphs, streams), steps, every, tell)
 
 
 class _Improving:
-    """Restarts on their way.
-
-    Args:
-        problem: Says how good a graph is.
-        graphs: One for each.
-        streams: Likewise.
-    """
+    """Restarts on their way, one graph and one stream for each."""
 
     each = PROMISING + AT_RANDOM
 
@@ -126,86 +101,73 @@ class _Improving:
     def step(self) -> None:
         """Make the best change of each restart that still looks for one."""
         going, streams = self.going(), self.streams.fork(self.number)
-        found, found_cost = _best_change(
-            self.problem, self.best, self.cost, self.space, streams, self.joint
-        )
+        found, found_cost = self._best_change(streams)
         better = (found_cost < self.cost - PROGRESS) & going
         put(self.best, with_varied_absent_nodes(choose(better, found, self.best)))
         self.cost.copy_(torch.where(better, found_cost, self.cost))
         self.fails.copy_(torch.where(better, 0, self.fails + going))
         self.number.add_(1)
 
+    def _best_change(self, streams: Streams) -> tuple[DenseGraphs, Tensor]:
+        """The best change of each graph of those tried, one move or several together; its cost."""
+        graphs, cost, moves = self.best, self.cost, self._promising(streams)
+        owners = torch.arange(len(graphs), device=cost.device)
+        proposals = self.space.apply(repeat(graphs, moves.size(1)), moves.flatten())
+        found = self.problem.cost(proposals)
+        found = torch.where(moves < 0, torch.inf, found.view(moves.shape))
+        ranked, order = found.sort(dim=1)
+        moves = moves.gather(1, order)
+        best = self.space.apply(graphs, moves[:, 0])
+        helps = torch.where(ranked < cost.unsqueeze(1) - PROGRESS, moves, -1)
+        together = self._together(helps)
+        lowest, which = self.problem.cost(together).view(-1, len(JOINT)).min(dim=1)
+        better = lowest < ranked[:, 0] - PROGRESS
+        best = choose(better, together[owners * len(JOINT) + which], best)
+        return best, torch.where(better, lowest, ranked[:, 0])
 
-def _best_change(
-    problem: Problem,
-    graphs: DenseGraphs,
-    cost: Tensor,
-    space: MoveSpace,
-    streams: Streams,
-    joint: Tensor,
-) -> tuple[DenseGraphs, Tensor]:
-    """The best change of each graph among those tried, one move or several together; its cost."""
-    moves = _promising(problem, graphs, space, streams)
-    tried = moves.size(1)
-    owners = torch.arange(len(graphs), device=cost.device)
-    proposals = space.apply(repeat(graphs, tried), moves.flatten())
-    found = problem.cost(proposals)
-    found = torch.where(moves < 0, torch.inf, found.view(moves.shape))
-    ranked, order = found.sort(dim=1)
-    moves = moves.gather(1, order)
-    best = space.apply(graphs, moves[:, 0])
-    helps = torch.where(ranked < cost.unsqueeze(1) - PROGRESS, moves, -1)
-    together = _together(graphs, helps, space, joint)
-    lowest, which = problem.cost(together).view(-1, len(JOINT)).min(dim=1)
-    better = lowest < ranked[:, 0] - PROGRESS
-    best = choose(better, together[owners * len(JOINT) + which], best)
-    return best, torch.where(better, lowest, ranked[:, 0])
+    def _together(self, moves: Tensor) -> DenseGraphs:
+        """Each graph with the first 2, 4 and 8 of its moves made, beside each other."""
+        together = repeat(self.best, len(JOINT))
+        count = self.joint.repeat(len(self.best))
+        for number in range(min(max(JOINT), moves.size(1))):
+            move = moves[:, number].repeat_interleave(len(JOINT))
+            together = self.space.apply(together, torch.where(count > number, move, -1))
+        return together
 
+    def _promising(self, streams: Streams) -> Tensor:
+        """Moves worth a try: the best by first-order guess, some at random, [R, k]; -1 is none."""
+        space, dtype = self.space, self.best.weight.dtype
+        chance = streams.uniform(space.total, dtype=dtype)
+        possible = space.possible(self.best)
+        guess = self._predicted()
 
-def _together(graphs: DenseGraphs, moves: Tensor, space: MoveSpace, joint: Tensor) -> DenseGraphs:
-    """Each graph with the first 2, 4 and 8 of its moves made, beside each other."""
-    together = repeat(graphs, len(JOINT))
-    count = joint.repeat(len(graphs))
-    for number in range(min(max(JOINT), moves.size(1))):
-        move = moves[:, number].repeat_interleave(len(JOINT))
-        together = space.apply(together, torch.where(count > number, move, -1))
-    return together
+        def least(ranking: Tensor, count: int) -> tuple[Tensor, Tensor]:
+            values, moves = ranking.topk(min(count, space.total), dim=1, largest=False)
+            return torch.where(torch.isfinite(values), moves, -1), moves
 
+        if guess is None:
+            return least(torch.where(possible, chance, torch.inf), PROMISING + AT_RANDOM)[0]
+        moves, best = least(torch.where(possible, guess, torch.inf), PROMISING)
+        # Not one of them twice: made twice together, a flip is no change.
+        chance = torch.where(possible.scatter(1, best, False), chance, torch.inf)
+        return torch.cat([moves, least(chance, AT_RANDOM)[0]], dim=1)
 
-def _promising(problem: Problem, graphs: DenseGraphs, space: MoveSpace, streams: Streams) -> Tensor:
-    """Moves worth a try: the best by first-order guess and some at random, [R, k]; -1 is none."""
-    chance = streams.uniform(space.total, dtype=graphs.weight.dtype)
-    possible = space.possible(graphs)
-    guess = _predicted(problem, graphs, space)
-    if guess is None:
-        ranking = torch.where(possible, chance, torch.inf)
-        count = min(PROMISING + AT_RANDOM, space.total)
-        values, moves = ranking.topk(count, dim=1, largest=False)
-        return torch.where(torch.isfinite(values), moves, -1)
-    ranking = torch.where(possible, guess, torch.inf)
-    values, best = ranking.topk(min(PROMISING, space.total), dim=1, largest=False)
-    moves = torch.where(torch.isfinite(values), best, -1)
-    # Not one of them twice: made twice together, a flip is no change.
-    chance = torch.where(possible.scatter(1, best, False), chance, torch.inf)
-    drawn, others = chance.topk(min(AT_RANDOM, space.total), dim=1, largest=False)
-    return torch.cat([moves, torch.where(torch.isfinite(drawn), others, -1)], dim=1)
-
-
-def _predicted(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor | None:
-    """First-order guess of each move's change in cost; None where the model cannot be relaxed."""
-    if problem.relaxed is None:
-        return None
-    with torch.enable_grad():
-        weight = graphs.weight.clamp_min(GLIMPSE)
-        weight.diagonal(dim1=1, dim2=2).zero_()
-        weight.requires_grad_()
-        nodes = graphs.nodes.clone().requires_grad_()
-        edges = None if graphs.edges is None else graphs.edges.clone().requires_grad_()
-        soft = problem.slope(DenseGraphs(graphs.spec, weight, nodes, edges))
-        inputs = [weight, nodes] if edges is None else [weight, nodes, edges]
-        gradients = torch.autograd.grad(soft.sum(), inputs, allow_unused=True)
-    filled = [
-        torch.zeros_like(x) if g is None else g.nan_to_num(0.0, 0.0, 0.0)
-        for x, g in zip(inputs, gradients, strict=True)
-    ]
-    return space.predicted(graphs, filled[0], filled[1], filled[2] if edges is not None else None)
+    def _predicted(self) -> Tensor | None:
+        """First-order guess of moves' changes in cost; None where the model cannot be relaxed."""
+        graphs = self.best
+        if self.problem.relaxed is None:
+            return None
+        with torch.enable_grad():
+            weight = graphs.weight.clamp_min(GLIMPSE)
+            weight.diagonal(dim1=1, dim2=2).zero_()
+            weight.requires_grad_()
+            nodes = graphs.nodes.clone().requires_grad_()
+            edges = None if graphs.edges is None else graphs.edges.clone().requires_grad_()
+            soft = self.problem.slope(DenseGraphs(graphs.spec, weight, nodes, edges))
+            inputs = [weight, nodes] if edges is None else [weight, nodes, edges]
+            gradients = torch.autograd.grad(soft.sum(), inputs, allow_unused=True)
+        filled = [
+            torch.zeros_like(x) if g is None else g.nan_to_num(0.0, 0.0, 0.0)
+            for x, g in zip(inputs, gradients, strict=True)
+        ]
+        return self.space.predicted(graphs, *filled)

@@ -42,14 +42,7 @@ IN_HAND = 200
 
 @dataclass(frozen=True)
 class Plan:
-    """How the restarts of a search fit into memory.
-
-    Args:
-        restarts: All of them.
-        at_once: How many are searched for at a time.
-        bytes: What that takes, about.
-        limit: What may be used.
-    """
+    """How the restarts of a search fit into memory: how many at once, and the bytes they take."""
 
     restarts: int
     at_once: int
@@ -105,11 +98,7 @@ def peak_bytes(call: Any) -> int:
 
 
 def read_bytes(value: Any) -> int | None:
-    """Read an amount of memory: bytes, or a text such as ``"4GB"``; None stays None.
-
-    Raises:
-        SpecError: If it is none.
-    """
+    """Read an amount of memory: bytes, or a text such as ``"4GB"``; None stays None."""
     if value is None:
         return None
     if isinstance(value, int) and not isinstance(value, bool):
@@ -133,18 +122,7 @@ def plan_restarts(
     restarts: int,
     limit: int | None = None,
 ) -> Plan:
-    """Find out how many restarts fit into memory at once.
-
-    Args:
-        problem: What is to be solved; a relaxed model's session is open.
-        begin: Makes the beginning of one restart.
-        recipe: How the search runs.
-        restarts: How many are wanted.
-        limit: Bytes that may be used; most of what is free when omitted.
-
-    Raises:
-        SpecError: If not even what has to be kept fits.
-    """
+    """Find out how many restarts fit into memory at once; ``begin`` makes the beginning of one."""
     limit = int(SHARE * _free(problem.classifier.device)) if limit is None else limit
     spec, nodes = problem.classifier.spec, problem.aim.max_nodes
     kept = _kept(spec, nodes, recipe, problem)

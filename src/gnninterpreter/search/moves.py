@@ -20,13 +20,7 @@ from gnninterpreter.spec import Block, Categorical, GraphSpec
 
 @dataclass(frozen=True)
 class MoveSpace:
-    """All moves on graphs of one shape.
-
-    Args:
-        spec: What the features mean.
-        num_candidates: Number of candidate nodes N.
-        device: Where the graphs are.
-    """
+    """All moves on graphs of one shape."""
 
     spec: GraphSpec
     num_candidates: int
@@ -84,16 +78,9 @@ class MoveSpace:
         graphs: DenseGraphs,
         weight_gradient: Tensor,
         node_gradient: Tensor,
-        edge_gradient: Tensor | None,
+        edge_gradient: Tensor | None = None,
     ) -> Tensor:
-        """First-order guess of the change of a loss by each move, [B, moves].
-
-        Args:
-            graphs: Discrete graphs.
-            weight_gradient: Gradient of the loss in the edge weights, [B, N, N].
-            node_gradient: In the node features, [B, N, F].
-            edge_gradient: In the edge features, [B, N, N, D], where there are any.
-        """
+        """First-order guess of the change of a loss by each move, [B, moves]."""
         target, source = self._ends
         both = weight_gradient if self.spec.directed else weight_gradient + weight_gradient.mT
         weight = graphs.weight[:, target, source]
@@ -161,12 +148,7 @@ class MoveSpace:
 
 @dataclass(frozen=True)
 class _Columns:
-    """Which columns of features are categories of the same block.
-
-    Args:
-        categorical: Which columns are categories, [F].
-        same: Which two belong to one block, [F, F].
-    """
+    """Which columns of features are categories, [F], and which two belong to one block, [F, F]."""
 
     categorical: Tensor
     same: Tensor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from gnninterpreter.batches import compact
 from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams
+from gnninterpreter.equality import Alike
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical, graph_keys
@@ -32,17 +33,10 @@ SAMPLE_MARGIN = 0.2
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Alike):
     """What was found about B discrete graphs; every field has shape [B].
 
-    Args:
-        cost: What the objective makes of each; less is better.
-        score: How far each is what was asked for, between 0 and 1.
-        similarity: Likeness of its embedding to the mean of the class.
-        edges: Number of edges.
-        nodes: Number of nodes.
-        feasible: Whether every term of the objective allows it.
-        met: Whether it leaves nothing to be desired but to be smaller.
+    ``met`` says whether a graph leaves nothing to be desired but to be smaller.
     """
 
     cost: Tensor
@@ -55,42 +49,26 @@ class Evaluation:
 
     def select(self, rows: Tensor) -> Evaluation:
         """What was found about some of the graphs."""
-        return Evaluation(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return self.each(lambda part: part[rows])
 
     def merged(self, rows: Tensor, some: Evaluation) -> Evaluation:
         """The same, but for some graphs, of which there is newer knowledge."""
-        return Evaluation(
-            *(
-                getattr(self, field.name).index_copy(0, rows, getattr(some, field.name))
-                for field in fields(self)
-            )
-        )
+        return self.each(lambda part, new: part.index_copy(0, rows, new), some)
 
     def where(self, mask: Tensor, other: Evaluation) -> Evaluation:
         """This one where the mask is set, the other one elsewhere."""
-        return Evaluation(
-            *(
-                torch.where(mask, getattr(self, field.name), getattr(other, field.name))
-                for field in fields(self)
-            )
-        )
+        return self.each(lambda mine, its: torch.where(mask, mine, its), other)
 
 
 @dataclass(frozen=True)
 class Problem:
     """What a search has to solve, and the one place that says how good a graph is.
 
-    Args:
-        classifier: The native model.
-        relaxed: The relaxed one where the probe has passed. On discrete graphs it says the same,
-            and is asked where that is faster: by products of matrices, or on a GPU, which would
-            wait for a native batch to be put together. None always asks the native one.
-        objective: How good graphs are.
-        aim: What is asked for, and within which limits.
-        certain: Score with which a restart is content.
-        memory: What is known of graphs already; None asks about every graph again. A relaxed model
-            does not mind the order of nodes: the probe has shown it nodes in between that are not
-            there.
+    On discrete graphs the relaxed model says the same as the native one, and is asked where that is
+    faster: by products of matrices, or on a GPU, which would wait for a native batch to be put
+    together. Without a memory every graph is asked about again; a relaxed model does not mind the
+    order of nodes, since the probe has shown it nodes in between that are not there. A restart is
+    content with a score of ``certain``.
     """
 
     classifier: GraphClassifier
@@ -106,12 +84,7 @@ class Problem:
         return max(1, min(most, pairs // nodes**2))
 
     def at_once(self, usual: int, nodes: int) -> int:
-        """Most graphs to look up in one call.
-
-        Args:
-            usual: Most on a CPU, and where nothing is remembered.
-            nodes: Their candidate nodes.
-        """
+        """Most graphs to look up in one call; ``usual`` on a CPU and without a memory."""
         if self.classifier.device.type == "cpu" or self.memory is None or recording():
             return usual
         each = nodes * nodes * (1 + self.classifier.spec.edge_width)
@@ -144,10 +117,8 @@ class Problem:
     def propose(self, graphs: DenseGraphs, new: bool = False) -> Proposals:
         """Score discrete graphs, on as few candidate nodes as they need.
 
-        Args:
-            graphs: The graphs.
-            new: Whether most of them will not have been seen before, as on a walk: looking them up
-                takes longer than products of matrices do.
+        ``new``: most will not have been seen before, as on a walk, and looking them up takes longer
+        than products of matrices do.
         """
         found = self._proposals(graphs, new)
         return replace(found, answers=found.scores)
@@ -210,13 +181,7 @@ class Problem:
 
     @torch.no_grad()
     def good(self, graphs: DenseGraphs, new: bool = False, bar: float = SAMPLE_BAR) -> Tensor:
-        """Whether graphs are certain, whole and typical enough for a sample, [B].
-
-        Args:
-            graphs: The graphs.
-            new: As for `propose`.
-            bar: Percentile among real graphs that is typical enough.
-        """
+        """Whether graphs are certain, whole and at ``bar`` typical enough for a sample, [B]."""
         # What is remembered is asked about once, so that more of them are looked at together.
         part = self.chunk(graphs.num_candidates)
         part *= 1 if self.memory is None or recording() else REPEATS

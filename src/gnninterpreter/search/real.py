@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import choose, compact, present_nodes, repeat, replaced, widened
 from gnninterpreter.distribution import Streams, centred
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Typical
 from gnninterpreter.search.callbacks import Monitor
-from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.edits import DRAWS, GROW, SHRINK, FeaturePool, propose
 from gnninterpreter.search.problem import REAL_BAR, SAMPLE_BAR, Problem
 from gnninterpreter.search.repeating import Repeated, finished, numbers, put

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from gnninterpreter.arguments import check_positive, check_settings, one_of
 from gnninterpreter.errors import SpecError, TargetError
 from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective import (
@@ -35,7 +36,6 @@ from gnninterpreter.objective import (
 from gnninterpreter.search.anneal import Anneal
 from gnninterpreter.search.ascent import Ascent
 from gnninterpreter.search.calibration import Calibrate
-from gnninterpreter.search.checks import check_choice, check_positive, check_settings
 from gnninterpreter.search.iterated import IteratedSearch
 from gnninterpreter.search.local import LocalSearch
 from gnninterpreter.search.paper_settings import PAPER_SIZES, PAPER_WEIGHTS
@@ -90,7 +90,6 @@ class Recipe:
     max_edges: float | None = None
 
     def __post_init__(self) -> None:
-        """Check every rule once, here."""
         object.__setattr__(self, "terms", Objective(tuple(self.terms)).terms)
         object.__setattr__(self, "phases", tuple(self.phases))
         for phase in self.phases:
@@ -102,7 +101,7 @@ class Recipe:
         names = [phase.name for phase in self.phases]
         if len(set(names)) != len(names):
             raise SpecError(f"phases must have different names (got {', '.join(names)})")
-        check_choice(self.start, "start", "density", "uniform")
+        one_of("start", self.start, ("density", "uniform"))
         check_positive(self.stop_score, "stop_score", most=1.0)
         if self.max_nodes is not None:
             check_settings(self, max_nodes=2)
@@ -122,11 +121,7 @@ class Recipe:
         return any(weighted.term.name == "typicality" for weighted in self.terms)
 
     def phase(self, name: str) -> Any:
-        """Look a phase up by its name.
-
-        Raises:
-            SpecError: If the recipe has none of that name.
-        """
+        """Look a phase up by its name."""
         for phase in self.phases:
             if isinstance(name, str) and phase.name == name:
                 return phase
@@ -134,11 +129,7 @@ class Recipe:
         raise SpecError(f"the recipe has no phase {name!r}; it has {known}")
 
     def without(self, *names: str) -> Recipe:
-        """The same recipe with some phases left out.
-
-        Raises:
-            SpecError: If it has none of that name.
-        """
+        """The same recipe with some phases left out."""
         gone = {self.phase(name).name for name in names}
         return replace(self, phases=tuple(p for p in self.phases if p.name not in gone))
 
@@ -148,11 +139,7 @@ class Recipe:
         return replace(self, terms=(*self.terms, *more))
 
     def with_phase(self, name: str, **settings: Any) -> Recipe:
-        """The same recipe with other settings of one phase.
-
-        Raises:
-            SpecError: If it has no such phase, or that no such setting.
-        """
+        """The same recipe with other settings of one phase."""
         phase = self.phase(name)
         unknown = set(settings) - _settings(phase)
         if unknown:
@@ -164,11 +151,7 @@ class Recipe:
         return replace(self, phases=tuple(changed if p is phase else p for p in self.phases))
 
     def with_(self, **settings: Any) -> Recipe:
-        """The same recipe with other settings: its own, or of the one phase that has them.
-
-        Raises:
-            SpecError: If there is no such setting, or several phases have it.
-        """
+        """The same recipe with other settings: its own, or of the one phase that has them."""
         own = {field.name for field in fields(self)}
         recipe = replace(self, **{k: v for k, v in settings.items() if k in own})
         for name, value in settings.items():
@@ -191,11 +174,7 @@ class Recipe:
 
     @classmethod
     def auto(cls, **settings: Any) -> Recipe:
-        """The recipe that needs no tuning: every number is read from the model and the class.
-
-        Args:
-            **settings: Settings to change, as in `with_`.
-        """
+        """The recipe that needs no tuning, with settings changed as in `with_`."""
         recipe = cls(
             name="auto",
             terms=(
@@ -223,11 +202,7 @@ class Recipe:
 
     @classmethod
     def certain(cls, **settings: Any) -> Recipe:
-        """What the model is certain of, like anything real or not: `auto` without typicality.
-
-        Args:
-            **settings: Settings to change, as in `with_`.
-        """
+        """What the model is certain of, like anything real or not: `auto` without typicality."""
         recipe = cls.auto().without("shrink", "spread", "shortcuts")
         terms = tuple(w for w in recipe.terms if w.term.name != "typicality")
         return replace(recipe, name="certain", terms=terms).with_(**settings)
@@ -239,15 +214,7 @@ class Recipe:
         SGD with step size 1, K = 10, temperature 0.2, mu = 1 (10 for MUTAG), the weights of its
         table and the budget warmed up over 500 iterations; the last iterate is the result. It says
         "until convergence" and names no number of iterations, candidate nodes or budget; these are
-        settings here.
-
-        Args:
-            dataset: Name of the data set.
-            target: Name of the class.
-            **settings: Settings to change, as in `with_`.
-
-        Raises:
-            TargetError: If the paper gives no weights for that class.
+        settings here, changed as in `with_`.
         """
         folded = dataset.strip().lower().replace("-", "_").replace(" ", "_")
         rows = PAPER_WEIGHTS.get(folded, {})
@@ -325,11 +292,7 @@ class Recipe:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Recipe:
-        """Read what `to_json` wrote.
-
-        Raises:
-            SpecError: If it is none, or holds a term or phase that the library does not have.
-        """
+        """Read what `to_json` wrote."""
         recipe = from_plain(values)
         if not isinstance(recipe, cls):
             raise SpecError(f"this is no recipe (got {type(recipe).__name__})")

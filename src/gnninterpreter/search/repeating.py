@@ -26,20 +26,16 @@ MOST_RECORDED = 2**27
 
 
 class Repeated:
-    """A step that is made again and again.
+    """A step that is made again and again, ``total`` times at the most.
 
-    Args:
-        step: Changes tensors in place, always the same ones. One that waits for the device cannot
-            be recorded and is made as it is.
-        device: Where its tensors are.
-        total: How often it will be made at the most; the last time is not worth a recording.
-        size: Numbers in the edges of all graphs that a step makes.
+    It changes tensors in place, always the same ones. One that waits for the device cannot be
+    recorded and is made as it is; the last time is not worth a recording. ``size``: numbers in the
+    edges of all graphs that a step makes.
     """
 
     def __init__(
         self, step: Callable[[], None], device: torch.device, total: int, size: int = 0
     ) -> None:
-        """Record nothing yet."""
         self._step, self._device, self._left = step, device, total
         self._warm = False
         records = device.type == "cuda" and size <= MOST_RECORDED
@@ -88,10 +84,7 @@ class Repeated:
 
 
 class _Side:
-    """Where a thread records: one stream, and one pool of memory for all that it records.
-
-    What is recorded keeps nothing in that memory, and is replayed one after the other.
-    """
+    """Where a thread records: one stream and one pool of memory, in which nothing is kept."""
 
     def __init__(self, device: torch.device) -> None:
         self.stream: Any = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
@@ -129,16 +122,13 @@ def _abandoned(graph: torch.cuda.CUDAGraph, device: torch.device) -> None:
     torch.cuda.synchronize(device)
 
 
+# Told the steps done and the graphs so far; True ends the search.
+Tell = Callable[[int, DenseGraphs], bool]
 Own = TypeVar("Own", bound="Work")
 
 
 class Work(Protocol):
-    """Several restarts on their way, one graph each.
-
-    Attributes:
-        best: The graph that each has now; a step changes it in place.
-        each: Graphs that a step makes for each restart.
-    """
+    """Restarts on their way; a step makes ``each`` graphs of one, and changes it in place."""
 
     best: DenseGraphs
     each: int
@@ -154,21 +144,12 @@ class Work(Protocol):
 
 
 def finished(
-    work: Work,
-    steps: int,
-    every: int,
-    tell: Callable[[int, DenseGraphs], bool] | None = None,
-    candidates: int | None = None,
+    work: Work, steps: int, every: int, tell: Tell | None = None, candidates: int | None = None
 ) -> DenseGraphs:
-    """Make steps until all restarts are done, and return the graph of each.
+    """Make steps until all restarts are done, and return the graph of each on ``candidates`` nodes.
 
-    Args:
-        work: The restarts.
-        steps: Most steps.
-        every: After how many to look who is done, which waits for a GPU.
-        tell: Called at every look with the steps done and the graphs so far; True ends it.
-        candidates: Number of candidate nodes to return the graphs on, where the work may be done
-            on fewer.
+    After ``every`` steps it looks who is done, which waits for a GPU, and tells the steps done and
+    the graphs so far; True ends it.
     """
     n = candidates or work.best.num_candidates
     found = widened(work.best, n)

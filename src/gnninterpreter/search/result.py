@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -23,24 +23,11 @@ INFEASIBLE = 1e5
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What R restarts came to.
+    """What R restarts came to: learned distributions, their most probable graphs evaluated.
 
-    Args:
-        target: What was asked for.
-        distribution: The R learned distributions.
-        evaluation: What the objective makes of the most probable graph of each.
-        mean_score: Mean score over samples of each, [R], native model.
-        reasons: Why each ended.
-        iterations: Gradient iterations each took.
-        history: What was seen along the way.
-        limits: How large graphs may be.
-        gradient: Which gradient was used.
-        certain: Score that counts as certain.
-        seconds: Time it took.
-        phase_seconds: Time that each phase took.
-        population: Different certain and typical graphs, where samples come from; None where they
-            come from the distributions.
-        shortcuts: Certain graphs that are unlike anything real; None where none was found.
+    ``mean_score`` is over samples of each, [R], by the native model; ``population`` are different
+    certain and typical graphs where samples come from, None where they come from the distributions;
+    ``shortcuts`` are certain and unlike anything real.
     """
 
     target: Target
@@ -68,19 +55,18 @@ class SearchResult:
 
 def joined(parts: Sequence[SearchResult], problem: Problem) -> SearchResult:
     """What several parts of the restarts came to, as if all had been searched for at once."""
-    latents = zip(*(part.distribution.latents() for part in parts), strict=True)
+    first, rest = parts[0], parts[1:]
+
+    def together(*values: Tensor) -> Tensor:
+        return torch.cat(values)
+
     population = _together([part.population for part in parts])
     if population is not None and problem.aim.typicality is not None:
         population = population[distinct_rows(population, problem.aim.typicality.bank)]
     return replace(
-        parts[0],
-        distribution=parts[0].distribution.with_latents([torch.cat(alike) for alike in latents]),
-        evaluation=Evaluation(
-            *(
-                torch.cat([getattr(part.evaluation, field.name) for part in parts])
-                for field in fields(Evaluation)
-            )
-        ),
+        first,
+        distribution=first.distribution.each(together, *(part.distribution for part in rest)),
+        evaluation=first.evaluation.each(together, *(part.evaluation for part in rest)),
         mean_score=torch.cat([part.mean_score for part in parts]),
         reasons=[reason for part in parts for reason in part.reasons],
         iterations=[count for part in parts for count in part.iterations],

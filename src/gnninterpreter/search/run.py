@@ -10,12 +10,7 @@ from zlib import crc32
 import torch
 from torch import Tensor
 
-from gnninterpreter.distribution import (
-    GraphDistribution,
-    Streams,
-    around_density,
-    uniform_start,
-)
+from gnninterpreter.distribution import GraphDistribution, Streams, around_density, uniform_start
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics, Profile
 from gnninterpreter.objective import Aim, BoundaryTarget, Memory, Target
@@ -50,33 +45,38 @@ def search(
 ) -> SearchResult:
     """Search for explanations of one target.
 
-    Args:
-        classifier: The model.
-        relaxed: The relaxed model where the probe has passed; None uses the score-function
-            gradient.
-        statistics: What real graphs look like, or None.
-        target: What is asked for.
-        recipe: How to search.
-        restarts: Number of independent searches, run as one batch.
-        seed: Seed; restart r is the same whatever the number of restarts.
-        callbacks: Called as the search goes; one that returns True stops it, and it then returns
-            what it has.
-        at_once: Most restarts in one batch, where memory is short; they come to the same.
+    Without a relaxed model it uses the score-function gradient. Restart r is the same whatever the
+    number of restarts, and ``at_once``, the most in one batch, changes nothing. A callback that
+    returns True stops the search, which then returns what it has.
     """
-    asked = (target, restarts, seed, callbacks, at_once)
+
+    def found_by(recipe: Recipe) -> SearchResult:
+        """All phases, as many restarts at once as there is memory for."""
+        problem, limits = _problem(classifier, relaxed, statistics, target, recipe)
+        names = tuple(phase.name for phase in recipe.phases)
+        monitor = Monitor(tuple(callbacks), problem, limits.candidates, names)
+        size = at_once or restarts
+        firsts = range(0, restarts, size)
+        found = []
+        for number, first in enumerate(firsts):
+            monitor.part = (number, len(firsts))
+            ids = range(first, min(first + size, restarts))
+            found.append(_search(problem, limits, recipe, ids, seed, monitor))
+        return found[0] if len(found) == 1 else joined(found, problem)
+
     bridge = _bridge(target, statistics, recipe)
     if bridge is None:
-        return _parts(classifier, relaxed, statistics, recipe, *asked)
+        return found_by(recipe)
     phases = [phase for phase in recipe.phases if not isinstance(phase, (Anneal, Ascent))]
     place = 1 + max((i for i, one in enumerate(phases) if isinstance(one, Shrink)), default=-1)
     recipe = replace(recipe, phases=(*phases[:place], bridge, *phases[place:]))
-    found = _parts(classifier, relaxed, statistics, recipe, *asked)
+    found = found_by(recipe)
     modes = classifier.score(found.distribution.mode())
     if bool(target.assigned(modes)[found.ranking()[0]]):
         return found
     # Not every border runs through what is typical: what lies on it at all is shown, and judged.
     terms = tuple(weighted for weighted in recipe.terms if weighted.term.name != "typicality")
-    again = _parts(classifier, relaxed, statistics, replace(recipe, terms=terms), *asked)
+    again = found_by(replace(recipe, terms=terms))
     better = float(again.mean_score.max()) > float(found.mean_score.max())
     return replace(again if better else found, seconds=found.seconds + again.seconds)
 
@@ -90,32 +90,6 @@ def _bridge(target: Target, statistics: ClassStatistics | None, recipe: Recipe) 
     return Bridge((known[0].exemplars, known[1].exemplars)) if len(known) == 2 else None
 
 
-def _parts(
-    classifier: GraphClassifier,
-    relaxed: RelaxedModel | None,
-    statistics: ClassStatistics | None,
-    recipe: Recipe,
-    target: Target,
-    restarts: int,
-    seed: int,
-    callbacks: tuple[Callback, ...],
-    at_once: int | None,
-) -> SearchResult:
-    """All phases, as many restarts at once as there is memory for."""
-    problem, limits = _problem(classifier, relaxed, statistics, target, recipe)
-    monitor = Monitor(
-        tuple(callbacks), problem, limits.candidates, tuple(phase.name for phase in recipe.phases)
-    )
-    size = at_once or restarts
-    firsts = range(0, restarts, size)
-    found = []
-    for number, first in enumerate(firsts):
-        monitor.part = (number, len(firsts))
-        ids = range(first, min(first + size, restarts))
-        found.append(_search(problem, limits, recipe, ids, seed, monitor))
-    return found[0] if len(found) == 1 else joined(found, problem)
-
-
 def plan(
     classifier: GraphClassifier,
     relaxed: RelaxedModel | None,
@@ -124,19 +98,7 @@ def plan(
     restarts: int,
     limit: int | None = None,
 ) -> Plan:
-    """Find out how many restarts of a search fit into memory at once, for all targets alike.
-
-    Args:
-        classifier: The model.
-        relaxed: The relaxed model, or None.
-        statistics: What real graphs look like, or None.
-        wanted: What is to be searched for.
-        restarts: How many restarts are wanted.
-        limit: Bytes that may be used; most of what is free when omitted.
-
-    Raises:
-        SpecError: If not even what has to be kept fits.
-    """
+    """Find out how many restarts of a search fit into memory at once, for all targets alike."""
     problems = [(*_problem(classifier, relaxed, statistics, *one), one[1]) for one in wanted]
     problem, limits, recipe = max(problems, key=lambda one: one[1].candidates)
 
@@ -161,12 +123,7 @@ def _problem(
 
 
 def _search(
-    problem: Problem,
-    limits: Limits,
-    recipe: Recipe,
-    ids: range,
-    seed: int,
-    monitor: Monitor,
+    problem: Problem, limits: Limits, recipe: Recipe, ids: range, seed: int, monitor: Monitor
 ) -> SearchResult:
     """Search with some of the restarts."""
     began = time.perf_counter()

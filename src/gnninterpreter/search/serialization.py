@@ -27,11 +27,7 @@ def to_plain(value: Any) -> Any:
 
 
 def from_plain(value: Any) -> Any:
-    """Read what `to_plain` wrote.
-
-    Raises:
-        SpecError: If a class is not one of the library's, or its fields do not fit.
-    """
+    """Read what `to_plain` wrote."""
     if isinstance(value, list):
         return tuple(from_plain(part) for part in value)
     if not isinstance(value, Mapping):

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import widened
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Objective
 from gnninterpreter.search.anneal import emphasis_of, random_walkers, walk
 from gnninterpreter.search.callbacks import Monitor
-from gnninterpreter.search.checks import check_settings
 from gnninterpreter.search.local import improved
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.state import State
@@ -30,15 +30,8 @@ UNTYPICAL = 5.0
 class FindShortcuts:
     """Note graphs that are certain and untypical; the restarts themselves stay as they are.
 
-    Does nothing where no real graphs are known, since nothing then says what is untypical.
-
-    Args:
-        restarts: Searches, at most as many as there are restarts.
-        enough: How many of them have to be certain of a graph for the others to end, too.
-        walkers: Walkers of each.
-        walk_steps: Most steps of a walker.
-        walk_nodes: Most nodes of the graphs they walk over.
-        local_steps: Most steps of the local search.
+    Does nothing where no real graphs are known, since nothing then says what is untypical. Others
+    end once ``enough`` of its searches are certain of a graph.
     """
 
     restarts: int = 4
@@ -50,7 +43,6 @@ class FindShortcuts:
     name: str = "shortcuts"
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         check_settings(
             self, restarts=1, enough=1, walkers=1, walk_steps=1, walk_nodes=3, local_steps=1
         )

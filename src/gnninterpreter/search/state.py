@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import partial
 from typing import Any, Protocol
 
 import torch
@@ -17,6 +16,8 @@ from gnninterpreter.distribution import GraphDistribution, Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.problem import Evaluation, Problem
+
+FIGURES, TERM = ("probability", "expected_edges", "similarity"), "term: "
 
 
 class Reason(str, Enum):
@@ -49,96 +50,65 @@ class History:
 
         One that has ended before others has seen nothing of later checks.
         """
-        seen = [({check: i for i, check in enumerate(h.iteration)}, h, n) for h, n in parts]
-        checks = sorted({check for places, _, _ in seen for check in places})
-        names = dict.fromkeys(name for one, _ in parts for terms in one.terms for name in terms)
+        seen = [(dict(zip(one.iteration, one._seen(), strict=True)), n) for one, n in parts]
+        rows = [row for checks, _ in seen for row in checks.values()]
+        names = dict.fromkeys(name for row in rows for name in row)
 
-        def rows(values: Callable[[History, int], Tensor | None]) -> list[Tensor]:
-            like = next(value for one, _ in parts for value in one.probability)
-            return [
-                torch.cat(
-                    [
-                        value
-                        if check in places and (value := values(one, places[check])) is not None
-                        else like.new_full((count,), math.nan)
-                        for places, one, count in seen
-                    ]
-                )
-                for check in checks
+        def at(check: int, name: str) -> Tensor:
+            like = rows[0]["probability"]
+            parts = [
+                known.get(check, {}).get(name, like.new_full((count,), math.nan))
+                for known, count in seen
             ]
+            return torch.cat(parts)
 
-        terms = {name: rows(partial(_term, name)) for name in names}
-        return (
-            History(
-                checks,
-                rows(lambda one, i: one.probability[i]),
-                rows(lambda one, i: one.expected_edges[i]),
-                rows(lambda one, i: one.similarity[i]),
-                [{name: terms[name][i] for name in names} for i in range(len(checks))],
-            )
-            if checks
-            else History()
-        )
+        checks = sorted({check for known, _ in seen for check in known})
+        return History._of(checks, [{name: at(check, name) for name in names} for check in checks])
 
     def select(self, rows: Tensor) -> History:
         """The same of some restarts."""
-        return self._with(lambda values, _: values[rows], self)
+        seen = [{name: value[rows] for name, value in row.items()} for row in self._seen()]
+        return History._of(self.iteration, seen)
 
     def merged(self, rows: Tensor, some: History, total: int) -> History:
         """What some restarts have seen since; of the others nothing is known of the same checks."""
         # A phase that has seen nothing hands back what it was given: the others keep theirs.
-        before = self if self.iteration == some.iteration else None
-
-        def wide(values: Tensor, mine: Tensor | None) -> Tensor:
-            base = values.new_full((total,), math.nan) if mine is None else mine
-            return base.index_copy(0, rows, values)
-
-        return some._with(wide, before)
-
-    def _with(
-        self, change: Callable[[Tensor, Tensor | None], Tensor], other: History | None
-    ) -> History:
-        """The same with every tensor changed, given the other history's at the same place."""
-
-        def parts(name: str) -> list[Tensor]:
-            mine: list[Tensor] = getattr(self, name)
-            theirs = [None] * len(mine) if other is None else getattr(other, name)
-            return [change(a, b) for a, b in zip(mine, theirs, strict=True)]
-
-        terms = [
+        before: list[dict[str, Tensor]] = [{}] * len(some.iteration)
+        if self.iteration == some.iteration:
+            before = self._seen()
+        seen = [
             {
-                name: change(value, None if other is None else other.terms[i][name])
-                for name, value in seen.items()
+                name: mine.get(name, value.new_full((total,), math.nan)).index_copy(0, rows, value)
+                for name, value in row.items()
             }
-            for i, seen in enumerate(self.terms)
+            for row, mine in zip(some._seen(), before, strict=True)
         ]
-        return History(
-            list(self.iteration),
-            parts("probability"),
-            parts("expected_edges"),
-            parts("similarity"),
-            terms,
-        )
+        return History._of(some.iteration, seen)
 
+    def _seen(self) -> list[dict[str, Tensor]]:
+        """What was seen at each check by name, terms behind the rest."""
+        rows = zip(*(getattr(self, name) for name in FIGURES), self.terms, strict=True)
+        return [
+            {**dict(zip(FIGURES, row, strict=False)), **{TERM + k: v for k, v in row[-1].items()}}
+            for row in rows
+        ]
 
-def _term(name: str, history: History, place: int) -> Tensor | None:
-    return history.terms[place].get(name)
+    @staticmethod
+    def _of(checks: list[int], seen: list[dict[str, Tensor]]) -> History:
+        score, edges, alike = ([row[name] for row in seen] for name in FIGURES)
+        terms = [
+            {name.removeprefix(TERM): value for name, value in row.items() if TERM in name}
+            for row in seen
+        ]
+        return History(list(checks), score, edges, alike, terms)
 
 
 @dataclass(frozen=True)
 class State:
-    """R restarts between two phases.
+    """R restarts between two phases: distributions, their most probable graphs, what was seen.
 
-    Args:
-        distribution: The R distributions.
-        graphs: The most probable graph of each, on the candidate nodes.
-        evaluation: What the objective makes of these graphs.
-        reasons: Why the gradient search of each ended.
-        iterations: Gradient iterations that each took.
-        history: What was seen along the way.
-        population: Different graphs that are certain and typical, where samples come from; None
-            where they come from the distributions.
-        shortcuts: Graphs that are certain and unlike anything real; None where none was found.
+    ``population`` are different graphs that are certain and typical, where samples come from; None
+    where they come from the distributions. ``shortcuts`` are certain and unlike anything real.
     """
 
     distribution: GraphDistribution
@@ -176,18 +146,12 @@ class State:
 
     def merged(self, rows: Tensor, some: State) -> State:
         """The same with some restarts as another state has them."""
-        latents = [
-            mine.index_copy(0, rows, new)
-            for mine, new in zip(
-                self.distribution.latents(), some.distribution.latents(), strict=True
-            )
-        ]
         reasons, iterations = list(self.reasons), list(self.iterations)
         for place, row in enumerate(rows.tolist()):
             reasons[row], iterations[row] = some.reasons[place], some.iterations[place]
         return replace(
             some,
-            distribution=self.distribution.with_latents(latents),
+            distribution=self.distribution.merged(rows, some.distribution),
             graphs=replaced(self.graphs, rows, some.graphs),
             evaluation=self.evaluation.merged(rows, some.evaluation),
             reasons=tuple(reasons),
@@ -210,11 +174,4 @@ class Phase(Protocol):
         """Name in callbacks, recipes and timings; also the seed of its random numbers."""
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
-        """Run the phase.
-
-        Args:
-            problem: What is to be solved.
-            state: What there is so far.
-            streams: One source of randomness for each restart, this phase's own.
-            monitor: To be told how the phase goes; it says when to end early.
-        """
+        """Run the phase with streams of its own; the monitor says when to end early."""

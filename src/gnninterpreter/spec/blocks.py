@@ -206,9 +206,6 @@ def distinct(blocks: Any) -> tuple[Block, ...]:
     """Check feature blocks, and number the names that several of them or of their columns share.
 
     Exported graphs keep features by name, so that of two with one name only one would be left.
-
-    Raises:
-        SpecError: If something else than blocks was given.
     """
     titles: set[str] = set()
     columns: set[str] = set()

@@ -6,7 +6,7 @@ walked through once and a bad graph is told before anything is computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from types import MappingProxyType
 from typing import Any
@@ -19,21 +19,16 @@ from torch_geometric.utils import to_edge_index
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec.sampling import Sample
 
+FEATURES = ("x", "edge_attr", "edge_type", "edge_weight")
 ABOUT = ("name", "spec", "class_names", "oracle", "rule_of_thumb", "patterns")
 
 
 class GraphList(list[Data]):
     """Graphs that were checked, with what their data set says about itself.
 
-    Attributes:
-        read: Number of graphs that were read; of many, some are kept.
-        totals: Sums over all that were read, by label; see `Sample`.
-        name: Name of the data set, or None.
-        spec: The `GraphSpec` that the data set brings, or None.
-        class_names: Its names of the classes, or None.
-        oracle: Its rule, or None; ``rule_of_thumb`` says whether that is always right.
-        patterns: What defines its classes, or None.
-        left_out: How many graphs without nodes there were besides.
+    Of many that were ``read`` some are kept, with ``totals`` over all by label (see `Sample`);
+    ``left_out`` counts graphs without nodes; ``patterns`` are what defines the classes;
+    ``weighted`` whether the features of edges were their weights.
     """
 
     read: int = 0
@@ -45,6 +40,7 @@ class GraphList(list[Data]):
     rule_of_thumb: bool | None = None
     patterns: Any = None
     left_out: int = 0
+    weighted: bool = False
 
 
 def graph_list(dataset: Any, progress: Callable[[int], object] | None = None) -> GraphList:
@@ -73,11 +69,20 @@ def graph_list(dataset: Any, progress: Callable[[int], object] | None = None) ->
     known = dataset.as_graphs() if hasattr(dataset, "as_graphs") else None
     checked = known or (_checked(graph, i) for i, graph in enumerate(_items(dataset)))
     empty: list[Data] = []
-    sample = Sample.of(known or _full(checked, empty), progress)
+    weights: set[bool] = set()
+    full = known or _full(_weights_as_features(checked, weights), empty)
+    sample = Sample.of(full, progress)
     graphs = GraphList(sample.graphs or empty)
+    graphs.weighted = weights == {True}
     graphs.left_out = len(empty) if sample.graphs else 0
     if not graphs:
         raise DataError("dataset is empty; give the graphs the model was trained on, or spec=")
+    for key in FEATURES if known is None else ():
+        if len({graph.get(key) is None for graph in graphs}) > 1:
+            key = "edge_weight" if len(weights) == 2 and key == "edge_attr" else key
+            raise DataError(
+                f"some graphs of the dataset have '{key}' and some do not; give it to all or none"
+            )
     graphs.read, graphs.totals = sample.read, sample.totals
     while dataset is not None:
         for key in ABOUT:
@@ -170,7 +175,7 @@ def _checked(graph: Any, number: int) -> Data:
         for key, change in changes.items():
             graph[key] = change
     edges = graph.get("edge_index")
-    counts = {"edge_attr": (edges.size(1), "edges")}
+    counts = {key: (edges.size(1), "edges") for key in FEATURES[1:]}
     if graph.get("num_nodes") is not None:
         counts["x"] = (int(graph.num_nodes or 0), "nodes")
     for key, (count, noun) in counts.items():
@@ -187,6 +192,19 @@ def _checked(graph: Any, number: int) -> Data:
                 f"(got {low if low < 0 else high})"
             )
     return graph
+
+
+def _weights_as_features(graphs: Iterable[Data], found: set[bool]) -> Iterator[Data]:
+    """Make weights the features of edges that have no others, and note whether there were any."""
+    for graph in graphs:
+        weight = graph.get("edge_weight")
+        alone = all(graph.get(key) is None for key in ("edge_attr", "edge_type"))
+        found.add(weight is not None and alone)
+        if weight is not None and alone:
+            graph = copy(graph)
+            graph.edge_attr = weight.reshape(-1, 1)
+            del graph.edge_weight
+        yield graph
 
 
 def _tensor(value: Any, what: str, advice: str = "turn it into a tensor first") -> Tensor:

@@ -18,6 +18,7 @@ from torch_geometric.data import Data
 from gnninterpreter.errors import SpecError
 from gnninterpreter.spec.blocks import Block, Derived
 from gnninterpreter.spec.spec import GraphSpec
+from gnninterpreter.views import view
 
 __all__ = [
     "cleared",
@@ -69,12 +70,18 @@ def registered(block: Derived) -> _Function:
     Raises:
         SpecError: If it is not known here, as with a user's own transform in a stored run.
     """
-    if block.function not in _FUNCTIONS:
+    if not _is_known(block.function):
         raise SpecError(
             f"'{block.name}' was computed by {block.function!r}, which is not known here; "
             f"call register_derived({block.function!r}, ...) first"
         )
     return _FUNCTIONS[block.function]
+
+
+def _is_known(function: str) -> bool:
+    if function not in _FUNCTIONS:
+        view("derived")()
+    return function in _FUNCTIONS
 
 
 def table(values: Tensor) -> Tensor:
@@ -90,13 +97,8 @@ def columns(values: Tensor, blocks: Sequence[Block]) -> tuple[Tensor, ...]:
 def fill(data: Graphs, spec: GraphSpec, known_only: bool = False) -> Graphs:
     """Return graphs with their derived columns computed anew, whatever stood there before.
 
-    Where a value does not exist, it is set to 0 and the graph marked in ``data.impossible``.
-
-    Args:
-        data: One graph or a batch, ``x`` and ``edge_attr`` with a place for every column.
-        spec: What the columns mean.
-        known_only: Whether columns that nothing here can compute become NaN (-1 among integer
-            codes), and are no error.
+    Where a value does not exist, it is set to 0 and the graph marked in ``data.impossible``. With
+    ``known_only`` what nothing here can compute becomes NaN (-1 among integer codes).
     """
     if not spec.derived:
         return data
@@ -124,11 +126,7 @@ def fill(data: Graphs, spec: GraphSpec, known_only: bool = False) -> Graphs:
 
 
 def cleared(data: Graphs, spec: GraphSpec) -> Graphs:
-    """Graphs whose derived columns are zeros, so that they differ in what is free alone.
-
-    Raises:
-        SpecError: If there are other columns than the spec says.
-    """
+    """Graphs whose derived columns are zeros, so that they differ in what is free alone."""
     data = copy(data)
     for key, blocks in (("x", spec.nodes), ("edge_attr", spec.edges)):
         if not any(isinstance(block, Derived) for block in blocks):
@@ -156,11 +154,7 @@ def completed(data: Graphs, spec: GraphSpec) -> Graphs:
 
 
 def soft_values(weight: Tensor, block: Derived) -> Tensor:
-    """Values of a derived block of the nodes of soft graphs, [B, N, width].
-
-    Raises:
-        SpecError: If it has no soft reading.
-    """
+    """Values of a derived block of the nodes of soft graphs, [B, N, width]."""
     soft = registered(block).soft
     if soft is None:
         raise SpecError(f"'{block.name}' follows from the graph by steps that have no slope")
@@ -179,7 +173,7 @@ def _computed(data: Data, spec: GraphSpec, known_only: bool) -> dict[Block, Tens
     edges = data.edge_index.size(1)
     for name, blocks in asked.items():
         rows = [edges if block in spec.edges else int(data.num_nodes or 0) for block in blocks]
-        if known_only and name not in _FUNCTIONS:
+        if known_only and not _is_known(name):
             made: Sequence[Tensor] = [
                 torch.full((count, block.width), torch.nan)
                 for count, block in zip(rows, blocks, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,8 @@ from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
 from gnninterpreter.spec.data import GraphList, graph_list
 from gnninterpreter.spec.labels import read_labels
 from gnninterpreter.spec.recognition import check_agreement, own_attributes, recognised
+from gnninterpreter.spec.spec import WEIGHT
+from gnninterpreter.views import view
 
 LOOK_FOR_DIRECTION = 200
 # Integers are read as categories up to FEW of them whatever the data, up to MANY where each is
@@ -22,27 +24,12 @@ LOOK_FOR_DIRECTION = 200
 FEW, MANY, ROWS_EACH = 128, 1000, 10
 
 
-_RECOGNISERS: list[Callable[[GraphList], GraphSpec | None]] = []
-_NAMERS: list[Callable[[GraphList, GraphSpec], GraphSpec]] = []
-
-
-def register_recogniser(recognise: Callable[[GraphList], GraphSpec | None]) -> None:
-    """Have data looked at by a function that knows some kind of it, before columns are inferred."""
-    _RECOGNISERS.append(recognise)
-
-
-def register_namer(name: Callable[[GraphList, GraphSpec], GraphSpec]) -> None:
-    """Have an inferred spec named by a function that knows more of the data than its columns."""
-    _NAMERS.append(name)
-
-
 def infer_spec(dataset: Any) -> GraphSpec:
     """Infer the spec of the graphs in a data set."""
     graphs = graph_list(dataset)
-    for recognise in _RECOGNISERS:
-        found = recognise(graphs)
-        if found is not None:
-            return replace(found, class_names=found.class_names or _class_names(graphs))
+    found: GraphSpec | None = view("molecules")(graphs)
+    if found is not None:
+        return replace(found, class_names=found.class_names or _class_names(graphs))
     x = _stack([graph.get("x") for graph in graphs], "x")
     attr = _stack([graph.get("edge_attr") for graph in graphs], "edge_attr")
     if attr is None:
@@ -61,19 +48,24 @@ def infer_spec(dataset: Any) -> GraphSpec:
     told = [f"'{block.name}' ({block.function})" for block in attributes]
     if told:
         _add_note(metadata, f"{' and '.join(told)} of the nodes follows from the graph")
+    edges = () if attr is None or not len(attr) else infer_blocks(_columns(attr))
+    if graphs.weighted:
+        edges = tuple(
+            replace(block, name=WEIGHT, names=(WEIGHT,)) if isinstance(block, Continuous) else block
+            for block in edges
+        )
     inferred = GraphSpec(
         nodes=nodes,
         attributes=attributes,
-        edges=() if attr is None or not len(attr) else infer_blocks(_columns(attr)),
+        edges=edges,
         class_names=_class_names(graphs),
         directed=not all(
             is_undirected(coalesce(g.edge_index)) for g in graphs[:LOOK_FOR_DIRECTION]
         ),
         metadata=metadata,
     )
-    for namer in _NAMERS:
-        inferred = namer(graphs, inferred)
-    return inferred
+    named: GraphSpec = view("named molecules")(graphs, inferred)
+    return named
 
 
 def _node_blocks(
@@ -200,8 +192,6 @@ def _stack(parts: Sequence[Tensor | None], name: str) -> Tensor | None:
     present = [part for part in parts if part is not None]
     if not present:
         return None
-    if len(present) < len(parts):
-        raise DataError(f"some graphs of the dataset have '{name}' and some do not")
     widths = {tuple(part.shape[1:]) for part in present}
     if len(widths) > 1:
         raise DataError(

@@ -18,12 +18,9 @@ MOST_CLASSES = 1000
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of G graphs.
+    """The labels of G graphs: [G, W] doubles, NaN where nothing was measured.
 
-    Args:
-        values: One row for each graph, [G, W], as doubles; NaN where nothing was measured.
-        integer: Whether they came as whole numbers.
-        marked: Whether -1 stood for what was not measured.
+    ``integer``: they came as whole numbers; ``marked``: -1 stood for what was not measured.
     """
 
     values: Tensor
@@ -79,7 +76,7 @@ def read_labels(graphs: Sequence[Data]) -> Labels | None:
     Beside whole numbers from 0 on, -1 stands for what was not measured, as NaN does.
 
     Raises:
-        DataError: If there are labels, and all of them are missing.
+        DataError: If there are labels, and one is infinite or all of them are missing.
     """
     rows: list[Tensor] = []
     integer = True
@@ -92,6 +89,12 @@ def read_labels(graphs: Sequence[Data]) -> Labels | None:
     if not rows or not rows[0].numel():
         return None
     values = torch.stack([row.double() for row in rows])
+    endless = values.isinf().any(1).nonzero()
+    if endless.numel():
+        raise DataError(
+            f"labels in 'y' must be finite numbers (got an infinite one in graph "
+            f"{int(endless[0])}); NaN stands for what was not measured"
+        )
     known = values[~values.isnan()]
     counted = bool((known == known.round()).all() and (known >= -1).all() and (known == 0).any())
     marked = counted and bool((known == -1).any()) and (integer or len(rows[0]) > 1)

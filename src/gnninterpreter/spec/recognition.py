@@ -44,11 +44,7 @@ def split_derived(
 
 
 def _with_last(
-    graphs: Sequence[Data],
-    key: str,
-    blocks: tuple[Block, ...],
-    last: list[Block],
-    infer: Infer,
+    graphs: Sequence[Data], key: str, blocks: tuple[Block, ...], last: list[Block], infer: Infer
 ) -> tuple[Block, ...]:
     """The blocks with the last columns as given, the others as they were where that is possible."""
     if not last:
@@ -126,10 +122,7 @@ def _are_eigenvectors(vectors: Tensor, graph: Data) -> Tensor:
 
 
 def recognised(graphs: Sequence[Data], key: str) -> list[tuple[int, Derived]]:
-    """Columns of "x", or of an attribute of the nodes, that plainly equal a function of the graph.
-
-    Pairs of a first column and the block that begins there.
-    """
+    """First columns and blocks of "x" or an attribute that plainly follow from the graph."""
     fit = [graph for graph in graphs if graph.num_edges and int(graph.num_nodes or 0) <= NODES]
     some = [
         Data(edge_index=graph.edge_index, num_nodes=graph.num_nodes, **{key: graph[key]})

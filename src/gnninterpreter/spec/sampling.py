@@ -27,14 +27,11 @@ Label = int | None
 class Sample:
     """What is kept of a data set.
 
-    Attributes:
-        read: Number of graphs that were read.
-        totals: For each label the number of graphs, and the sums of their nodes, of their edges, of
-            edges a node, and of the squares of these; an undirected edge counts twice.
+    ``totals`` has for each label the number of graphs, and the sums of their nodes, of their edges,
+    of edges a node, and of the squares of these; an undirected edge counts twice.
     """
 
     def __init__(self) -> None:
-        """Nothing was read yet."""
         self.read = 0
         self.totals: dict[Label, np.ndarray] = {}
         self._rng, self._labelled = np.random.default_rng(0), True
@@ -45,12 +42,7 @@ class Sample:
 
     @classmethod
     def of(cls, graphs: Iterable[Data], progress: Callable[[int], object] | None = None) -> Sample:
-        """Read graphs to the end.
-
-        Args:
-            graphs: The graphs.
-            progress: Called now and then with the number that was read, if they are many.
-        """
+        """Read graphs to the end; of many, progress is told now and then how many there were."""
         found, rest = cls(), iter(graphs)
         while chunk := list(islice(rest, CHUNK)):
             found._take(chunk)
@@ -117,7 +109,7 @@ class Sample:
             some = [(i, value) for i, value in some if value.numel()]
             if not some or len({value.shape[1:] for _, value in some}) > 1:
                 continue
-            whole = torch.cat([value for _, value in some])
+            whole = torch.cat([value for _, value in some]).double()  # bytes have no negative
             owner = torch.tensor([i for i, _ in some])
             owner = owner.repeat_interleave(torch.tensor([len(value) for _, value in some]))
             for side, (value, place) in enumerate((whole.min(0), (-whole).min(0))):

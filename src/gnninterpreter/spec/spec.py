@@ -27,6 +27,9 @@ from gnninterpreter.spec.blocks import (
 
 MOST_LISTED = 20
 
+# What the one feature of edges is called that models take as ``edge_weight``.
+WEIGHT = "weight"
+
 
 @dataclass(frozen=True, eq=False)
 class _Frozen(Mapping[str, str]):
@@ -129,6 +132,11 @@ class GraphSpec:
         return self.edge_width == 1 and getattr(self.edges[0], "encoding", None) == "index"
 
     @property
+    def weighted(self) -> bool:
+        """Whether all that is known of an edge is its weight, as in ``data.edge_weight``."""
+        return self.edge_width == 1 and self.edges[0].name == WEIGHT
+
+    @property
     def num_classes(self) -> int:
         """Number of classes."""
         return len(self.class_names)
@@ -137,9 +145,6 @@ class GraphSpec:
         """Return the index of a class given by name or number.
 
         A name may differ in case and in ``-``, ``_`` and spaces, where that leaves one class.
-
-        Raises:
-            TargetError: If there is no such class, or several; the message lists those there are.
         """
         if isinstance(target, str):
             if target in self.class_names:
@@ -171,14 +176,9 @@ class GraphSpec:
     def with_feature_names(self, names: Sequence[str] | Mapping[str, Sequence[str]]) -> GraphSpec:
         """Return the same spec with names for the columns of the features.
 
-        Args:
-            names: One for each category of the first categorical block of the nodes, or, where
-                there is none, one for each column of the numbers; or one for each column of all
-                node features. Or a mapping from the names of blocks, of nodes or edges, to such
-                names.
-
-        Raises:
-            SpecError: If there are more or fewer names than that, or there is no such block.
+        One for each category of the first categorical block of the nodes, or, where there is none,
+        one for each column of the numbers; or one for each column of all node features. Or a
+        mapping from the names of blocks, of nodes or edges, to such names.
         """
         if isinstance(names, Mapping):
             known = {block.name for block in (*self.nodes, *self.edges)}
@@ -213,12 +213,8 @@ class GraphSpec:
         """Infer the spec from a data set or a list of `torch_geometric.data.Data`.
 
         One-hot blocks, constant columns and value ranges are found by looking at every graph. A
-        data set that knows its own spec (an attribute ``spec``) is taken at its word.
-
-        Args:
-            dataset: The graphs.
-            features: The transform that appended derived columns, or several; see `explain`.
-            **overrides: Fields of the spec to set by hand.
+        data set that knows its own spec (an attribute ``spec``) is taken at its word. ``features``
+        is as for `explain`; overrides are fields of the spec to set by hand.
         """
         from gnninterpreter.spec.data import graph_list
         from gnninterpreter.spec.inference import infer_blocks, infer_spec
@@ -248,11 +244,7 @@ class GraphSpec:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> GraphSpec:
-        """Read what `to_json` wrote; unknown fields are refused.
-
-        Raises:
-            SpecError: If a field is missing, unknown, or of another type.
-        """
+        """Read what `to_json` wrote; unknown fields are refused."""
         try:
             record(
                 dict, nodes=listed(record(dict)), edges=listed(record(dict)),

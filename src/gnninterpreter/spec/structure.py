@@ -24,10 +24,7 @@ Dense = Callable[[Tensor, Derived], Tensor]
 
 
 def adjacencies(data: Data) -> list[tuple[Tensor, Tensor]]:
-    """Edges as padded matrices [B, N, N], target first, and which places [B, N] are nodes.
-
-    Some graphs at a time; nodes lie in their order.
-    """
+    """Edges as padded [B, N, N], target first, and which [B, N] are nodes, in several parts."""
     sizes = data.batch.bincount() if data.batch.numel() else data.batch.new_zeros(1)
     start, found = 0, []
     x = data.get("x")
@@ -66,10 +63,7 @@ def _from_dense(dense: Dense) -> Callable[[Data, Sequence[Derived], GraphSpec], 
 
 
 def _degree(weight: Tensor, block: Derived) -> Tensor:
-    """Number of edges that leave each node, or arrive at it; [B, N, 1].
-
-    NaN beyond the setting ``most``: the codes that an embedding has rows for.
-    """
+    """Edges that leave each node, or arrive at it, [B, N, 1]; NaN beyond the setting ``most``."""
     degree = weight.sum(dim=2 if block.options.get("in_degree") else 1).unsqueeze(2)
     return degree.masked_fill(degree > block.options.get("most", torch.inf), torch.nan)
 

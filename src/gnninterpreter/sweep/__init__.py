@@ -6,10 +6,9 @@ cluster come from Ray, results are Parquet.
 
 from gnninterpreter.sweep.cluster import RayWorkers, make_workers
 from gnninterpreter.sweep.jobs import Job, jobs_of
-from gnninterpreter.sweep.recipes import load_recipe, save_recipe
 from gnninterpreter.sweep.results import read_results
 from gnninterpreter.sweep.run import Tally, pending, run_sweep
-from gnninterpreter.sweep.spec import ModelSource, SweepSpec, read_sweep
+from gnninterpreter.sweep.spec import ModelSource, SweepSpec, load_recipe, read_sweep, save_recipe
 
 __all__ = [
     "Job",

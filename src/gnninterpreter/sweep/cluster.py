@@ -35,7 +35,6 @@ def make_workers(
 
     Raises:
         SpecError: If the cluster cannot be reached, or has no such GPU.
-        MissingExtraError: If Ray is wanted and not installed.
     """
     jobs = max(1, _cores() // threads) if jobs is None else whole_number("jobs", jobs, 1)
     if engine == "ray":

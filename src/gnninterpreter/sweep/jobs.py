@@ -34,17 +34,9 @@ SCHEMA = 1
 class Job:
     """One class explained once, or one model audited once.
 
-    Args:
-        kind: ``"explain"`` or ``"audit"``.
-        source: The model.
-        target: The class; None for an audit.
-        seed: Seed.
-        restarts: Restarts.
-        hosts: Graphs that patterns are joined to in an audit; None otherwise.
-        recipe: Name of a recipe, or a recipe as JSON text.
-        device: Where to run.
-        key: Hash of all inputs by content.
-        broken: Why it cannot be done, where that is clear before it begins.
+    ``hosts`` are the graphs that patterns are joined to in an audit, which has no target; the
+    recipe is a name, or a recipe as JSON text. The key is a hash of all inputs by content;
+    ``broken`` says why it cannot be done, where that is clear before it begins.
     """
 
     kind: str

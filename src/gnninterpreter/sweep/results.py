@@ -34,13 +34,9 @@ MANY = 64
 
 
 def read_results(folder: str | Path) -> pa.Table:
-    """Read what a sweep has come to so far, a row for each job.
+    """Read what a sweep has come to so far, a row for each job, with the columns of `COLUMNS`.
 
-    Args:
-        folder: The folder of the sweep.
-
-    Returns:
-        A `pyarrow.Table` with the columns of `COLUMNS`; ``.to_pandas()`` makes a data frame.
+    ``.to_pandas()`` makes a data frame of the table.
 
     Raises:
         CheckpointError: If a part cannot be read.

@@ -25,14 +25,7 @@ DONE, FAILED = "done", "failed"
 
 @dataclass(frozen=True)
 class Tally:
-    """How a sweep stands.
-
-    Args:
-        total: All its jobs.
-        done: Those with a result.
-        failed: Those with an error.
-        new: Those of both that were done just now.
-    """
+    """How a sweep stands: all its jobs, those with a result, with an error, and done just now."""
 
     total: int
     done: int
@@ -48,10 +41,7 @@ class Tally:
 def pending(jobs: Iterable[Job], folder: Path, again: bool = False) -> tuple[list[Job], Tally]:
     """The jobs that are not stored yet, each once, and how the sweep stands.
 
-    Args:
-        jobs: All jobs.
-        folder: Folder of the results.
-        again: Whether those that failed count as not stored.
+    With ``again`` those that failed count as not stored.
     """
     wanted = {job.key: job for job in jobs}
     stored = Results(folder).states()

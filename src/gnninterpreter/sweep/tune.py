@@ -21,10 +21,16 @@ from gnninterpreter.parallel import Processes, Workers
 from gnninterpreter.search import Recipe
 from gnninterpreter.search.serialization import to_plain
 from gnninterpreter.sweep.jobs import jobs_of
-from gnninterpreter.sweep.recipes import change_recipe, load_recipe
 from gnninterpreter.sweep.results import Results
 from gnninterpreter.sweep.run import run_sweep
-from gnninterpreter.sweep.spec import SweepSpec, check_keys, make_spec, read_toml
+from gnninterpreter.sweep.spec import (
+    SweepSpec,
+    change_recipe,
+    check_keys,
+    load_recipe,
+    make_spec,
+    read_toml,
+)
 
 if TYPE_CHECKING:
     import optuna
@@ -42,7 +48,7 @@ STEP = 0.01
 
 @dataclass(frozen=True)
 class Trial:
-    """One recipe that was tried.
+    """One recipe that was tried: its number, what was changed, and what it came to.
 
     Args:
         number: Its number.
@@ -91,9 +97,9 @@ class TuneSpec:
         for name, given in self.space.items():
             if isinstance(given, Mapping):
                 check_keys(given, {"low", "high", "log"}, f"space.{name}")
-                ends = [
-                    real_number(f"space.{name}.{end}", given.get(end)) for end in ("low", "high")
-                ]
+                for end in ("low", "high"):
+                    real_number(f"space.{name}.{end}", given.get(end))
+                ends = [given["low"], given["high"]]  # as they came: some are whole numbers
                 if not ends[0] < ends[1]:
                     raise SpecError(f"space.{name} must have a low below its high (got {given!r})")
                 if given.get("log") and not ends[0] > 0:
@@ -135,17 +141,11 @@ def tune(
 ) -> tuple[Recipe, Trial, Trial]:
     """Try recipes, and return the best with what it came to, and what the base came to.
 
-    May be killed at any point and called again: trials lie in a journal of Optuna's, and what they
-    computed is stored as a sweep stores it.
-
-    Args:
-        spec: What to tune.
-        folder: Folder for both.
-        workers: Where to run, or a function that makes workers.
-        tell: Called with each trial that is done.
+    May be killed at any point and called again: trials lie in a journal of Optuna's in the folder,
+    and what they computed is stored as a sweep stores it. ``tell`` is called with each trial that
+    is done.
 
     Raises:
-        MissingExtraError: If Optuna is not installed.
         OutputError: If the folder cannot be written.
         SpecError: If no trial gave a result.
     """

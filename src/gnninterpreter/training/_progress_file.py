@@ -25,11 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class TrainingState:
-    """Weights, moments, random state and best result of a run, saved and restored together.
-
-    ``settings`` are all that the run depends on, as JSON values; only a file with the same is
-    resumed.
-    """
+    """What a run is made of between epochs; only one of the same ``settings`` is resumed."""
 
     def __init__(
         self,
@@ -50,11 +46,7 @@ class TrainingState:
         self._best = _copy(model)
 
     def record(self, figure: float, loss: float, seconds: float) -> None:
-        """Count an epoch, and keep the model's state if it is the best yet.
-
-        The better state has the higher figure on the validation part, or the lower loss at the
-        same one.
-        """
+        """Count an epoch; keep the state of the highest figure, then of the lowest loss."""
         self.epoch += 1
         self.seconds += seconds
         if (figure, -loss) > (self.best_figure, -self.best_loss):
@@ -80,11 +72,7 @@ class TrainingState:
         write_atomically(path, hashlib.sha256(contents).digest() + contents)
 
     def resume(self, path: Path) -> bool:
-        """Take up the state in a file; return whether there was one of the same settings.
-
-        A file that is damaged, or of other settings, is left alone here, with a note in the log:
-        the next `save` replaces it.
-        """
+        """Take up the state in a file of the same settings, if there is one; others are logged."""
         try:
             stored = read_file(path)
             if hashlib.sha256(stored[DIGEST:]).digest() != stored[:DIGEST]:

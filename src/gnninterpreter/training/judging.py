@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from gnninterpreter import datasets
 from gnninterpreter.datasets._storage import below, pack_tensors, read_tensors, write_tensors
@@ -35,84 +35,43 @@ def cross_validate(
 ) -> ClassificationScores:
     """Train ``count`` models, each on all parts of the data but one, and score it on that one.
 
-    Args:
-        dataset: Labeled graphs.
-        config: How to train each model. With ``keep="best"`` the part after the one held out
-            chooses the state; with ``"last"`` it is trained on as well.
-        count: Number of parts.
-        device: ``"cpu"`` or a CUDA device.
-        callback: Called with the number of models trained and ``count`` after each.
-
-    Returns:
-        Scores over all graphs together, each predicted by the model that has not seen it.
-
-    Raises:
-        ModelError: If ``count`` leaves nothing to train on.
+    With ``keep="best"`` the part after the one held out chooses the state; with ``"last"`` it is
+    trained on as well. The scores are over all graphs together, each predicted by the model that
+    has not seen it.
     """
     least = 3 if config.keep == "best" else 2
     if count < least:
         raise ModelError(f"count must be at least {least} with keep={config.keep!r} (got {count})")
-    labels = GraphStore(dataset, use_edge_attr=False).y
+    store = GraphStore(dataset, use_edge_attr="edge_dim" in config.model)
+    labels = store.y
     parts = folds(labels, count, config.seed)
     predictions = torch.empty_like(labels)
-    for index, part in enumerate(parts):
-        predictions[part] = _fold(dataset, config, parts, device, index)
+    for index, held_out in enumerate(parts):
+        chooser = parts[(index + 1) % count]
+        left = (held_out, chooser) if config.keep == "best" else (held_out,)
+        rest = [part for part in parts if not any(part is one for one in left)]
+        split = Split(torch.cat(rest).sort().values, chooser, held_out)
+        model = train(dataset, config, device=device, split=split).model
+        with torch.no_grad():
+            predictions[held_out] = store.batch(held_out).logits(model).argmax(1)
         if callback is not None:
             callback(index + 1, count)
     return ClassificationScores.of(predictions, labels, int(config.model["num_classes"]))
 
 
-def _fold(
-    dataset: Any,
-    config: TrainingConfig,
-    parts: Sequence[Tensor],
-    device: str | torch.device,
-    index: int,
-) -> Tensor:
-    """Train on all parts but one and predict that one."""
-    held_out, chooser = parts[index], parts[(index + 1) % len(parts)]
-    rest = [part for part in parts if part is not held_out]
-    if config.keep == "best":
-        rest = [part for part in rest if part is not chooser]
-    split = Split(torch.cat(rest).sort().values, chooser, held_out)
-    result = train(dataset, config, device=device, split=split)
-    store = GraphStore(dataset, use_edge_attr="edge_dim" in config.model)
-    with torch.no_grad():
-        predicted: Tensor = store.batch(held_out).logits(result.model).argmax(1)
-    return predicted
-
-
 def training_statistics(
     model: nn.Module, dataset: Any, spec: GraphSpec, split: Split
 ) -> ClassStatistics:
-    """What each class looks like to a model, over the graphs that it learned from.
-
-    Args:
-        model: The classifier.
-        dataset: All graphs, with their labels.
-        spec: The graphs the model takes.
-        split: Which of them it was trained on.
-    """
+    """What each class looks like to a model, over the graphs that it learned from."""
     graphs = [dataset[index] for index in split.train.tolist()]
     return ClassStatistics.from_dataset(model, graphs, spec)
 
 
 def refresh_statistics(path: str | Path, root: str | Path | None = None) -> Path:
-    """Compute the class statistics of a stored bundle anew, without training.
+    """Compute the class statistics of a stored bundle anew, without training; return their file.
 
     The weights stay as they are. The data set is made again, checked against the fingerprint that
     the bundle keeps, and split by the seed that it was trained with.
-
-    Args:
-        path: Either file of a bundle of one of this package's data sets.
-        root: Folder for the data.
-
-    Returns:
-        The file that was written, that with the tensors.
-
-    Raises:
-        CheckpointError: If the files are no bundle.
-        DataError: If the data is not what the model was trained on.
     """
     described, stored = Path(path).with_suffix(".json"), Path(path).with_suffix(".safetensors")
     try:

@@ -34,12 +34,8 @@ from gnninterpreter.training.trainer import EpochReport, TrainingConfig, Trainin
 class TrainingRecipe:
     """What one bundled classifier is trained on, and how.
 
-    Attributes:
-        dataset: Name of the data set; its seed is 0.
-        config: How to train.
-        folds: Parts of a cross-validation reported beside the scores, 0 for none.
-        variants: How many further draws of the training graphs to learn from, made with the data
-            seeds 1, 2, ....
+    ``folds`` of a cross-validation are reported beside the scores; ``variants`` are further draws
+    of the training graphs to learn from, made with the data seeds 1, 2, ....
     """
 
     dataset: str
@@ -102,11 +98,7 @@ RECIPES: dict[str, Callable[[], TrainingRecipe]] = {
 
 
 def training_recipe(name: str) -> TrainingRecipe:
-    """Return the recipe of a bundled classifier.
-
-    Raises:
-        ModelError: If there is none of that name; the message lists those there are.
-    """
+    """Return the recipe of a bundled classifier."""
     if folded(name) not in RECIPES:
         raise ModelError(f"there is no recipe {name!r}; the names are {', '.join(RECIPES)}")
     return RECIPES[folded(name)]()
@@ -185,19 +177,7 @@ def measure_recipe(
     device: str | torch.device = "cpu",
     callback: Callable[[str, int, ModelScores], None] | None = None,
 ) -> dict[str, Any]:
-    """Train a recipe with several seeds, each with a split of its own, and sum up the test scores.
-
-    Args:
-        name: One of `RECIPES`, of a data set that has these splits.
-        seeds: The seeds.
-        splits: The kinds of splits.
-        root: Folder for the data set.
-        device: ``"cpu"`` or a CUDA device.
-        callback: Called with split, seed and test scores after each.
-
-    Returns:
-        What `summed_up` makes of the scores.
-    """
+    """Train a recipe with several seeds, each with a split of its own; sum up test scores."""
     recipe = training_recipe(name)
     dataset = datasets.load(recipe.dataset, root)
     found: dict[str, dict[int, ModelScores]] = {}

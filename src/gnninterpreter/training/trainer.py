@@ -114,16 +114,10 @@ class EpochReport:
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """A trained model and how good it is.
+    """A trained model, in its best state on the CPU, and how good it is by part of the data.
 
-    Attributes:
-        model: The classifier in its best state, in evaluation mode, on the CPU.
-        scores: Scores on the parts ``"test"``, ``"validation"`` and ``"all"``.
-        split: Which graphs were in which part.
-        epochs: Epochs run.
-        best_epoch: The epoch whose state is in the model, counted from 1.
-        reason: Why training ended: ``"plateau"`` or ``"max_epochs"``.
-        seconds: Time of training, over all runs where it was resumed.
+    ``best_epoch`` counts from 1; ``reason`` is ``"plateau"`` or ``"max_epochs"``; the seconds are
+    over all runs where it was resumed.
     """
 
     model: nn.Module
@@ -194,14 +188,34 @@ def train(
     state = TrainingState(model, optimizer, generator, settings)
     if path is not None:
         state.resume(path)
+
+    def epoch(drawn: GraphStore, rate: float) -> float:
+        """Pass once over the training part and return the mean loss."""
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        model.train()
+        total = torch.zeros((), device=device)
+        for batch in drawn.batches(split.train, config.batch_size, generator):
+            optimizer.zero_grad()
+            loss = _loss(batch.logits(model), batch.y, config, unit, config.label_smoothing)
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(model.parameters(), config.clip)
+            optimizer.step()
+            total += loss.detach() * len(batch.y)
+        mean = float(total) / len(split.train)
+        if not math.isfinite(mean):
+            raise ModelError(
+                f"the training loss is {mean}; lower learning_rate (now {config.learning_rate})"
+            )
+        return mean
+
     while state.epoch < config.max_epochs and state.epoch - state.best_epoch < config.patience:
         started = time.perf_counter()
         rate = config.rate(state.epoch)
-        drawn = stores[state.epoch % len(stores)]
         # Dropout draws from the global source, which is put back as it was.
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(100_003 * config.seed + state.epoch)
-            loss = _epoch(model, optimizer, drawn, split.train, config, rate, generator, unit)
+            loss = epoch(stores[state.epoch % len(stores)], rate)
         scores, validation_loss = evaluate(model, store, split.validation, config, unit)
         figure = scores.figures[config.figure] * (-1 if config.figure in ERRORS else 1)
         state.record(figure, validation_loss, time.perf_counter() - started)
@@ -246,45 +260,12 @@ def evaluate(
     config: TrainingConfig,
     unit: Tensor | None = None,
 ) -> tuple[ModelScores, float]:
-    """Scores and mean loss of a model on some graphs; it is left in evaluation mode.
-
-    ``unit`` is the standard deviation of the values of a regression, [C].
-    """
+    """Scores and mean loss of a model on some graphs; ``unit`` is the spread of values, [C]."""
     model.eval()
     outputs = torch.cat([batch.logits(model) for batch in store.batches(indices, SCORED_AT_ONCE)])
     labels = store.y[indices.to(store.device)]
     scores = scores_of(outputs.cpu(), labels.cpu(), Task(config.task))
     return scores, float(_loss(outputs, labels, config, unit, smoothing=0.0))
-
-
-def _epoch(
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    store: GraphStore,
-    indices: Tensor,
-    config: TrainingConfig,
-    rate: float,
-    generator: torch.Generator,
-    unit: Tensor | None,
-) -> float:
-    """Pass once over the training part and return the mean loss."""
-    for group in optimizer.param_groups:
-        group["lr"] = rate
-    model.train()
-    total = torch.zeros((), device=store.device)
-    for batch in store.batches(indices, config.batch_size, generator):
-        optimizer.zero_grad()
-        loss = _loss(batch.logits(model), batch.y, config, unit, config.label_smoothing)
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(model.parameters(), config.clip)
-        optimizer.step()
-        total += loss.detach() * len(batch.y)
-    mean = float(total) / len(indices)
-    if not math.isfinite(mean):
-        raise ModelError(
-            f"the training loss is {mean}; lower learning_rate (now {config.learning_rate})"
-        )
-    return mean
 
 
 def _loss(

@@ -11,7 +11,7 @@ edges that hardly any real graph has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from torch import Tensor
 
 from gnninterpreter.batches import parts_of
 from gnninterpreter.datasets._storage import below
-from gnninterpreter.equality import ByValue
+from gnninterpreter.equality import Alike, ByValue
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.recording import recording
@@ -46,13 +46,8 @@ MOST_PAIRS, CACHED_PAIRS = 2**28, 2**18
 
 
 @dataclass(frozen=True, eq=False)
-class Frame(ByValue):
-    """How blocks of a description become one row in which distances mean something.
-
-    Args:
-        shift: Mean of each column over real ones.
-        scale: What each column is multiplied with.
-    """
+class Frame(Alike, ByValue):
+    """How blocks of a description become one row in which distances mean something."""
 
     shift: Tensor
     scale: Tensor
@@ -64,16 +59,12 @@ class Frame(ByValue):
 
 
 @dataclass(frozen=True)
-class Strangeness:
+class Strangeness(Alike):
     """How strange B graphs are; every field has shape [B], and 0 is as usual as can be.
 
-    Args:
-        nodes: How far nodes are from real nodes: the mean, and some of the worst.
-        whole: How far the graph is from real graphs.
-        local: The same in units of the neighbours' own distances.
-        outside: How far the size is from usual ones, and the share of kinds hardly seen.
-        rare: How rare what lies around its nodes is; 0 where that was not counted.
-        density: How far its edges per node are from the mean of the class.
+    ``nodes``: the mean over nodes, and some of the worst; ``local``: the whole in units of the
+    neighbours' own distances; ``outside``: how far the size is from usual ones, and the share of
+    kinds hardly seen; ``rare``: 0 where that was not counted.
     """
 
     nodes: Tensor
@@ -82,11 +73,6 @@ class Strangeness:
     outside: Tensor
     rare: Tensor
     density: Tensor
-
-    @classmethod
-    def cat(cls, parts: Sequence[Strangeness]) -> Strangeness:
-        """Of one batch after the other."""
-        return cls(*(torch.cat([getattr(p, f.name) for p in parts]) for f in fields(cls)))
 
     def figures(self) -> Tensor:
         """What percentiles are taken of, [B, FIGURES]."""
@@ -98,22 +84,16 @@ class TypicalityBank(ByValue):
     """What real graphs of one class look like; made by `gnninterpreter.typicality.fit`.
 
     Args:
-        node_frame: How descriptions of nodes are compared.
-        graph_frame: How descriptions of graphs are compared.
-        nodes: Nodes of real graphs, [M, D].
-        graphs: Real graphs, [G, K].
+        node_frame: How descriptions of nodes are compared; ``graph_frame``: of graphs.
+        nodes: Nodes of real graphs, [M, D]; ``graphs``: real graphs, [G, K].
         node_unit: Distance of a node beyond which it is not at home, [].
         graph_own: Distance of each of ``graphs`` to others, not below a least one, [G].
-        quantiles: Quantiles 0, 0.01, ..., 1 of what real graphs have themselves: nodes, whole and
-            local strangeness, how rare they are, and density, [FIGURES, 101]; infinite where that
-            was not counted.
+        quantiles: Of what real graphs have themselves, [FIGURES, 101]; infinite if not counted.
         limits: Fewest and most nodes, fewest and most edges that are usual, [4].
         seen: For each table of categories, which of them occur in real graphs.
-        held: For each table of kinds, the number of real graphs and how many hold each kind,
-            [1 + kinds]; empty where that was not counted.
-        environments: How many real graphs hold what lies around a node; None where that was not
-            counted.
-        density: Mean of the edges per node of real graphs, []; None where that was not counted.
+        held: For each table of kinds the number of real graphs, and how many hold each kind.
+        environments: How many real graphs hold what lies around a node; None if not counted.
+        density: Mean of the edges per node of real graphs, []; None if not counted.
     """
 
     node_frame: Frame
@@ -140,12 +120,7 @@ class TypicalityBank(ByValue):
         return replace(self, seen={**self.seen, **seen}, held=kinds.held)
 
     def with_environments(self, known: Environments, real: DenseGraphs) -> TypicalityBank:
-        """The same where graphs are strange, too, by what hardly any real graph holds.
-
-        Args:
-            known: What real graphs hold, those below among them.
-            real: Real graphs of the class.
-        """
+        """The same where graphs are strange, too, by what hardly any real graph holds."""
         levels = known.levels(real, QUANTILES)
         if levels is None:
             return self
@@ -188,13 +163,10 @@ class TypicalityBank(ByValue):
         for part in parts_of(graphs):
             seen = describe(part)
             found.append(replace(self._as_wholes(part, seen), nodes=self._nodes(seen)))
-        return found[0] if len(found) == 1 else Strangeness.cat(found)
+        return found[0] if len(found) == 1 else found[0].each(lambda *f: torch.cat(f), *found[1:])
 
     def reaches(self, graphs: DenseGraphs, bar: float) -> Tensor:
-        """Whether B graphs are as typical as asked for, [B]; faster than how strange they are.
-
-        Nodes, which take longest, are looked at where the graph as a whole passes.
-        """
+        """Whether B graphs are as typical as asked for, [B]; nodes take longest and come last."""
         parts = parts_of(graphs)
         if len(parts) > 1:
             return torch.cat([self.reaches(part, bar) for part in parts])
@@ -236,12 +208,7 @@ class TypicalityBank(ByValue):
         return 100 * (parts.unsqueeze(2) <= levels).to(parts.dtype).mean(2)
 
     def penalty(self, graphs: DenseGraphs | Strangeness, bar: float = BAR) -> Tensor:
-        """0 where a graph is as typical as asked for, more the farther it is from that; [B].
-
-        Args:
-            graphs: The graphs, or how strange they are where that is known already.
-            bar: Percentile that is asked for.
-        """
+        """0 where a graph is as typical as asked for, more the farther it is from that; [B]."""
         found = graphs if isinstance(graphs, Strangeness) else self.strangeness(graphs)
         values = found.figures()
         levels = self.quantiles.to(values)
@@ -285,7 +252,7 @@ class TypicalityBank(ByValue):
 
         def moved(value: Any) -> Any:
             if isinstance(value, Frame):
-                return Frame(value.shift.to(device), value.scale.to(device))
+                return value.each(lambda part: part.to(device))
             if isinstance(value, Mapping):
                 return {name: table.to(device) for name, table in value.items()}
             return None if value is None else value.to(device)
@@ -314,11 +281,7 @@ class TypicalityBank(ByValue):
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor]) -> TypicalityBank:
-        """Read what `tensors` wrote.
-
-        Raises:
-            CheckpointError: If a part is missing.
-        """
+        """Read what `tensors` wrote."""
         around = below(tensors, AROUND)
         try:
             levels = tensors["quantiles"]
@@ -360,14 +323,10 @@ def nearest(rows: Tensor, bank: Tensor, count: int) -> tuple[Tensor, Tensor]:
 def _least(rows: Tensor, bank: Tensor) -> Tensor:
     """Distance of each row to the nearest row of the bank, [rows]; faster than `nearest`."""
     other, squares = -2 * bank.T, (bank**2).sum(1)
+    apart = (torch.addmm(squares, part, other) for part in _parts(rows, bank))
     # The slope of the least of equal distances is that of one of them, not of all a little.
-    least = _first if rows.requires_grad else torch.amin
-    parts = [least(torch.addmm(squares, part, other), 1) for part in _parts(rows, bank)]
+    parts = [far.min(1).values if rows.requires_grad else far.amin(1) for far in apart]
     return rooted(torch.cat(parts) + (rows**2).sum(1))
-
-
-def _first(values: Tensor, dim: int) -> Tensor:
-    return values.min(dim).values
 
 
 def _parts(rows: Tensor, bank: Tensor) -> tuple[Tensor, ...]:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from statistics import median
 
 import torch
-from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.spec import GraphSpec
@@ -33,26 +32,17 @@ def with_density(
     """A bank to which graphs are strange, too, that have far more or fewer edges per node.
 
     The bank as it is where that says nothing: most graphs are too large to be shown, few are near
-    the mean, or the model is certain of few, which need not be like the class on the whole.
-
-    Args:
-        bank: What real graphs look like.
-        graphs: Real graphs of the class, of any size.
-        spec: What their features mean.
-        sure: Share of them that the model is certain of.
+    the mean, or the model is certain of few (``sure``), which need not be like the class on the
+    whole.
     """
     if sure < RARELY or median(map(node_count, graphs)) > MOST_SHOWN:
         return bank
-    per_node = _edges_per_node(graphs, spec)
+    sides = 1 if spec.directed else 2
+    edges = (graph.edge_index.size(1) / sides for graph in graphs)
+    per_node = torch.tensor([e / max(node_count(g), 1) for e, g in zip(edges, graphs, strict=True)])
     mean = per_node.mean()
     apart = (per_node - mean).abs()
     if float((apart <= NEAR * per_node.std(unbiased=False)).double().mean()) < FEW:
         return bank
     levels = apart.quantile(torch.linspace(0, 1, QUANTILES).to(apart))
     return replace(bank, quantiles=bank.with_levels(DENSITY, levels), density=mean)
-
-
-def _edges_per_node(graphs: Sequence[Data], spec: GraphSpec) -> Tensor:
-    """Edges for each node, an undirected one counted once, [G]."""
-    sides = 1 if spec.directed else 2
-    return torch.tensor([g.edge_index.size(1) / sides / max(node_count(g), 1) for g in graphs])

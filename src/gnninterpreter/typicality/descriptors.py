@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.graphs import DenseGraphs, bounds, dense_width, split_blocks
-from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec import Block, Categorical
 from gnninterpreter.typicality.kinds import count_kinds
 
 WALKS = 8
@@ -33,13 +33,10 @@ TINY = 1e-6
 
 @dataclass(frozen=True)
 class Described:
-    """Descriptions of B graphs on N candidate nodes.
+    """Descriptions of B graphs on N candidate nodes, a tensor for each block.
 
-    Args:
-        nodes: One tensor for each block, [B, N, columns].
-        graphs: One tensor for each block, [B, columns].
-        presence: How far each node is there, [B, N].
-        tables: How often each combination of categories occurs, [B, combinations] for each table.
+    ``presence``, [B, N], is how far each node is there; ``tables`` how often each combination of
+    categories occurs, [B, combinations].
     """
 
     nodes: dict[str, Tensor]
@@ -97,15 +94,11 @@ def _around(graphs: DenseGraphs, weight: Tensor) -> Tensor:
         return _count(weight @ graphs.nodes)
     if weight is not graphs.weight:
         edges = edges.transpose(1, 2)
-    if _triples(graphs.spec):
+    if dense_width(graphs.spec.nodes) * dense_width(graphs.spec.edges) <= MOST_TRIPLES:
         both = torch.einsum("bij,bijd,bjf->bidf", weight, edges, graphs.nodes)
         return _count(both.flatten(2))
     alone = torch.einsum("bij,bijd->bid", weight, edges)
     return _count(torch.cat([weight @ graphs.nodes, alone], dim=2))
-
-
-def _triples(spec: GraphSpec) -> bool:
-    return dense_width(spec.nodes) * dense_width(spec.edges) <= MOST_TRIPLES
 
 
 def _count(values: Tensor) -> Tensor:
@@ -140,11 +133,7 @@ def _returns(step: Tensor, twice: Tensor) -> Tensor:
 
 
 def _whole(
-    graphs: DenseGraphs,
-    nodes: dict[str, Tensor],
-    weight: Tensor,
-    degree: Tensor,
-    presence: Tensor,
+    graphs: DenseGraphs, nodes: dict[str, Tensor], weight: Tensor, degree: Tensor, presence: Tensor
 ) -> dict[str, Tensor]:
     here = presence.unsqueeze(2)
     count = presence.sum(1).clamp_min(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -18,11 +18,7 @@ from gnninterpreter.typicality.typicality import Typicality
 
 @dataclass(frozen=True, eq=False)
 class EitherBank(ByValue):
-    """Several banks, of which a graph has to be typical of one.
-
-    Args:
-        banks: The banks.
-    """
+    """Several banks, of which a graph has to be typical of one."""
 
     banks: tuple[TypicalityBank, ...]
 
@@ -40,10 +36,8 @@ class EitherBank(ByValue):
 
     def strangeness(self, graphs: DenseGraphs) -> Strangeness:
         """How strange graphs are to each; every field has shape [B, banks]."""
-        each = [bank.strangeness(graphs) for bank in self.banks]
-        return Strangeness(
-            *(torch.stack([getattr(one, f.name) for one in each], 1) for f in fields(Strangeness))
-        )
+        first, *rest = (bank.strangeness(graphs) for bank in self.banks)
+        return first.each(lambda *each: torch.stack(each, 1), *rest)
 
     def percentile(self, graphs: DenseGraphs) -> Tensor:
         """Share of real graphs that are at least as strange, where it is highest; [B]."""
@@ -79,10 +73,8 @@ class EitherBank(ByValue):
     def penalty(self, graphs: DenseGraphs | Strangeness, bar: float = BAR) -> Tensor:
         """What is missing to the bar, where it is least; [B]."""
         found = graphs if isinstance(graphs, Strangeness) else self.strangeness(graphs)
-        each = []
-        for place, bank in enumerate(self.banks):
-            own = Strangeness(*(getattr(found, f.name)[:, place] for f in fields(Strangeness)))
-            each.append(bank.penalty(own, bar))
+        owns = (found.each(lambda f, i=i: f[:, i]) for i in range(len(self.banks)))
+        each = [bank.penalty(own, bar) for bank, own in zip(self.banks, owns, strict=True)]
         return torch.stack(each).amin(0)
 
 

@@ -17,14 +17,13 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.batches import parts_of
-from gnninterpreter.equality import ByValue
+from gnninterpreter.equality import Alike, ByValue
 from gnninterpreter.graphs import DenseGraphs, split_blocks
 from gnninterpreter.mixing import mix, shift_right
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 from gnninterpreter.spec.data import node_count
 from gnninterpreter.typicality.kinds import HANDFUL, MOST_ODD, NEXT_TO_NONE
 from gnninterpreter.typicality.pieces import to_dense
-from gnninterpreter.typicality.rings import LARGEST, smallest_cycles
 
 RADIUS = 2
 # An environment that one graph holds says nothing of another graph; of many, the commonest stay.
@@ -36,15 +35,15 @@ LITTLE, MUCH = 0.1, 0.25
 # Cycles through one edge that are told apart, and odd numbers that keep parts of a code apart.
 CYCLES = 2
 OWN, OUT = 0x1B873593, 0x2545F4914F6CDD1D
+# Nodes of the largest cycles that are looked for; whole numbers up to which floats are exact.
+LARGEST, EXACT = 8, 2**24
 
 
 @dataclass(frozen=True, eq=False)
-class Environments(ByValue):
+class Environments(Alike, ByValue):
     """How many real graphs hold each environment.
 
-    Args:
-        keys: Codes of the environments, in order, [K].
-        held: How many graphs there are, then how many of them hold each environment, [1 + K].
+    ``keys``, [K], are their codes in order; ``held``, [1 + K], begins with the number of graphs.
     """
 
     keys: Tensor
@@ -88,10 +87,7 @@ class Environments(ByValue):
     def rarity(self, graphs: DenseGraphs, counted: bool = False) -> Tensor:
         """How rare the environments of B graphs are on average, 0 where all are common; [B].
 
-        Args:
-            graphs: The graphs; an edge is what has a weight above one half.
-            counted: Whether they are among those that were counted, and do not count for
-                themselves.
+        Graphs that are among those ``counted`` do not count for themselves.
         """
         holders, here = self.holders(graphs)
         others = (holders - int(counted)).clamp_min(0).to(graphs.weight.dtype)
@@ -101,8 +97,7 @@ class Environments(ByValue):
     def holders(self, graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
         """How many graphs hold the environments of each node, and which nodes there are.
 
-        Returns:
-            Tensors [B, N, RADIUS], 0 where hardly any graph does, and [B, N].
+        [B, N, RADIUS], 0 where hardly any graph does, and [B, N].
         """
         parts = [environment_codes(part) for part in parts_of(graphs)]
         codes, here = (torch.cat(each) for each in zip(*parts, strict=True))
@@ -114,7 +109,7 @@ class Environments(ByValue):
 
     def to(self, device: torch.device | str) -> Environments:
         """The same on another device."""
-        return Environments(self.keys.to(device), self.held.to(device))
+        return self.each(lambda part: part.to(device))
 
     def tensors(self) -> dict[str, Tensor]:
         """Return it as named tensors."""
@@ -129,9 +124,8 @@ class Environments(ByValue):
 def environment_codes(graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
     """A number for the environment of each node at each radius, and which nodes there are.
 
-    Returns:
-        Tensors [B, N, RADIUS] and [B, N]. Equal environments have equal numbers, and different
-        ones hardly ever; the order of nodes does not matter.
+    [B, N, RADIUS] and [B, N]. Equal environments have equal numbers, and different ones hardly
+    ever; the order of nodes does not matter.
     """
     spec, edge = graphs.spec, graphs.weight.gt(0.5)
     both = edge | edge.mT if spec.directed else edge
@@ -151,6 +145,39 @@ def environment_codes(graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
         code = mix(OWN * code + told)
         found.append(shift_right(code, 33).int())
     return torch.stack(found, dim=2), both.any(2)
+
+
+def smallest_cycles(edge: Tensor) -> tuple[Tensor, Tensor]:
+    """Size of the smallest cycle through each edge of [B, N, N], and how many there are.
+
+    Undirected graphs without loops; 0 for what is no edge, or on no cycle of at most `LARGEST`
+    nodes. Of walks between the ends of an edge that do not use it the shortest closes the smallest
+    cycle. With the generating functions g of walks in the whole graph, these begin with the same
+    power, and the same coefficient, as :math:`g_{ij} - z (g_{ii} g_{jj} - g_{ij}^2)`, so that no
+    edge has to be taken out.
+    """
+    # Counts have to be exact, for they cancel each other; walks are as many as degrees allow.
+    most = edge.size(1) - 1
+    if edge.device.type == "cpu" and edge.numel():
+        most = int(edge.sum(2).max())
+    small = most ** (LARGEST - 2) < EXACT
+    step = edge.to(torch.float32 if small else torch.float64)
+    powers = [torch.eye(edge.size(1), dtype=step.dtype, device=edge.device).expand_as(step), step]
+    for _ in range(2, LARGEST):
+        powers.append(powers[-1] @ step)
+    back = torch.stack([power.diagonal(dim1=1, dim2=2) for power in powers], dim=2)
+    size, count = torch.zeros_like(step), torch.zeros_like(step)
+    # The largest first: smaller ones take their place.
+    for length in range(LARGEST - 1, 1, -1):
+        some = back[..., :length]
+        left = torch.baddbmm(powers[length], some, some.flip(2).mT, alpha=-1)
+        for first in range(1, (length - 1) // 2 + 1):
+            twice = 2 if 2 * first < length - 1 else 1
+            left.addcmul_(powers[first], powers[length - 1 - first], value=twice)
+        found = left > 0.5
+        size.masked_fill_(found, length + 1)
+        count = torch.where(found, left, count)
+    return size * step, count * step
 
 
 def _kinds(values: Tensor, blocks: tuple[Block, ...]) -> Tensor:

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from gnninterpreter.batches import compact, parts_of
-from gnninterpreter.equality import ByValue
+from gnninterpreter.equality import Alike, ByValue
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.spec import GraphSpec
@@ -35,13 +36,8 @@ UNCERTAIN = 1e6
 
 
 @dataclass(frozen=True, eq=False)
-class Exemplars(ByValue):
-    """Real graphs where a search can begin, best ones first.
-
-    Args:
-        graphs: The graphs.
-        percentile: How typical each is, [B].
-    """
+class Exemplars(Alike, ByValue):
+    """Real graphs where a search can begin, best ones first, and how typical each is."""
 
     graphs: DenseGraphs
     percentile: Tensor
@@ -50,13 +46,7 @@ class Exemplars(ByValue):
         return len(self.graphs)
 
     def begin_small(self, streams: Streams, bar: float = 0.0, among: int = 4) -> DenseGraphs:
-        """Draw a few graphs for every stream and give it the smallest of them.
-
-        Args:
-            streams: One for each restart.
-            bar: As for `begin`.
-            among: How many to choose from.
-        """
+        """Draw a few graphs for every stream and give it the smallest of them."""
         # Of a few exemplars the smallest would be the same for all.
         among = min(among, max(1, self._places(bar).numel() // 2))
         drawn = self.begin(streams, among, bar)
@@ -67,11 +57,8 @@ class Exemplars(ByValue):
     def begin(self, streams: Streams, each: int = 1, bar: float = 0.0) -> DenseGraphs:
         """Draw ``each`` graphs for every stream, not one twice for a stream while there are others.
 
-        Args:
-            streams: One for each restart.
-            each: How many each restart gets.
-            bar: Least percentile, where at least `FEWEST` graphs reach it; else as many as come
-                nearest to it, and none that is unlike all others while there are any.
+        The least percentile is ``bar`` where at least `FEWEST` graphs reach it; else as many as
+        come nearest to it are taken, and none that is unlike all others while there are any.
         """
         places = self._places(bar)
         order = streams.uniform(places.numel()).argsort(dim=1)
@@ -90,7 +77,9 @@ class Exemplars(ByValue):
         """Return the exemplars as named tensors: edges as bits, categories as bytes or halves."""
         graphs = self.graphs
         stored = {
-            "weight": _packed(graphs.weight.gt(0.5)),
+            "weight": torch.from_numpy(
+                np.packbits(graphs.weight.gt(0.5).numpy(force=True), bitorder="little")
+            ),
             "nodes": graphs.nodes.half(),
             "percentile": self.percentile.half(),
             "shape": torch.tensor(graphs.weight.shape),
@@ -102,23 +91,22 @@ class Exemplars(ByValue):
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor], spec: GraphSpec) -> Exemplars:
-        """Read what `tensors` wrote.
-
-        Raises:
-            CheckpointError: If a part is missing, or parts do not fit together.
-        """
+        """Read what `tensors` wrote."""
         missing = {"weight", "nodes", "percentile", "shape"} - set(tensors)
         if missing or (spec.edges and "edges" not in tensors):
             raise CheckpointError(
                 f"stored exemplars lack {', '.join(sorted(missing)) or 'edges'}; store them again"
             )
         shape = tuple(tensors["shape"].flatten().tolist())
-        bits = 8 * tensors["weight"].numel()
+        size, packed = math.prod(shape), tensors["weight"]
         # Sizes are looked at before anything of that size is made.
-        fits = len(shape) == 3 and shape[1] == shape[2] and 0 <= bits - math.prod(shape) < 8
+        fits = len(shape) == 3 and shape[1] == shape[2] and 0 <= 8 * packed.numel() - size < 8
         fits = fits and tensors["nodes"].shape == (*shape[:2], dense_width(spec.nodes))
         fits = fits and tensors["percentile"].shape == shape[:1]
-        edge = _unpacked(tensors["weight"], shape) if fits else torch.zeros(0)
+        edge = torch.zeros(0)
+        if fits:
+            bits = np.unpackbits(tensors["weight"].numpy(), count=size, bitorder="little")
+            edge = torch.from_numpy(bits).bool().view(shape)
         if spec.edges:
             wide = (int(edge.sum()), dense_width(spec.edges))
             fits = fits and tensors["edges"].shape == wide
@@ -134,13 +122,7 @@ class Exemplars(ByValue):
 
 
 def choose_exemplars(real: References, bank: TypicalityBank, count: int = MOST) -> Exemplars:
-    """Choose different graphs that the model is certain of, those typical of the class first.
-
-    Args:
-        real: Real graphs of the class, or pieces of them.
-        bank: What these look like.
-        count: Most to keep.
-    """
+    """Choose different graphs that the model is certain of, those typical of the class first."""
     graphs = real.graphs
     percentile = bank.percentile(graphs)
     first = distinct_rows(graphs, bank)
@@ -161,16 +143,3 @@ def distinct_rows(graphs: DenseGraphs, bank: TypicalityBank | EitherBank) -> Ten
     places = torch.arange(len(graphs), device=group.device)
     first = torch.full_like(places, len(graphs)).scatter_reduce(0, group, places, "amin")
     return first[first < len(graphs)].sort()[0]
-
-
-def _packed(bits: Tensor) -> Tensor:
-    flat = bits.flatten().to(torch.uint8)
-    flat = torch.nn.functional.pad(flat, (0, -flat.numel() % 8)).view(-1, 8)
-    power = 2 ** torch.arange(8, device=flat.device)
-    return (flat * power).sum(1).to(torch.uint8)
-
-
-def _unpacked(packed: Tensor, shape: tuple[int, ...]) -> Tensor:
-    power = 2 ** torch.arange(8)
-    bits = (packed.long().unsqueeze(1) & power) > 0
-    return bits.flatten()[: math.prod(shape)].view(shape)

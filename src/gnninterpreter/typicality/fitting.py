@@ -39,15 +39,7 @@ LEAST_SPREAD = 0.25
 
 
 def fit(real: References, seed: int = 0) -> TypicalityBank | None:
-    """Learn what real graphs of one class look like.
-
-    Args:
-        real: The graphs to compare with.
-        seed: Decides which nodes and graphs are kept.
-
-    Returns:
-        What was learned; None where fewer than two graphs leave nothing to compare with.
-    """
+    """Learn what real graphs of one class look like; None where there are fewer than two."""
     graphs = real.graphs
     if len(graphs) < 2:
         return None

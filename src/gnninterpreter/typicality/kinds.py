@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import DenseGraphs, decode, node_rows
+from gnninterpreter.graphs import DenseGraphs, decode, edge_rows, node_rows
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
 # Fewer graphs are a handful and say nothing of what is usual, unless the class is so small that
@@ -28,10 +28,7 @@ NODES, EDGES = "node kinds", "edge kinds"
 class Kinds:
     """Which kinds real graphs of a class hold, for each table of kinds.
 
-    Args:
-        held: How many graphs there are, then how many of them hold each kind, [1 + kinds].
-        rare: Which kinds hardly any of them holds, [kinds].
-        odd: Which of the graphs hold such a kind, [graphs].
+    ``held`` begins with the number of graphs, [1 + kinds]; ``odd`` graphs hold a ``rare`` kind.
     """
 
     held: dict[str, Tensor]
@@ -48,7 +45,7 @@ class Kinds:
             if not categories(blocks) or not graphs:
                 continue
             numbers = torch.tensor([name is None for name in kind_names(blocks)])
-            rows = [node_rows(g) if table is NODES else _edge_rows(g) for g in graphs]
+            rows = [(node_rows if table is NODES else edge_rows)(graph) for graph in graphs]
             there = decode(torch.cat(rows), blocks, torch.float32).gt(0.5)
             owner = torch.arange(len(rows)).repeat_interleave(torch.tensor([len(r) for r in rows]))
             holds = torch.zeros(len(rows), there.size(1)).index_add_(0, owner, there.float()) > 0
@@ -83,8 +80,3 @@ def kind_names(blocks: Sequence[Block]) -> list[str | None]:
 def categories(blocks: Sequence[Block]) -> bool:
     """Whether there is a kind to choose."""
     return any(isinstance(block, Categorical) for block in blocks)
-
-
-def _edge_rows(graph: Data) -> Tensor:
-    rows: Tensor = graph.edge_type if graph.get("edge_attr") is None else graph.edge_attr
-    return rows

@@ -10,32 +10,22 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import DenseGraphs, decode, dense_width, node_rows
+from gnninterpreter.graphs import DenseGraphs, decode, dense_width, edge_rows, node_rows
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.data import node_count
 
 
 def to_dense(
-    graphs: Sequence[Data],
-    spec: GraphSpec,
-    num_candidates: int | None = None,
-    dtype: torch.dtype = torch.float32,
+    graphs: Sequence[Data], spec: GraphSpec, num_candidates: int | None = None
 ) -> DenseGraphs:
-    """Return PyG graphs as one dense batch; the features of absent nodes are those of the first.
-
-    Args:
-        graphs: The graphs, each with a node at least.
-        spec: What their features mean.
-        num_candidates: Number of candidate nodes; those of the largest graph when omitted.
-        dtype: Floating-point type.
-    """
+    """Return PyG graphs as one dense batch; the features of absent nodes are those of the first."""
     sizes = torch.tensor([node_count(graph) for graph in graphs])
     n = max(num_candidates or int(sizes.max()), 2)
     count = len(graphs)
     # All graphs at once: one by one takes longer than what is done with them.
     owner = torch.arange(count).repeat_interleave(sizes)
     place = torch.arange(len(owner)) - (sizes.cumsum(0) - sizes)[owner]
-    values = decode(torch.cat([node_rows(graph) for graph in graphs]), spec.nodes, dtype)
+    values = decode(torch.cat([node_rows(graph) for graph in graphs]), spec.nodes, torch.float32)
     nodes = values[sizes.cumsum(0) - sizes].unsqueeze(1).repeat(1, n, 1)
     nodes[owner, place] = values
     ends = torch.cat([graph.edge_index for graph in graphs], dim=1)
@@ -43,39 +33,21 @@ def to_dense(
     apart = ends[0] != ends[1]
     owner = torch.arange(count).repeat_interleave(lengths)[apart]
     source, target = ends[:, apart]
-    weight = torch.zeros(count, n, n, dtype=dtype)
+    weight = torch.zeros(count, n, n)
     weight[owner, target, source] = 1.0
     edges = None
     if spec.edges:
-        edges = torch.zeros(count, n, n, dense_width(spec.edges), dtype=dtype)
+        edges = torch.zeros(count, n, n, dense_width(spec.edges))
         edges[..., :1] = 1.0
-        given = ((graph.get("edge_attr"), graph.get("edge_type")) for graph in graphs)
-        rows = torch.cat([kind if attr is None else attr for attr, kind in given])
-        edges[owner, target, source] = decode(rows[apart], spec.edges, dtype)
+        rows = torch.cat([edge_rows(graph) for graph in graphs])
+        edges[owner, target, source] = decode(rows[apart], spec.edges, torch.float32)
     if not spec.directed:
         weight = torch.maximum(weight, weight.mT)
     return DenseGraphs(spec, weight, nodes, edges)
 
 
-def joined(parts: Sequence[DenseGraphs]) -> DenseGraphs:
-    """One batch out of several on the same candidate nodes."""
-    edges = [part.edges for part in parts if part.edges is not None]
-    return DenseGraphs(
-        parts[0].spec,
-        torch.cat([part.weight for part in parts]),
-        torch.cat([part.nodes for part in parts]),
-        torch.cat(edges) if edges else None,
-    )
-
-
 def cut_piece(graph: Data, size: int, rng: np.random.Generator) -> Data:
-    """Cut a connected piece out of a graph, breadth first from a random node.
-
-    Args:
-        graph: The graph.
-        size: Most nodes of the piece; there are fewer where the part around the node is smaller.
-        rng: Source of randomness.
-    """
+    """Cut a connected piece of at most ``size`` nodes out, breadth first from a random node."""
     total = node_count(graph)
     both = torch.cat([graph.edge_index, graph.edge_index.flip(0)], dim=1)
     source, target = both.cpu().numpy()

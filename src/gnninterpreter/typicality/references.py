@@ -19,7 +19,7 @@ from gnninterpreter.batches import compact, present_nodes, replaced
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.data import node_count
-from gnninterpreter.typicality.pieces import cut_piece, joined, to_dense
+from gnninterpreter.typicality.pieces import cut_piece, to_dense
 
 Certain = Callable[[DenseGraphs], Tensor]
 """Says which of B graphs the model is certain of, [B]."""
@@ -39,13 +39,7 @@ DROPS = 40
 
 @dataclass(frozen=True)
 class References:
-    """Real graphs, or pieces of them, that explanations are compared with.
-
-    Args:
-        graphs: The graphs, on as many candidate nodes as an explanation may have.
-        whole: Whether they are whole graphs.
-        certain: Which of them the model is certain of, [B].
-    """
+    """Real graphs, or pieces of them, that explanations are compared with."""
 
     graphs: DenseGraphs
     whole: bool
@@ -60,19 +54,7 @@ def references(
     seed: int = 0,
     count: int = MOST_GRAPHS,
 ) -> References | None:
-    """Real graphs of a class that fit the limit, or pieces where too few do.
-
-    Args:
-        graphs: Real graphs of the class.
-        spec: What their features mean.
-        max_nodes: Most nodes an explanation may have.
-        certain: Asks the model.
-        seed: Decides which graphs and pieces are taken.
-        count: Most graphs to take.
-
-    Returns:
-        The graphs; None where none has an edge.
-    """
+    """Real graphs of a class that fit the limit, or pieces where too few do; None without edges."""
     rng = np.random.default_rng(seed)
     count = min(count, max(FEWEST_GRAPHS, MOST_PAIRS // max_nodes**2))
     usable = [g for g in graphs if node_count(g) >= 2 and g.edge_index.numel()]
@@ -89,7 +71,7 @@ def references(
         return References(dense, True, certain(dense))
     good, others = _pieces(usable, spec, max_nodes, certain, rng, count)
     if len(good) < FEWEST_CERTAIN:
-        every = joined([good, others])[slice(0, count)]
+        every = DenseGraphs.cat([good, others])[slice(0, count)]
         return References(every, False, torch.arange(len(every)) < len(good))
     good = _cut_down(good[slice(0, count)], certain, rng)
     return References(good, False, torch.ones(len(good), dtype=torch.bool))
@@ -121,7 +103,7 @@ def _pieces(
             others.append(dense[~sure])
         if sum(len(part) for part in good) >= count // 2:
             break
-    return joined(good), joined(others)
+    return DenseGraphs.cat(good), DenseGraphs.cat(others)
 
 
 def _cut_down(graphs: DenseGraphs, certain: Certain, rng: np.random.Generator) -> DenseGraphs:

@@ -35,16 +35,7 @@ MOST_PAIRS = 2**23
 def least_nodes(
     graphs: Sequence[Data], certain: DenseGraphs, frame: Frame, fewest: int, seed: int = 0
 ) -> int:
-    """Fewest nodes with which pieces that the model is certain of are like other pieces.
-
-    Args:
-        graphs: Real graphs of the class.
-        certain: Pieces of them that the model is certain of.
-        frame: How descriptions of graphs are compared.
-        fewest: Where to begin, and what is returned where no size up to half of the largest will
-            do.
-        seed: Seed of cutting pieces.
-    """
+    """Fewest nodes with which pieces that the model is certain of are like other pieces."""
     rng = np.random.default_rng(seed)
     sizes = certain.num_nodes.round().long()
     for size in range(fewest, certain.num_candidates // 2 + 1):
@@ -65,16 +56,7 @@ def least_nodes(
 def showing_nodes(
     graphs: Sequence[Data], spec: GraphSpec, fewest: int, most: int, certain: Certain, seed: int = 0
 ) -> int:
-    """Nodes that pieces of real graphs need for the model to be certain of some of them.
-
-    Args:
-        graphs: Real graphs of the class.
-        spec: What their features mean.
-        fewest: Where to begin; from there on twice as many are tried each time.
-        most: Where to end.
-        certain: Asks the model.
-        seed: Seed of cutting pieces.
-    """
+    """Nodes that pieces of real graphs need for the model to be certain of some of them."""
     rng = np.random.default_rng(seed)
     most = min(most, max(node_count(graph) for graph in graphs))
     while fewest < most:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gnninterpreter.datasets._storage import below
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.spec import GraphSpec
@@ -33,9 +34,7 @@ FEWEST_GRAPHS = 10
 class Typicality(ByValue):
     """What real graphs of a class look like; small, so that it is stored beside a model.
 
-    Args:
-        bank: Says how typical a graph is.
-        exemplars: Real graphs, or pieces of them, that the model is certain of.
+    A bank, which says how typical a graph is, and exemplars that the model is certain of.
     """
 
     bank: TypicalityBank | EitherBank
@@ -51,20 +50,11 @@ class Typicality(ByValue):
         environments: Environments | None = None,
         density: bool = True,
     ) -> Typicality | None:
-        """Learn it from real graphs of the class.
+        """Learn it from real graphs of the class; None where there are too few to compare with.
 
-        Args:
-            graphs: The graphs.
-            spec: What their features mean.
-            max_nodes: Most nodes an explanation may have.
-            certain: Says which of some graphs the model is certain of.
-            environments: What real graphs hold, those of other classes too; counted over these
-                graphs when omitted.
-            density: Whether to compare edges per node, too; not of a range of values, of which a
-                model is never certain.
-
-        Returns:
-            What was learned; None where there are too few graphs to compare with.
+        ``certain`` asks the model; environments are counted over these graphs when omitted.
+        ``density`` compares edges per node, too; not of a range of values, of which a model is
+        never certain.
         """
         # Where columns follow from the graph few graphs are possible at all, so that a search has
         # to begin at real ones; how typical an answer is, is then not told.
@@ -91,13 +81,12 @@ class Typicality(ByValue):
 
     def with_exemplars(self, places: Tensor) -> Typicality:
         """The same with some of the exemplars."""
-        chosen = Exemplars(self.exemplars.graphs[places], self.exemplars.percentile[places])
-        return Typicality(self.bank, chosen)
+        return Typicality(self.bank, self.exemplars.each(lambda part: part[places]))
 
     def to(self, device: torch.device | str) -> Typicality:
         """The same on another device."""
-        chosen = Exemplars(self.exemplars.graphs.to(device), self.exemplars.percentile.to(device))
-        return Typicality(self.bank.to(device), chosen)
+        moved = self.exemplars.each(lambda part: part.to(device))
+        return Typicality(self.bank.to(device), moved)
 
     def tensors(self) -> dict[str, Tensor]:
         """Return it as named tensors."""
@@ -109,17 +98,9 @@ class Typicality(ByValue):
 
     @classmethod
     def from_tensors(cls, tensors: Mapping[str, Tensor], spec: GraphSpec) -> Typicality:
-        """Read what `tensors` wrote.
-
-        Raises:
-            CheckpointError: If a part is missing, or parts do not fit together.
-        """
-
-        def part(prefix: str) -> dict[str, Tensor]:
-            return {k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)}
-
-        bank = TypicalityBank.from_tensors(part("bank."))
-        exemplars = Exemplars.from_tensors(part("exemplars."), spec)
+        """Read what `tensors` wrote."""
+        bank = TypicalityBank.from_tensors(below(tensors, "bank."))
+        exemplars = Exemplars.from_tensors(below(tensors, "exemplars."), spec)
         try:
             bank.percentile(exemplars.graphs[:1])
             bank.penalty(exemplars.graphs[:1])

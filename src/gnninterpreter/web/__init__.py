@@ -2,7 +2,7 @@
 
 from gnninterpreter.web.app import create_app
 from gnninterpreter.web.backend import Backend
+from gnninterpreter.web.guard import make_server
 from gnninterpreter.web.searches import LiveSearch, LiveSearches
-from gnninterpreter.web.server import make_server
 
 __all__ = ["Backend", "LiveSearch", "LiveSearches", "create_app", "make_server"]

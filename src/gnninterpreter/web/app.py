@@ -15,10 +15,11 @@ from typing import Any
 
 from gnninterpreter.errors import GNNInterpreterError, MissingExtraError, needs
 from gnninterpreter.explanation import Explanation
+from gnninterpreter.report.drawing import small_svg
 from gnninterpreter.report.templates import asset as report_asset
 from gnninterpreter.report.templates import page_script
 from gnninterpreter.web.backend import Backend
-from gnninterpreter.web.searches import BusyError, LiveSearch, LiveSearches, picture
+from gnninterpreter.web.searches import PICTURE, BusyError, LiveSearch, LiveSearches
 
 with needs("fastapi", "web", "the live page"):
     from fastapi import FastAPI, Request, Response
@@ -45,15 +46,10 @@ PACKAGE, FILE = "mpld3", "js/d3.v5.min.js"
 
 
 def create_app(backend: Backend, host: str = "127.0.0.1") -> FastAPI:
-    """Make the server.
+    """Make the server of a run, for the address it will listen on.
 
-    Args:
-        backend: The run and its model.
-        host: The address it will listen on.
-
-    Returns:
-        The application. Its ``state`` holds the ``searches``, and the ``token`` that whoever asks
-        has to know; that is None where only this machine can ask.
+    Its ``state`` holds the ``searches``, and the ``token`` that whoever asks has to know; that is
+    None where only this machine can ask.
     """
     # No generated documentation: its pages load scripts from elsewhere.
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
@@ -202,7 +198,7 @@ def _outcome(explanation: Explanation, backend: Backend) -> dict[str, Any]:
     }
     if not explanation.num_edges:
         return said
-    svg = picture(explanation.graph, backend.spec)
+    svg = small_svg(explanation.graph, backend.spec, PICTURE)
     return {**said, "opened": backend.opened(explanation), "svg": svg}
 
 

@@ -12,11 +12,12 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import one_of
 from gnninterpreter.audit.context import Oracle, oracle_of
 from gnninterpreter.chem.reading import reading_of
 from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError, TargetError
 from gnninterpreter.explanation import Explanation, ExplanationSet
-from gnninterpreter.explanation.storage import load_statistics
+from gnninterpreter.explanation.export import graph_text
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.models import Bundle
@@ -27,11 +28,12 @@ from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.report import compute_extras, live_classifier
 from gnninterpreter.report.drawing import Drawing
 from gnninterpreter.report.page import render_page
+from gnninterpreter.report.svg import render
+from gnninterpreter.schema import listed, number
 from gnninterpreter.spec import GraphSpec, graph_list
 from gnninterpreter.spec.derived import completed
 from gnninterpreter.web.appearance import describe_block, legend_html
 from gnninterpreter.web.company import Company
-from gnninterpreter.web.exports import export_graph
 from gnninterpreter.web.saved import SavedRuns
 
 BOX = (720, 480)
@@ -45,12 +47,9 @@ class Backend:
     Args:
         result: The run.
         folder: Its folder, the only place that is ever written to.
-        model: The model that the run explains.
+        model: The model that the run explains; ModelError if it is another.
         dataset: Labelled graphs, for class statistics and the rule of the data set.
         forward: How to call the model, where its signature does not say.
-
-    Raises:
-        ModelError: If it is not the model that the run explains.
     """
 
     def __init__(
@@ -83,11 +82,7 @@ class Backend:
         self._opened: list[dict[str, Any]] | None = None
 
     def target_name(self, value: Any) -> str:
-        """The name of a target given by name, or by the number of its class.
-
-        Raises:
-            TargetError: If there is none of that name.
-        """
+        """The name of a target given by name, or by the number of its class."""
         if isinstance(value, str) and value in self.targets:
             return value
         whole = isinstance(value, int) and not isinstance(value, bool)
@@ -104,12 +99,12 @@ class Backend:
         return free
 
     def _statistics(self, model: nn.Module | Bundle) -> ClassStatistics | None:
-        """What the classes look like: from the bundle, the data, or the run folder itself."""
+        """What the classes look like: from the bundle, the data, or the run itself."""
         if isinstance(model, Bundle):
             return model.statistics
         if self.dataset is not None:
             return ClassStatistics.from_dataset(self.classifier, self.dataset)
-        stored = load_statistics(self.folder)
+        stored = self.result.statistics
         return stored if stored is not None and self._agrees(stored) else None
 
     def _agrees(self, statistics: ClassStatistics) -> bool:
@@ -159,26 +154,21 @@ class Backend:
 
     def opened(self, explanation: Explanation) -> dict[str, Any]:
         """An explanation graph as the editor opens it."""
-        return self._entry(explanation.name, explanation.given, explanation.best)
+        named = {"name": explanation.name, "score": explanation.given}
+        return {**named, **self.placed(explanation.best)}
 
     def _others(self, explanation: Explanation) -> Iterator[dict[str, Any]]:
         """Its cores and shortcuts, each under its right name."""
         kinds = {"core": explanation.cores, "shortcut": explanation.shortcuts}
         for kind, found in kinds.items():
-            for number, one in enumerate(found, 1):
-                name = f"{explanation.name}: {kind}" + f" {number}" * (len(found) > 1)
+            for count, one in enumerate(found, 1):
+                name = f"{explanation.name}: {kind}" + f" {count}" * (len(found) > 1)
                 name += ", one of any kind" * any(one.open)
-                yield self._entry(name, one.said or f"{one.probability:.3f}", one.graph)
-
-    def _entry(self, name: str, score: str, graph: Data) -> dict[str, Any]:
-        return {"name": name, "score": score, **self.placed(graph)}
+                score = one.said or f"{one.probability:.3f}"
+                yield {"name": name, "score": score, **self.placed(one.graph)}
 
     def read(self, values: Any) -> Data:
-        """Read a graph from outside.
-
-        Raises:
-            DataError: If it is no graph that the spec can express, or too large.
-        """
+        """Read a graph from outside; refuse what the spec cannot express, or what is too large."""
         return graph_from_json(
             values,
             self.spec,
@@ -188,12 +178,7 @@ class Backend:
         )
 
     def score(self, values: Any) -> dict[str, Any]:
-        """Ask the model about a graph; nodes without edges are not part of it.
-
-        Raises:
-            DataError: If it is no graph that the spec can express.
-            ModelError: If the model fails on it.
-        """
+        """Ask the model about a graph; nodes without edges are not part of it."""
         started = time.perf_counter()
         graph, ignored = _present(self.read(values))
         graph = completed(graph, self.spec)
@@ -244,9 +229,6 @@ class Backend:
         """The class of a graph by the rule of its data set, where there is a rule that knows it.
 
         Asked for by itself: a rule may take longer than the model, and the bars must not wait.
-
-        Raises:
-            DataError: If it is no graph that the spec can express.
         """
         graph, _ = _present(self.read(values))
         if self.oracle is None or not graph.num_edges:
@@ -260,9 +242,6 @@ class Backend:
         """What stands beside a graph: chemistry, cores that it holds, real graphs near it.
 
         Asked for by itself, as the rule is.
-
-        Raises:
-            DataError: If it is no graph that the spec can express, or has no edge.
         """
         graph, _ = _present(self.read(values))
         if not graph.num_edges:
@@ -278,11 +257,7 @@ class Backend:
         return {"graph": graph_to_json(graph, self.spec), "positions": positions}
 
     def export(self, values: Any, form: str) -> tuple[str, str]:
-        """A graph, with places for its nodes or without, as the text of a file and its media type.
-
-        Raises:
-            DataError: If the format is not known, or the graph has no such form.
-        """
+        """A graph, with places for its nodes or not, as the text of a file and its media type."""
         values = dict(values) if isinstance(values, dict) else values
         places = values.pop("positions", None) if isinstance(values, dict) else None
         graph = self.read(values)
@@ -314,3 +289,38 @@ def _present(graph: Data) -> tuple[Data, int]:
     touched = graph.edge_index.unique()
     ignored = int(graph.num_nodes or 0) - len(touched)
     return (graph.subgraph(touched), ignored) if ignored else (graph, 0)
+
+
+FORMATS = {
+    "json": "application/json",
+    "graphml": "application/xml",
+    "svg": "image/svg+xml",
+    "smi": "text/plain",
+}
+FARTHEST = 1_000_000
+
+
+def export_graph(
+    graph: Data, spec: GraphSpec, form: str, size: tuple[int, int], places: Any = None
+) -> tuple[str, str]:
+    """A graph as text in one of `FORMATS`, and its media type.
+
+    A drawing keeps the places of the nodes in the editor, where they are given.
+    """
+    one_of("format", form, FORMATS, DataError)
+    if form != "svg":
+        return graph_text(graph, spec, form), FORMATS[form]
+    drawn = to_networkx(graph, spec)
+    if places is None:
+        return render(Drawing.of(drawn, spec, size)), FORMATS[form]
+    arranged = dict(zip(drawn.nodes, _places(places, len(drawn)), strict=True))
+    return render(Drawing.arranged(drawn, spec, size, arranged)), FORMATS[form]
+
+
+def _places(values: Any, count: int) -> list[tuple[float, float]]:
+    """Check places that come from outside."""
+    try:
+        places = listed(listed(number(-FARTHEST, FARTHEST), 2), count)(values, "positions")
+    except ValueError as error:
+        raise DataError(str(error)) from error
+    return [(float(x), float(y)) for x, y in places]

@@ -104,7 +104,7 @@ class Company:
                 "number": number,
                 "alike": round(float(alike[number]), 3),
                 "label": self._label(self.real[number]),
-                "svg": self._picture(self.real[number]),
+                "svg": small_svg(self.real[number], self.spec, SMALL),
             }
             for number in best
         ]
@@ -116,6 +116,3 @@ class Company:
         value = float(torch.as_tensor(label))
         whole = value == int(value) and 0 <= value < len(names)
         return names[int(value)] if whole and len(names) > 1 else f"{value:.3g}"
-
-    def _picture(self, graph: Data) -> str:
-        return small_svg(graph, self.spec, SMALL)

@@ -11,7 +11,6 @@ from typing import Any
 
 from gnninterpreter.errors import OutputError
 from gnninterpreter.explanation import Explanation, ExplanationSet, load_run, save_run
-from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
 
 FOLDER = "saved"
@@ -35,7 +34,7 @@ class SavedRuns:
         self._read: dict[str, tuple[Stamp, list[Entry]]] = {}
         self._lock = threading.Lock()
 
-    def add(self, result: ExplanationSet, index: int, statistics: ClassStatistics | None) -> str:
+    def add(self, result: ExplanationSet, index: int) -> str:
         """Write a result under a name that is still free, and return that name."""
         with self._lock:
             if self._place.is_symlink():
@@ -43,7 +42,7 @@ class SavedRuns:
             # A server that was started anew counts from one again; what is there stays.
             names = (f"{index}-{number}" for number in itertools.count(1))
             place = next(self._place / name for name in names if not (self._place / name).exists())
-            save_run(result, place, statistics=statistics)
+            save_run(result, place)
         return f"{FOLDER}/{place.name}"
 
     def entries(self) -> list[Entry]:

@@ -8,8 +8,6 @@ import threading
 import time
 from typing import Any
 
-import networkx as nx
-
 from gnninterpreter.api import explain
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.errors import DataError, GNNInterpreterError
@@ -18,7 +16,6 @@ from gnninterpreter.models.frozen import clean_copy
 from gnninterpreter.report.drawing import small_svg
 from gnninterpreter.report.gallery import candidate_graph
 from gnninterpreter.search import Recipe, Snapshot
-from gnninterpreter.spec import GraphSpec
 from gnninterpreter.web.backend import Backend
 
 MOST_RUNNING = 2
@@ -38,14 +35,10 @@ class _AbandonedError(Exception):
 
 
 class LiveSearch:
-    """One explanation under way.
+    """One explanation under way, what was seen so far, what came out, and where it was saved.
 
-    Attributes:
-        state: ``"running"``, ``"done"``, ``"stopped"`` or ``"failed"``.
-        snapshots: What was seen so far, as JSON values; only ever appended to.
-        explanation: What came out.
-        error: Why it failed.
-        saved: Where it was saved, below the run folder.
+    Its state is ``"running"``, ``"done"``, ``"stopped"`` or ``"failed"``; snapshots are JSON values
+    that are only ever appended to.
     """
 
     def __init__(self, number: int, name: str) -> None:
@@ -64,11 +57,7 @@ class LiveSearch:
         self._abandoned = False
 
     def stop(self, abandon: bool = False) -> None:
-        """Ask the search to end at its next snapshot.
-
-        Args:
-            abandon: Whether to give up what it has found so far, which is quicker.
-        """
+        """Ask it to end at its next snapshot, or to abandon what it has found, which is quicker."""
         self._abandoned = self._abandoned or abandon
         self._stop.set()
 
@@ -103,15 +92,11 @@ class LiveSearch:
             return None
         self._drawn = now
         graph = candidate_graph(snapshot.distribution.select([best]).mode(), 0)
-        return picture(graph, snapshot.distribution.spec)
+        return small_svg(graph, snapshot.distribution.spec, PICTURE)
 
 
 class LiveSearches:
-    """All explanations that one server has started.
-
-    Args:
-        backend: The run and its model.
-    """
+    """All explanations that one server has started."""
 
     def __init__(self, backend: Backend) -> None:
         """Nothing runs yet."""
@@ -121,11 +106,9 @@ class LiveSearches:
         self._lock = threading.Lock()
 
     def start(self, values: Any) -> LiveSearch:
-        """Start to explain a target.
+        """Start to explain ``{"target": ..., "restarts": ..., "iterations": ..., "seed": ...}``.
 
-        Args:
-            values: ``{"target": ..., "restarts": ..., "iterations": ..., "seed": ...}``; all but
-                the first may be left out.
+        All but the first may be left out.
 
         Raises:
             GNNInterpreterError: If a value has to be mended, or too many are running.
@@ -161,22 +144,13 @@ class LiveSearches:
         return self._searches.get(number)
 
     def save(self, search: LiveSearch) -> str:
-        """Write what came out into the run folder, as a run of its own.
-
-        Returns:
-            Its name below the run folder.
-
-        Raises:
-            GNNInterpreterError: If nothing has come out yet, or it cannot be written.
-        """
+        """Write what came out into the run folder, as a run of its own; return its name there."""
         result, explanation = search.result, search.explanation
         if result is None or explanation is None:
             raise DataError("there is nothing to save yet; wait for the explanation, or stop it")
         with self._lock:
             if not search.saved:
-                search.saved = self._backend.saved.add(
-                    result, explanation.target.index, self._backend.statistics
-                )
+                search.saved = self._backend.saved.add(result, explanation.target.index)
         return search.saved
 
     def running(self) -> list[LiveSearch]:
@@ -184,16 +158,10 @@ class LiveSearches:
         return [search for search in list(self._searches.values()) if search.state == "running"]
 
     def close(self, timeout: float) -> bool:
-        """End every search.
+        """End every search; gives whether all have ended, after waiting so many seconds in all.
 
         A thread that still computes when Python shuts down takes the process with it (SIGABRT), so
         that each is waited for.
-
-        Args:
-            timeout: Seconds to wait, for all of them together.
-
-        Returns:
-            Whether all have ended.
         """
         deadline = time.monotonic() + timeout
         for search in self.running():
@@ -229,11 +197,6 @@ class LiveSearches:
         except Exception as error:  # whatever a user's model does
             search.error = f"{type(error).__name__}: {error}"
             search.state = "failed"
-
-
-def picture(graph: nx.Graph, spec: GraphSpec) -> str:
-    """A small drawing of a graph, for the panel that watches a search."""
-    return small_svg(graph, spec, PICTURE)
 
 
 def _number(value: float, digits: int) -> float | None:

@@ -27,6 +27,8 @@ def test_a_class_that_is_what_is_left_has_no_core_and_says_so():
     graphs = [chain(colours) for colours in ["bbbb"] * 12 + ["bbbbrr"] * 12]
     answers = RealAnswers(classifier(), graphs, None).about(PLAIN_CLASS)
     assert answers.cores == []
+    assert answers.left_over
+    assert not RealAnswers(classifier(), graphs, None).about(PAIRED_CLASS).left_over
     assert any(note.startswith("no core: no piece") for note in answers.notes)
     (said,) = [note for note in answers.notes if note.startswith("it is what is left")]
     assert "gives 'plain' to 100% of those of 'paired' (" in said

@@ -6,17 +6,21 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 from torch_geometric.data import Data
+from torch_geometric.nn import global_add_pool
 
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect, necessity, random_piece, sufficiency
-from gnninterpreter.evidence.patterns.cores import find_cores
+from gnninterpreter.evidence.patterns.core import Core
+from gnninterpreter.evidence.patterns.cores import _telling, find_cores
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, choose, gain
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from tests.evidence.patterns.pairs import (
+    PAIRED,
     PAIRED_CLASS,
     PLAIN,
     SPEC,
@@ -49,6 +53,15 @@ def test_a_core_says_more_than_its_size():
     assert core is not None
     assert core.num_nodes == 3
     assert core.others == 0
+
+
+@pytest.mark.parametrize(
+    ("matched", "total", "told"), [(1, 8, False), (2, 500, False), (3, 500, True), (2, 2, True)]
+)
+def test_what_one_or_two_of_many_graphs_hold_is_no_core(matched: int, total: int, told: bool):
+    share = {"coverage": matched / total, "lift": 300.0, "others": 0, "rest": 900}
+    core = Core(chain("rr"), SPEC, 1.0, True, matched=matched, total=total, **share)
+    assert _telling(core, PAIRED_CLASS) == told
 
 
 def test_a_model_that_is_rarely_sure_has_a_bar_of_its_own():
@@ -176,3 +189,48 @@ def test_a_random_piece_is_connected_or_nothing():
         assert graph.connected(nodes)
     assert random_piece(graph, 7, rng) == 0
     assert random_piece(Typed((0, 0), {}), 2, rng) == 0
+
+
+class PairOrRing(RedPairs):
+    """A red pair, or a ring: log-odds of 20 for each of them less 10."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        ends = torch.zeros_like(x[:, :1]).index_add(
+            0, edge_index[1], torch.ones(edge_index.size(1), 1)
+        )
+        rings = global_add_pool(ends / 2 - 1, batch) + 1
+        score = super().forward(x, edge_index, batch)[:, 1:] + self.scale * rings
+        return torch.cat([-score, score], dim=1)
+
+
+def closed(colours: str, first: int) -> Data:
+    """A path whose last node is joined to an earlier one."""
+    graph = chain(colours)
+    more = torch.tensor([[first, len(colours) - 1], [len(colours) - 1, first]])
+    graph.edge_index = torch.cat([graph.edge_index, more], dim=1)
+    return graph
+
+
+def test_a_class_of_two_kinds_of_graphs_has_a_core_for_each():
+    rings = ["brbb", "bbbb", "rbrb", "bbbrb", "rbbbb", "bbrbb", "rbrbb", "bbbbb"] * 3
+    graphs = [chain(c) for c in PAIRED * 3] + [closed(c, len(c) - 4) for c in rings]
+    graphs += [chain(c) for c in PLAIN * 5]
+    model = GraphClassifier(PairOrRing(), SPEC, examples=[chain(c) for c in PLAIN])
+    real, search = RealGraphs(model, graphs), CoreSearch(least=2, count=1)
+    found = find_cores(real, PAIRED_CLASS, search)
+    pair, four = found.cores
+    assert found.told == 1.0
+    assert (pair.num_nodes, pair.coverage) == (2, 30 / 54)
+    assert (four.num_nodes, four.num_edges, sum(four.open)) == (4, 4, 3)
+    assert (four.coverage, four.others) == (24 / 54, 0)
+    once = find_cores(real, PAIRED_CLASS, search, again=False)
+    assert len(once.cores) == 1
+    assert once.told == pytest.approx((30 / 54 + 1) / 2)
+
+
+def test_some_of_the_graphs_keep_what_the_model_says_of_them():
+    real = real_graphs()
+    few = real.part([12, 3])
+    assert few.graphs == [real.graphs[12], real.graphs[3]]
+    assert few.mine(PAIRED_CLASS).tolist() == [False, True]
+    assert len(few.index) == 2

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gnninterpreter.evidence.patterns.pieces import Candidate
 from gnninterpreter.evidence.patterns.trimming import trimmed
 from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
@@ -38,3 +40,12 @@ def test_nothing_to_go_by_leaves_the_piece_as_it_is():
     whole = piece("brrb")
     assert trimmed(real_graphs(), whole, pairs, [], PAIRED_CLASS, 0.99) == whole
     assert trimmed(real_graphs(), whole, lambda _: (0.0, None), HOSTS, PAIRED_CLASS, 0.99) == whole
+
+
+def test_a_piece_that_is_not_enough_by_itself_may_lose_what_tells_nothing():
+    """Blue nodes turn no graph, and a piece of them alone is not what the model goes by."""
+    whole = replace(piece("bbb"), certain=False, probability=0.1)
+    found = trimmed(real_graphs(), whole, lambda _: (1.0, None), HOSTS, PAIRED_CLASS, 0.99)
+    assert len(found.typed) == 1
+    kept = trimmed(real_graphs(), piece("bbb"), lambda _: (1.0, None), HOSTS, PAIRED_CLASS, 0.99)
+    assert len(kept.typed) == 3

@@ -7,7 +7,7 @@ type ``end - M`` where ``end`` is M or more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -15,22 +15,17 @@ from torch import Tensor
 
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.chem.elements import MUTAG_VALENCIES
+from gnninterpreter.equality import Alike
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.graphs import DenseGraphs, beside
 from gnninterpreter.spec import Categorical, GraphSpec
 
 NO_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True)
-class State:
-    """B growing graphs.
-
-    Args:
-        weight: Adjacency, [B, M, M].
-        types: One-hot type of each node, [B, M, T]; zero in rows that are no nodes yet.
-        count: Number of nodes, [B].
-    """
+class State(Alike):
+    """B growing graphs: adjacency [B, M, M], one-hot types [B, M, T], number of nodes [B]."""
 
     weight: Tensor
     types: Tensor
@@ -42,26 +37,14 @@ class State:
         rows = torch.arange(self.types.size(1), device=self.count.device)
         return rows.unsqueeze(0) < self.count.unsqueeze(1)
 
-    def each(self, change: Callable[..., Tensor], *others: State) -> State:
-        """Change all three alike, with those of other states."""
-        every = [(state.weight, state.types, state.count) for state in (self, *others)]
-        return State(*(change(*parts) for parts in zip(*every, strict=True)))
-
     def where(self, keep: Tensor, other: State) -> State:
         """This state where ``keep`` holds, the other elsewhere; ``keep`` has shape [B]."""
-        return self.each(lambda a, b: torch.where(keep.view(-1, *[1] * (a.dim() - 1)), a, b), other)
+        return self.each(lambda a, b: torch.where(beside(keep, a), a, b), other)
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What graphs may be built.
-
-    Args:
-        spec: One categorical node feature or a constant one, no edge features, undirected.
-        max_nodes: Most nodes M.
-        limits: Most edges of a node of each type, [T].
-        start: Type of the first node.
-    """
+    """What graphs may be built: at most ``max_nodes``, ``limits`` edges of each type, [T]."""
 
     spec: GraphSpec
     max_nodes: int
@@ -76,14 +59,7 @@ class Rules:
         valencies: Mapping[str, int] | None = None,
         start: str | int = 0,
     ) -> Rules:
-        """Read the types off a spec.
-
-        Valencies are by name: those of MUTAG's atoms where the spec has just these and nothing is
-        given. An empty mapping means no limits.
-
-        Raises:
-            SpecError: If graphs have other features than XGNN can build.
-        """
+        """Read the types off a spec; valencies by name, MUTAG's where the types are its atoms."""
         names = _types(spec)
         whole_number("max_nodes", max_nodes, 2)
         if valencies is None:
@@ -120,10 +96,7 @@ class Rules:
         return torch.cat([old, new], dim=2)
 
     def apply(self, state: State, start: Tensor, end: Tensor) -> tuple[State, Tensor]:
-        """Take one action in each graph: from a node to a node, or to M + type for a new one, [B].
-
-        One that breaks a rule changes nothing. Also says which were legal, [B].
-        """
+        """Take an action in each graph, to a node or to M + type; also says which were legal."""
         m = self.max_nodes
         row = torch.arange(start.numel())
         ok = self.legal(state)[row, start, end]

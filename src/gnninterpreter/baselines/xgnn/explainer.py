@@ -30,16 +30,10 @@ STEP_BONUS, INVALID, INVALID_ROLLOUT = 0.1, -1.0, -0.1
 class Reward:
     """What one action is worth.
 
-    With ``f(G) = p_c(G) - 1/l`` for l classes, the paper's form is
-    ``f(G') + rollout_weight * mean f(rollouts of G') - rule_weight * [rule broken]``.
-    The reference code's form is ``0.1 + f(G') + 2 * mean f(rollouts)`` for a legal action, in which
-    a rollout that breaks a rule counts as -0.1, and -1 for any other.
-
-    Args:
-        num_classes: Number of classes l.
-        form: ``"paper"`` or ``"reference"``.
-        rollout_weight: Weight of the rollouts in the paper's form, lambda 1.
-        rule_weight: Weight of a broken rule in it, lambda 2.
+    With ``f(G) = p_c(G) - 1/l`` for l classes, the paper's form is ``f(G') + rollout_weight * mean
+    f(rollouts of G') - rule_weight * [rule broken]``. The reference code's form is ``0.1 + f(G') +
+    2 * mean f(rollouts)`` for a legal action, in which a rollout that breaks a rule counts as -0.1,
+    and -1 for any other.
     """
 
     num_classes: int
@@ -53,11 +47,7 @@ class Reward:
     def __call__(
         self, probability: Tensor, rollouts: Tensor, legal: Tensor, broken: Tensor
     ) -> Tensor:
-        """Return the reward of each action, [B].
-
-        From the class probability after it, [B], and at the end of each rollout from there, [B, R];
-        whether it broke no rule, [B]; and which rollouts ended by breaking one, [B, R].
-        """
+        """The reward of each action, [B], from chances after it and after rollouts, [B, R]."""
         chance = 1.0 / self.num_classes
         now, later = probability - chance, rollouts - chance
         if self.form == "paper":
@@ -75,29 +65,23 @@ class XGNN(Baseline):
     Minimises ``-R log pi`` with the reward of `Reward`. Works for graphs with one categorical node
     feature or none and without edge features.
 
-    Differs from the published method: ``parallel`` episodes run side by side and share each
-    update, and all rollouts of all of them are one batch; a rollout ends where the policy breaks a
-    rule, as in the reference code; an episode ends where no legal action is left, since nothing can
-    be learned there; a first edge is never undone (see `kept`); the explanation is what the policy
+    Differs from the published method: ``parallel`` episodes run side by side and share each update,
+    and all rollouts of all of them are one batch; a rollout ends where the policy breaks a rule, as
+    in the reference code; an episode ends where no legal action is left, since nothing can be
+    learned there; a first edge is never undone (see `kept`); the explanation is what the policy
     builds in the world it was trained in (see `generate`), 1,000 times instead of once. Every ten
     updates 100 graphs are drawn, the policy with the highest mean class probability is kept, and
     training ends when that is high enough or has not grown for ``patience`` looks, since late
     updates often spoil it (the reward of broken rules comes to outweigh all else).
 
     Args:
-        episodes: Number of episodes in all.
         max_steps: Most actions of an episode or rollout.
-        max_nodes: Most nodes of a graph.
         rollouts: Rollouts from each state.
-        parallel: Episodes side by side.
-        learning_rate: Step size of Adam.
-        reward: ``"paper"`` or ``"reference"``.
-        rollout_weight: Lambda 1 of the paper's reward.
-        rule_weight: Lambda 2 of it.
+        reward: ``"paper"``, with lambda 1 as ``rollout_weight`` and lambda 2 as ``rule_weight``, or
+            ``"reference"``.
         valencies: Most edges of each node type, by name; MUTAG's where the types are its atoms.
         start: Type of the first node, by name or index.
         stop_probability: Mean class probability at which training ends; above 1 it never does.
-        patience: Looks without a better policy after which it ends as well.
 
     Example:
         >>> import gnninterpreter as gi
@@ -135,12 +119,7 @@ class XGNN(Baseline):
         statistics: ClassStatistics | None,
         seed: int,
     ) -> Drawing:
-        """Train a policy for one class.
-
-        Raises:
-            SpecError: If the graphs have features that XGNN cannot build.
-            TargetError: If the target is something else than a class.
-        """
+        """Train a policy for one class."""
         if not isinstance(target, ClassTarget):
             raise TargetError(f"XGNN explains classes only (got the {target.quantity})")
         index = target.index
@@ -166,11 +145,7 @@ class XGNN(Baseline):
         target: int,
         generator: torch.Generator,
     ) -> list[float]:
-        """Train a policy in place; it ends as the best it was at any check.
-
-        Returns:
-            Mean reward of each update.
-        """
+        """Train a policy in place, and keep the best it was; return the mean rewards."""
         optimizer = torch.optim.Adam(policy.parameters(), self.learning_rate, betas=(0.9, 0.99))
         reward = Reward(
             classifier.spec.num_classes, self.reward, self.rollout_weight, self.rule_weight

@@ -24,10 +24,6 @@ class Policy(nn.Module):
 
     Differs from the reference code: the log-probability is that of the masked softmax, which is
     what was sampled from; there it is taken over all rows.
-
-    Args:
-        num_types: Number of node types T.
-        generator: Source of randomness for the weights.
     """
 
     def __init__(self, num_types: int, generator: torch.Generator | None = None) -> None:
@@ -96,11 +92,7 @@ def kept(before: State, legal: Tensor, value: Tensor) -> Tensor:
 def roll_out(
     policy: Policy, rules: Rules, state: State, steps: int, generator: torch.Generator
 ) -> tuple[State, Tensor]:
-    """Let the policy build on until it breaks a rule or has taken all its steps.
-
-    Returns:
-        The last legal state of each graph, and which ended by a broken rule, [B].
-    """
+    """Let the policy build on; return the last legal states, and which broke a rule, [B]."""
     active = torch.ones(state.count.numel(), dtype=torch.bool)
     for _ in range(steps):
         start, end, _ = policy(state, generator)

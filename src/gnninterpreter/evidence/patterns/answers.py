@@ -7,26 +7,31 @@ that a target costs seconds whatever the data.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.batches import compact
-from gnninterpreter.errors import GNNInterpreterError
+from gnninterpreter.errors import GNNInterpreterError, ModelError
 from gnninterpreter.evidence.patterns.absence import falls_back
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.cores import Cores, count_in, find_cores
+from gnninterpreter.evidence.patterns.counts import Account, account_for
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
-from gnninterpreter.evidence.patterns.real import RealGraphs, chosen, in_order
+from gnninterpreter.evidence.patterns.real import InOrder, RealGraphs, chosen, in_order
 from gnninterpreter.evidence.patterns.showing import Exemplar, find_exemplars
 from gnninterpreter.evidence.thresholds import CLEARLY
 from gnninterpreter.graphs import DenseGraphs, dense_graphs
 from gnninterpreter.isomorphism import distinct
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.models.task import Task
 from gnninterpreter.objective.target import ClassTarget, Target
 
 MOST_GRAPHS = 1_500
+# Graphs of which the model is asked for labels, to find those with rare ones.
+MOST_ASKED = 10_000
 MOST_EXEMPLARS = 8
 MOST_SHORTCUTS = 5
 # Classes that are asked whether another is what is left of them.
@@ -49,12 +54,18 @@ class Answers:
         shortcuts: Certain graphs that are like nothing real.
         exemplars: Real graphs of the target, the core marked in them.
         notes: What could not be judged, in sentences.
+        left_over: Whether the target is what is left where the cores of others are missing.
+        account: What counts say about it; None where there are too few graphs.
+        told: How often holding one of the cores says what the model says; see `Cores`.
     """
 
     cores: list[Core] = field(default_factory=list)
     shortcuts: list[Core] = field(default_factory=list)
     exemplars: list[Exemplar] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    left_over: bool = False
+    account: Account | None = None
+    told: float = 0.5
 
 
 class RealAnswers:
@@ -103,16 +114,30 @@ class RealAnswers:
                 f"cores and exemplars come from {len(fitting):,} real graphs, or pieces of them, "
                 "kept beside the model; pass dataset= to have their coverage counted"
             )
-        few = chosen(fitting, MOST_GRAPHS, abs(seed))
-        if len(few) < len(fitting):
-            self.lines.append(
-                f"cores were looked for in {len(few):,} of {len(fitting):,} real graphs, drawn "
-                "evenly over the classes"
-            )
+        many = classifier.task is Task.MULTILABEL
         try:
+            known = self._by_label(fitting, abs(seed)) if many else fitting
+            few = chosen(known, MOST_GRAPHS, abs(seed))
+            if len(few) < len(fitting):
+                self.lines.append(
+                    f"cores were looked for in {len(few):,} of {len(fitting):,} real graphs, drawn "
+                    f"evenly over the {'labels that the model gives' if many else 'classes'}"
+                )
             self.real = RealGraphs(classifier, few, LIMIT)
         except GNNInterpreterError as error:
             self.notes.append(f"cores were not looked for: {error}")
+
+    def _by_label(self, graphs: InOrder, seed: int) -> InOrder:
+        """Graphs that go by the rarest label the model gives them: most labels are rare."""
+        if len(graphs) <= MOST_GRAPHS:
+            return graphs
+        rng = np.random.default_rng(seed)
+        graphs = graphs.where(np.sort(rng.permutation(len(graphs))[:MOST_ASKED]))
+        given = self.classifier.score_data(graphs[:]).logits.gt(0).cpu().numpy()
+        often = np.where(given, given.sum(0), len(graphs) + 1)
+        rarest = often.argmin(1).astype(object)
+        rarest[~given.any(1)] = None
+        return replace(graphs, labels=rarest)
 
     def about(
         self, target: Target, shortcuts: DenseGraphs | None = None, certain: float = 0.99
@@ -132,14 +157,18 @@ class RealAnswers:
             with self.classifier.frozen():
                 cores = self._cores(target)
                 shown = find_exemplars(self.real, target, cores.cores, MOST_EXEMPLARS)
-        except Exception as error:  # whatever somebody's model does with a piece of a graph
-            reason = str(error).split("\n", 1)[0][:200]
+                left_over = []
+                if not cores.cores and self.measured and isinstance(target, ClassTarget):
+                    left_over = self._left_over(target)
+                seed = self.search.seed
+                account = account_for(self.real, target, seed) if self.measured else None
+        except ModelError as error:
+            reason = str(error.__cause__ or error).split("\n", 1)[0][:200]
             notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
             return Answers(shortcuts=found, notes=notes)
-        notes += [*cores.notes, *self._rare(target, cores.core)]
-        if not cores.cores and self.measured and isinstance(target, ClassTarget):
-            notes += self._left_over(target)
-        return Answers(list(cores.cores), found, shown, notes)
+        notes += [*cores.notes, *self._rare(target, cores.core), *left_over]
+        told = (bool(left_over), account, cores.told)
+        return Answers(list(cores.cores), found, shown, notes, *told)
 
     def _cores(self, target: Target) -> Cores:
         assert self.real is not None
@@ -151,8 +180,7 @@ class RealAnswers:
     def _few_cores(self, target: Target) -> Cores:
         """The cores of a class that was not asked for, looked for with less care."""
         assert self.real is not None
-        with self.classifier.frozen():
-            return find_cores(self.real, target, CoreSearch(**{**FEW, "seed": self.search.seed}))
+        return find_cores(self.real, target, CoreSearch(**{**FEW, "seed": self.search.seed}))
 
     def _left_over(self, target: ClassTarget) -> list[str]:
         """Say of a class without a core for which others it is what is left."""

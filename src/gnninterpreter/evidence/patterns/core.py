@@ -16,6 +16,7 @@ from torch_geometric.data import Data
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect
+from gnninterpreter.evidence.patterns.matching import Undecided, find
 from gnninterpreter.evidence.patterns.typed import Range, Typed, typed_graphs, varying_columns
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
@@ -114,7 +115,7 @@ class Core(ByValue):
         for one in self.ranges:
             blocks = self.spec.nodes if len(one.nodes) == 1 else self.spec.edges
             what = "node" if len(one.nodes) == 1 else "edge"
-            name = _column_name(blocks, varying_columns(blocks)[one.column])
+            name = column_name(blocks, varying_columns(blocks)[one.column])
             where = f"{name} of {what} {'-'.join(map(str, one.nodes))}"
             if one.low is not None and one.high is not None:
                 found.append(f"{where} from {one.low:.3g} to {one.high:.3g}")
@@ -130,6 +131,15 @@ class Core(ByValue):
             return f"not checked how many {noun} contain this"
         open_ = f", not decided for {self.undecided:,}" if self.undecided else ""
         return f"{self.matched:,} of {self.total:,} {noun} contain this{open_}"
+
+    def held_by(self, graph: Data) -> bool | None:
+        """Whether a graph contains it; None where matching took too long to tell."""
+        if not graph.num_nodes:
+            return False
+        try:
+            return find(self.typed, typed_graphs([graph.cpu()], self.spec)[0]) is not None
+        except Undecided:
+            return None
 
     def with_(self, **changes: Any) -> Core:
         """The same with some fields changed."""
@@ -185,7 +195,8 @@ _range = record(
 )
 
 
-def _column_name(blocks: Sequence[Block], column: int) -> str:
+def column_name(blocks: Sequence[Block], column: int) -> str:
+    """What a column of features is called."""
     names: list[str] = []
     for block in blocks:
         names += block.names if len(block.names) == block.width else [block.name] * block.width

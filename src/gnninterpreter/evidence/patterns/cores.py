@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from torch_geometric.data import Data
@@ -28,7 +28,6 @@ from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.matching import Matches
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.pieces import (
-    TOLD,
     Candidate,
     CoreSearch,
     Telling,
@@ -38,9 +37,9 @@ from gnninterpreter.evidence.patterns.pieces import (
 )
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.trimming import trimmed
-from gnninterpreter.evidence.patterns.typed import cut
+from gnninterpreter.evidence.patterns.typed import bits, cut
 from gnninterpreter.evidence.patterns.widening import widened
-from gnninterpreter.evidence.thresholds import CLEARLY, LIFT
+from gnninterpreter.evidence.thresholds import CLEARLY, COVERING, LIFT
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
 
@@ -52,8 +51,13 @@ NEEDED = 0.5
 # Bits that a piece must tell about one graph to tell more than chance: 2 N ln 2 bits follow a
 # chi-squared law.
 CHANCE = 10.8 / (2 * math.log(2))
+# Graphs of a class that must hold a core: what one or two hold is no pattern, but these graphs.
+HOLDERS = 3
 # Where fewer graphs of the class hold a core, that is said.
 MOST = 0.5
+# Share of the graphs without a core that another one must lie in, and bits that a core tells which
+# makes no difference by itself.
+SHARED, IDLE = 0.3, 0.2
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ class Cores:
         bar: Probability that counted as certain.
         cores: In the order in which they were chosen; the first is *the* core.
         candidates: How many different pieces there were to choose from.
+        told: How often holding one of them says what the model says, its graphs and the others
+            counting the same; 0.5 is guessing.
         notes: What could not be judged, in sentences.
     """
 
@@ -73,6 +79,7 @@ class Cores:
     cores: tuple[Core, ...]
     candidates: int
     notes: tuple[str, ...] = ()
+    told: float = 0.5
 
     @property
     def core(self) -> Core | None:
@@ -81,7 +88,12 @@ class Cores:
 
 
 def find_cores(
-    real: RealGraphs, target: Target, search: CoreSearch | None = None, *, measured: bool = True
+    real: RealGraphs,
+    target: Target,
+    search: CoreSearch | None = None,
+    *,
+    measured: bool = True,
+    again: bool = True,
 ) -> Cores:
     """Find the cores of a target.
 
@@ -91,6 +103,7 @@ def find_cores(
         search: How to look.
         measured: Whether these graphs stand for all real ones, so that shares of them mean
             something; without it coverage and what follows from it stay None.
+        again: Whether graphs that hold none of the cores found are looked at on their own.
     """
     search = search or CoreSearch()
     rng = np.random.default_rng([search.seed, target.index])
@@ -131,6 +144,15 @@ def find_cores(
             core = _measure(real, core, target, search, rng)
         if core is not None and _telling(core, target):
             cores.append(count_in(real, core, target, COUNTED)[0] if measured else core)
+    left = _uncovered(real, cores, own)
+    others = np.flatnonzero(~real.mine(target)).tolist()
+    if measured and again and cores and len(left) >= max(FEW, (1 - COVERING) * len(own)):
+        # The others may have something else in common, which told little beside the first.
+        rest = real.part([*left, *others])
+        less = replace(search, seeds=(search.seeds + 1) // 2, count=2)
+        more = [one for one in find_cores(rest, target, less, again=False).cores if _shared(one)]
+        cores += [count_in(real, core, target, COUNTED)[0] for core in more]
+        left = _uncovered(real, cores, own)
     # What was trimmed may tell more than what was chosen before it.
     cores.sort(key=_worth, reverse=True)
     if not cores:
@@ -143,7 +165,8 @@ def find_cores(
             f"every real graph is {_given(target)}: lift and sufficiency of its cores were not "
             "judged"
         )
-    covered = 1 - _uncovered(real, cores, own) / len(own)
+    covered = 1 - len(left) / len(own)
+    spared = len(_uncovered(real, cores, others)) / len(others) if others else 0.5
     if measured and cores and covered < MOST:
         notes.append(
             f"{covered:.0%} of the real graphs {_given(target)} hold one of the cores: what the "
@@ -155,7 +178,8 @@ def find_cores(
             f"whether real graphs hold a core was not decided for {undecided:,} of "
             f"{len(real) * len(cores):,} pairs of core and graph, since matching them is slow"
         )
-    return Cores(target, bar, tuple(cores), len(candidates), tuple(notes))
+    told = (covered + spared) / 2
+    return Cores(target, bar, tuple(cores), len(candidates), tuple(notes), told)
 
 
 def count_in(real: RealGraphs, core: Core, target: Target, limit: int = 0) -> tuple[Core, Matches]:
@@ -184,13 +208,18 @@ def count_in(real: RealGraphs, core: Core, target: Target, limit: int = 0) -> tu
     return counted, found
 
 
-def _uncovered(real: RealGraphs, cores: Sequence[Core], own: Sequence[int]) -> int:
-    """How many graphs hold none of the cores."""
+def _uncovered(real: RealGraphs, cores: Sequence[Core], own: Sequence[int]) -> list[int]:
+    """The graphs that hold none of the cores."""
     left = sum(1 << i for i in own)
     for core in cores:
         for i in real.index.match(core.typed, left).where:
             left &= ~(1 << i)
-    return left.bit_count()
+    return list(bits(left))
+
+
+def _shared(core: Core) -> bool:
+    """Whether many of the graphs that no core before it covers hold a core."""
+    return (core.coverage or 0.0) >= SHARED and (core.lift or 0.0) >= LIFT
 
 
 def _worth(core: Core) -> float:
@@ -202,6 +231,8 @@ def _worth(core: Core) -> float:
 
 def _telling(core: Core, target: Target) -> bool:
     """Whether a core tells something or makes a difference; so too where that was not measured."""
+    if core.matched is not None and core.matched < min(HOLDERS, core.total or 0):
+        return False
     out, put = core.necessity, core.sufficiency
     if core.lift is None or core.lift < LIFT:
         # What most graphs hold is a core only where the model turns away without it.
@@ -211,7 +242,7 @@ def _telling(core: Core, target: Target) -> bool:
     effects = [(out, CLEARLY * target.span), (put, CLEARLY)]
     known = [effect.clearly(by) for effect, by in effects if effect is not None]
     count = (core.total or 0) + (core.rest or 0)
-    return any(known) or not known or _worth(core) >= max(TOLD, CHANCE / max(count, 1))
+    return any(known) or not known or _worth(core) >= max(IDLE, CHANCE / max(count, 1))
 
 
 def _core(real: RealGraphs, piece: Candidate, target: Target) -> Core | None:

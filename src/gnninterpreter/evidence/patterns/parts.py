@@ -56,11 +56,14 @@ class Parts:
 
         Args:
             asked: Number of the graph and its nodes as bits, at least one of them.
+
+        Raises:
+            ModelError: If the model fails on one of them.
         """
         owner = torch.tensor([number for number, _ in asked], dtype=torch.long)
         masks = torch.from_numpy(_masks([nodes for _, nodes in asked], self._most))
         found = []
-        with self.classifier.frozen():
+        with self.classifier.frozen(), self.classifier.explaining_errors():
             for start, end in self._chunks(masks):
                 batch = self._batch(owner[start:end], masks[start:end])
                 found.append(self.classifier.call(batch.to(self.classifier.device)).logits.cpu())

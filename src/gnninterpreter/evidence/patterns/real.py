@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +21,7 @@ from gnninterpreter.evidence.patterns.matching import LIMIT, PatternIndex
 from gnninterpreter.evidence.patterns.typed import typed_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import CERTAIN
+from gnninterpreter.models.task import Scores
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec.data import node_count
 
@@ -58,6 +60,16 @@ class RealGraphs:
     def index_of(self, numbers: Sequence[int]) -> PatternIndex:
         """The same of some of them."""
         return PatternIndex([self.typed[i] for i in numbers], self.limit)
+
+    def part(self, numbers: Sequence[int]) -> RealGraphs:
+        """Some of them, without asking the model again."""
+        found, at = copy(self), list(numbers)
+        found.__dict__.pop("index", None)
+        found.graphs, found.typed = [self.graphs[i] for i in at], [self.typed[i] for i in at]
+        logits, embedding = self.scores.logits[at], self.scores.embedding[at]
+        found.scores = Scores(logits, embedding, self.scores.task)
+        found.embedding, found.assigned = self.embedding[at], self.assigned[at]
+        return found
 
     def given(self, target: Target) -> np.ndarray:
         """What the model gives each graph for a target, between 0 and 1."""

@@ -3,7 +3,8 @@
 Some models are certain of a motif only in company: a piece that makes them certain by itself then
 carries nodes that any graph has. Those are dropped as long as the rest tells as much about the
 class, and turns other graphs as often when it is joined to them; less often where it tells more.
-What is left and is no longer enough by itself must turn most of them.
+Graphs that turn with any piece as large do not count. What is left and is no longer enough by
+itself must turn most of them.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 from torch_geometric.data import Data
 
-from gnninterpreter.evidence.patterns.causes import sufficiency
+from gnninterpreter.evidence.patterns.causes import random_pieces, sufficiency
 from gnninterpreter.evidence.patterns.pieces import Candidate, Telling
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.shrinking import removable
 from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
 from gnninterpreter.evidence.thresholds import CLEARLY
 from gnninterpreter.objective.target import Target
+from gnninterpreter.spec.data import node_count
 
 # Share of what a piece tells that may be lost, and how many smaller pieces are joined to graphs.
 SPARED, JOINED = 0.05, 4
@@ -50,7 +53,7 @@ def trimmed(
         seed: Of where they are joined.
     """
     turned = _turned(real, piece.data, hosts, target, seed)
-    if turned < CLEARLY:
+    if turned < CLEARLY and piece.certain:
         # What turns no graphs gives nothing to compare parts by.
         return _without_ranges(piece, telling)
     most = first = telling(piece.typed)[0]
@@ -75,7 +78,7 @@ def trimmed(
     given = target.score(real.classifier.score_data(kept)).nan_to_num(nan=0.0).tolist()
     for (value, _, part), data, score in zip(enough, kept, given, strict=True):
         turns = _turned(real, data, hosts, target, seed)
-        if value * turns >= wanted and (score >= bar or turns >= TURNS):
+        if value * turns >= wanted and (score >= bar or turns >= TURNS or not piece.certain):
             return _without_ranges(Candidate(data, part, score, score >= bar), telling)
     return _without_ranges(piece, telling)
 
@@ -83,8 +86,11 @@ def trimmed(
 def _turned(
     real: RealGraphs, data: Data, hosts: Sequence[Data], target: Target, seed: int
 ) -> float:
-    effect = sufficiency(real.classifier, [data], hosts, target, (), seed)
-    return 0.0 if effect is None else effect.value
+    """Share of the hosts that turn with a piece, beyond those that turn with any piece as large."""
+    rng = np.random.default_rng(seed)
+    others = random_pieces(real.graphs, real.typed, node_count(data), len(hosts), rng)
+    effect = sufficiency(real.classifier, [data], hosts, target, others, seed)
+    return 0.0 if effect is None else effect.value - (effect.control or 0.0)
 
 
 def _without_ranges(piece: Candidate, telling: Telling) -> Candidate:

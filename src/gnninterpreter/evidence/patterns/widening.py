@@ -108,6 +108,8 @@ def _likely(
     found = real.index_of(graphs).match(pattern)
     places = zip(found.where, found.places, strict=True)
     pieces = [cut(real.graphs[graphs[i]], nodes) for i, nodes in places]
+    if not pieces:  # the limit of steps was reached in all of them
+        return False
     given = target.score(real.classifier.score_data(pieces)).nan_to_num(nan=0.0)
     share = float((given >= min(bar, LEANING)).double().mean())
     return share >= LIKELY

@@ -9,11 +9,7 @@ from gnninterpreter.experiments.metrics.discrepancy import (
 from gnninterpreter.experiments.metrics.diversity import Diversity, diversity
 from gnninterpreter.experiments.metrics.likeness import Likeness, likeness, validation_score
 from gnninterpreter.experiments.metrics.measure import Metrics, Reference, measure
-from gnninterpreter.experiments.metrics.quality import (
-    SeedSummary,
-    class_probability,
-    summarize,
-)
+from gnninterpreter.experiments.metrics.quality import SeedSummary, class_probability, summarize
 from gnninterpreter.experiments.metrics.validity import Validity, obeys_valencies, validity
 
 __all__ = [

@@ -22,11 +22,7 @@ ROUNDS = 3
 
 @dataclass(frozen=True)
 class Diversity:
-    """Several explanations of one class, compared with each other in pairs.
-
-    A mean cosine of embeddings near 1 means consistent; the Weisfeiler-Lehman kernel distance is in
-    [0, 1].
-    """
+    """Explanations of one class compared in pairs: by cosine, by WL kernel distance in [0, 1]."""
 
     cosine: float
     distinct: float

@@ -28,10 +28,7 @@ CONTROLS = 5
 
 @dataclass(frozen=True)
 class Reference:
-    """What explanations of one class are held against.
-
-    Valencies are the most edges of each category of node; the oracle gives the true class by rule.
-    """
+    """What explanations of one class are held against; the oracle is the rule of the data set."""
 
     classifier: GraphClassifier
     statistics: ClassStatistics

@@ -15,10 +15,7 @@ from gnninterpreter.spec import Categorical, GraphSpec
 
 @dataclass(frozen=True)
 class Validity:
-    """Shares of graphs that hold together, obey valencies and are of their class.
-
-    ``valencies`` and ``oracle`` are None where there is no such rule.
-    """
+    """Shares of graphs that hold together, obey valencies and are of their class, by rule."""
 
     connected: float
     valencies: float | None
@@ -51,12 +48,6 @@ def validity(
         legal = sum(obeys_valencies(graph, spec, valencies) for graph in graphs) / count
     if oracle is not None:
         agreed = sum(g.num_edges > 0 and oracle(g) == target for g in graphs) / count
-    return Validity(
-        connected=sum(_connected(graph) for graph in graphs) / count,
-        valencies=legal,
-        oracle=agreed,
-    )
-
-
-def _connected(graph: Data) -> bool:
-    return bool(graph.num_nodes) and nx.is_connected(nx.Graph(to_networkx(graph)))
+    drawn = (nx.Graph(to_networkx(graph)) for graph in graphs)
+    whole = [bool(one) and nx.is_connected(one) for one in drawn]
+    return Validity(connected=sum(whole) / count, valencies=legal, oracle=agreed)

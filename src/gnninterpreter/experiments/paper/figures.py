@@ -96,7 +96,7 @@ def outlines(dataset: str) -> str:
 
 def _draw(ax: Any, cell: Cell, drawing: Drawing, handles: dict[tuple[str, str], Any]) -> None:
     """Draw a cell, and move its legend to the handles of the sheet."""
-    from gnninterpreter.report._matplotlib import draw_on
+    from gnninterpreter.report.drawing import draw_on
 
     for u, v in cell.outlined():
         x1, y1, x2, y2 = drawing.ends(u, v)
@@ -114,10 +114,7 @@ def _draw(ax: Any, cell: Cell, drawing: Drawing, handles: dict[tuple[str, str], 
 
 
 def _fit_letters(ax: Any, drawing: Drawing) -> None:
-    """Give letters the size of their circles and lines a breadth that can be seen.
-
-    What draws on axes knows one size of figure; a sheet has many small ones.
-    """
+    """Fit letters to their circles and lines to be seen: what draws knows one size of figure."""
     figure, place = ax.get_figure(), ax.get_position()
     wide, high = figure.get_size_inches()
     share = min(place.width * wide / drawing.size[0], place.height * high / drawing.size[1])

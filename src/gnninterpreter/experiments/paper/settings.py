@@ -21,11 +21,9 @@ class Sized:
     """A number of the quick version and one of the full version."""
 
     def __init__(self, quick: int, full: int) -> None:
-        """Keep both."""
         self.numbers = (full, quick)
 
     def __get__(self, settings: Settings, owner: type) -> int:
-        """The number of the version that is meant."""
         return self.numbers[settings.quick]
 
 

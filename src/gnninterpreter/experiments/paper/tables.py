@@ -31,10 +31,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison, its key with an entry for each key column of the table.
-
-    The note says why the paper's figure and ours differ, or what to know; extras are more columns.
-    """
+    """One comparison by its key; the note says why figures differ, extras are more columns."""
 
     key: tuple[str, ...]
     published: Value | None = None

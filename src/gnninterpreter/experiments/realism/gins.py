@@ -17,7 +17,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.experiments.subjects import subject
-from gnninterpreter.graphs import decode, dense_width, node_rows
+from gnninterpreter.graphs import decode, dense_width, edge_rows, node_rows
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.typicality.pieces import cut_piece
 
@@ -70,8 +70,7 @@ class RandomGIN:
         nodes, edges = self._weights
         strengths = None
         if edges:
-            parts = [g.edge_attr if g.get("edge_attr") is not None else g.edge_type for g in graphs]
-            rows = [decode(part.cpu(), self.spec.edges, torch.double) for part in parts]
+            rows = [decode(edge_rows(g).cpu(), self.spec.edges, torch.double) for g in graphs]
             strengths = torch.cat(rows)
         means = []
         for layer, weight in enumerate(nodes):
@@ -140,7 +139,6 @@ class Judge:
     _pieces: dict[int, list[Data]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        """Check that there is something to compare with."""
         if len(self.real) < 2:
             raise DataError(
                 f"a place needs two real graphs of the class at least (got {len(self.real)})"

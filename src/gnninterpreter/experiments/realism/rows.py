@@ -30,7 +30,6 @@ class RealismConfig:
     restarts: int = 8
 
     def __post_init__(self) -> None:
-        """Check the method."""
         if self.method not in METHODS:
             raise SpecError(f"method must be one of {', '.join(METHODS)} (got {self.method!r})")
 

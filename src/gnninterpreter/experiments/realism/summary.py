@@ -29,6 +29,34 @@ BARS = {
     "score": 0.9,
 }
 THUMB = {"mutag": 0.9}
+# Heading, column of the summary, and how it is written.
+COLUMNS = {
+    "runs": ("runs", "{:.0f}"),
+    "sure": ("certain", "{:.0%}"),
+    "rule": ("rule", "{:.0%}"),
+    "core": ("core", "{:.0%}"),
+    "modes": ("modes", "{:.0%}"),
+    "place": ("placed", "{:.0%}"),
+    "whole": ("placed_whole", "{:.0%}"),
+    "s.sure": ("samples_certain", "{:.0%}"),
+    "s.place": ("samples_placed", "{:.0%}"),
+    "s.whole": ("samples_placed_whole", "{:.0%}"),
+    "of 50": ("distinct", "{:.0f}"),
+    "PGD": ("polygraph", "{:.2f}"),
+    "score": ("score", "{:.2f}"),
+    "valid": ("valid", "{:.0%}"),
+    "copy": ("copy", "{:.0%}"),
+    "s.copy": ("copy_samples", "{:.0%}"),
+    "nodes": ("nodes", "{:.0f}"),
+    "real": ("real_nodes", "{:.0f}"),
+    "s": ("seconds", "{:.1f}"),
+}
+CAPTION = (
+    "shares of runs: sure, certain and in one piece; rule and core, the rule agrees; place, at "
+    "least 0.1 under random GINs; whole, the same among whole graphs where pieces are compared; "
+    "copy, a real graph. s.: shares of 50 samples; of 50: distinct; PGD: PolyGraph's discrepancy; "
+    "score: GIN-Graph's validation score; nodes and s: medians; -: not measured"
+)
 SHOWN = ("rule", "placed", "samples_certain", "samples_placed")
 
 
@@ -75,6 +103,16 @@ def summarize(
     measured = pd.DataFrame(list(discrepancies), columns=[*BY, "discrepancy"])
     found["polygraph"] = measured.groupby(BY).discrepancy.mean().astype(float)
     return found.reset_index()
+
+
+def tables(
+    summary: pd.DataFrame,
+) -> tuple[dict[str, pd.DataFrame], dict[str, tuple[str, str]], list[str]]:
+    """The summary as it is printed: by title, its columns, and what is to be said below."""
+    methods = {
+        f"Realism: {name}": summary[summary.method == name] for name in summary.method.unique()
+    }
+    return methods, COLUMNS, [CAPTION, *(f"not reached: {line}" for line in unmet(summary))]
 
 
 def unmet(summary: pd.DataFrame, method: str = "ours") -> list[str]:

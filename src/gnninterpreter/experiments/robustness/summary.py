@@ -15,6 +15,18 @@ if TYPE_CHECKING:
 # Where a model allows no more, a run has to come this near to the best that a search so many times
 # as large has found.
 NEAR, TIMES = 0.005, 20
+# Heading, column of the summary, and how it is written.
+COLUMNS = {
+    "runs": ("runs", "{:.0f}"),
+    "missed": ("missed", "{:.0f}"),
+    "best": ("best", "{:.4f}"),
+    "lowest": ("lowest", "{:.4f}"),
+    "mean": ("mean", "{:.4f}"),
+    "nodes": ("nodes", "{:g}"),
+    "edges": ("edges", "{:g}"),
+    "oracle": ("oracle_agrees", "{:.0%}"),
+    "s": ("seconds", "{:.1f}"),
+}
 
 
 def summarize(runs: Iterable[Run], larger: Iterable[Run] = ()) -> pd.DataFrame:
@@ -49,6 +61,27 @@ def summarize(runs: Iterable[Run], larger: Iterable[Run] = ()) -> pd.DataFrame:
     near = frame.assign(near=frame.feasible & (frame["mean"] >= level))
     found["near"] = near.groupby(["model", "target"], sort=False).near.sum()
     return found.drop(columns=["highest", "restarts", "searched", "found"]).reset_index()
+
+
+def tables(
+    summary: pd.DataFrame,
+) -> tuple[dict[str, pd.DataFrame], dict[str, tuple[str, str]], list[str]]:
+    """The summary as it is printed: by title, its columns, and what is to be said below."""
+    limited = bool(summary.best.notna().any())
+    runs, missed = int(summary.runs.sum()), int(summary.missed.sum())
+    lines = ["nodes, edges, s: medians; oracle: how often it agrees"]
+    reached = f"{runs - missed} of {runs} runs reached 0.99 with a feasible graph"
+    if limited:
+        lines += [
+            "best: found by a larger search, where the model allows no 0.99",
+            reached,
+            f"{int(summary.near.sum())} more, of classes where the model allows no 0.99, came "
+            f"within {NEAR:g} of the best that a search {TIMES} times as large has found",
+        ]
+    else:
+        lines.append(reached)
+    shown = {name: how for name, how in COLUMNS.items() if limited or name != "best"}
+    return {"Robustness over seeds": summary}, shown, lines
 
 
 def _frame(runs: Iterable[Run]) -> pd.DataFrame:

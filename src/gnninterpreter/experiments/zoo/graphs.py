@@ -95,7 +95,8 @@ def _strong(rng: np.random.Generator, label: int) -> Data:
     size = int(rng.integers(3, 6))
     graph = _joined(rng, _tree(rng), nx.cycle_graph(size))
     data = _data(graph, label, torch.ones(graph.number_of_nodes(), 1))
-    cycle = {frozenset(edge) for edge in _cycle_edges(graph)}
+    ring = nx.cycle_basis(graph)[0]
+    cycle = {frozenset(edge) for edge in zip(ring, ring[1:] + ring[:1], strict=True)}
     order = list(nx.Graph(graph.edges()).nodes())
     strength: dict[frozenset[Any], float] = {}
     values = []
@@ -107,8 +108,3 @@ def _strong(rng: np.random.Generator, label: int) -> Data:
         values.append(strength[edge])
     data.edge_attr = torch.tensor(values).unsqueeze(1)
     return data
-
-
-def _cycle_edges(graph: nx.Graph) -> list[tuple[Any, Any]]:
-    cycle = nx.cycle_basis(graph)[0]
-    return list(zip(cycle, cycle[1:] + cycle[:1], strict=True))

@@ -12,32 +12,14 @@ from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
+from torch_geometric import nn as gnn
 from torch_geometric.data import Batch, Data
-from torch_geometric.nn import (
-    ARMAConv,
-    ChebConv,
-    GATv2Conv,
-    GCNConv,
-    GINConv,
-    GINEConv,
-    GraphConv,
-    LEConv,
-    NNConv,
-    PNAConv,
-    ResGatedGraphConv,
-    SAGEConv,
-    TAGConv,
-    TransformerConv,
-    global_add_pool,
-    global_max_pool,
-    global_mean_pool,
-)
 
 from gnninterpreter.experiments.zoo.graphs import SPECS, draw
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
 
-READOUTS = {"sum": global_add_pool, "mean": global_mean_pool, "max": global_max_pool}
+READOUTS = {"sum": gnn.global_add_pool, "mean": gnn.global_mean_pool, "max": gnn.global_max_pool}
 
 
 @dataclass(frozen=True)
@@ -92,7 +74,6 @@ class ZooModel(nn.Module):
     """A stack of layers, a readout and two dense layers."""
 
     def __init__(self, entry: Entry, spec: GraphSpec, degrees: Tensor) -> None:
-        """Build the model of an entry for graphs of a spec."""
         super().__init__()
         self.takes_edges = bool(spec.edges)
         widths = [spec.node_width] + [entry.width] * entry.depth
@@ -121,22 +102,22 @@ def _layer(name: str, a: int, b: int, edge_width: int, degrees: Tensor) -> nn.Mo
 
     edge_dim = edge_width or None
     makers: dict[str, Callable[[], nn.Module]] = {
-        "gcn": lambda: GCNConv(a, b),
-        "graphconv": lambda: GraphConv(a, b),
-        "sage": lambda: SAGEConv(a, b),
-        "cheb": lambda: ChebConv(a, b, K=3),
-        "sage-max": lambda: SAGEConv(a, b, aggr="max"),
-        "tag": lambda: TAGConv(a, b),
-        "arma": lambda: ARMAConv(a, b, num_stacks=2),
-        "le": lambda: LEConv(a, b),
-        "gin": lambda: GINConv(network(a)),
-        "gin-norm": lambda: GINConv(network(a, norm=True), train_eps=True),
-        "gine": lambda: GINEConv(network(a), edge_dim=edge_dim),
-        "gatv2": lambda: GATv2Conv(a, b // 4, heads=4, edge_dim=edge_dim),
-        "transformer": lambda: TransformerConv(a, b // 2, heads=2, edge_dim=edge_dim),
-        "gated": lambda: ResGatedGraphConv(a, b, edge_dim=edge_dim),
-        "nn": lambda: NNConv(a, b, nn.Linear(edge_width, a * b)),
-        "pna": lambda: PNAConv(
+        "gcn": lambda: gnn.GCNConv(a, b),
+        "graphconv": lambda: gnn.GraphConv(a, b),
+        "sage": lambda: gnn.SAGEConv(a, b),
+        "cheb": lambda: gnn.ChebConv(a, b, K=3),
+        "sage-max": lambda: gnn.SAGEConv(a, b, aggr="max"),
+        "tag": lambda: gnn.TAGConv(a, b),
+        "arma": lambda: gnn.ARMAConv(a, b, num_stacks=2),
+        "le": lambda: gnn.LEConv(a, b),
+        "gin": lambda: gnn.GINConv(network(a)),
+        "gin-norm": lambda: gnn.GINConv(network(a, norm=True), train_eps=True),
+        "gine": lambda: gnn.GINEConv(network(a), edge_dim=edge_dim),
+        "gatv2": lambda: gnn.GATv2Conv(a, b // 4, heads=4, edge_dim=edge_dim),
+        "transformer": lambda: gnn.TransformerConv(a, b // 2, heads=2, edge_dim=edge_dim),
+        "gated": lambda: gnn.ResGatedGraphConv(a, b, edge_dim=edge_dim),
+        "nn": lambda: gnn.NNConv(a, b, nn.Linear(edge_width, a * b)),
+        "pna": lambda: gnn.PNAConv(
             a, b, ["mean", "max", "std"], ["identity", "amplification"], degrees
         ),
     }

@@ -9,29 +9,26 @@ parent's.
 from torch_geometric import nn as _layers
 
 from gnninterpreter.models.architectures import LinearNNConv
-from gnninterpreter.relax.dense.attention import gat, gatv2, transformer
-from gnninterpreter.relax.dense.convolution import gcn, gin, gine, graph_conv, nn_conv, sage
+from gnninterpreter.relax.dense import attention, convolution
 from gnninterpreter.relax.dense.kernel import Kernel, dense_forwards
-from gnninterpreter.relax.dense.relational import relational
 
 __all__ = ["KERNELS", "REQUIRED", "Kernel", "dense_forwards"]
 
 KERNELS: dict[type, Kernel] = {
-    _layers.GCNConv: gcn,
-    _layers.GraphConv: graph_conv,
-    _layers.SAGEConv: sage,
-    _layers.GINConv: gin,
-    _layers.GINEConv: gine,
-    _layers.GATConv: gat,
-    _layers.GATv2Conv: gatv2,
-    _layers.TransformerConv: transformer,
-    _layers.NNConv: nn_conv,
-    LinearNNConv: nn_conv,
+    _layers.GCNConv: convolution.gcn,
+    _layers.GraphConv: convolution.graph_conv,
+    _layers.SAGEConv: convolution.sage,
+    _layers.GINConv: convolution.gin,
+    _layers.GINEConv: convolution.gine,
+    _layers.GATConv: attention.gat,
+    _layers.GATv2Conv: attention.gatv2,
+    _layers.TransformerConv: attention.transformer,
+    _layers.NNConv: convolution.nn_conv,
+    LinearNNConv: convolution.nn_conv,
 }
 
 # Relation layers choose edges by an integer type, which no reduction can weigh: for them the kernel
 # is not the faster way but the only one.
-REQUIRED: dict[type, Kernel] = {
-    _layers.RGCNConv: relational,
-    _layers.FastRGCNConv: relational,
-}
+REQUIRED: dict[type, Kernel] = dict.fromkeys(
+    (_layers.RGCNConv, _layers.FastRGCNConv), convolution.relational
+)

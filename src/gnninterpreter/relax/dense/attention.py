@@ -14,17 +14,10 @@ from gnninterpreter.relax.reductions import below_all, log_weight
 
 
 def gat(
-    layer: Any,
-    candidates: Candidates,
-    x: Tensor,
-    edge_attr: Tensor | None = None,
-    size: Any = None,
-    return_attention_weights: Any = None,
+    layer: Any, candidates: Candidates, x: Tensor, edge_attr: Tensor | None = None
 ) -> Tensor | None:
     """`GATConv`: attention from the sum of a source, a target and an edge score."""
-    if size is not None or return_attention_weights is not None or not _plain(layer):
-        return None
-    if layer.lin is None:
+    if not _plain(layer) or layer.lin is None:
         return None
     heads, width = layer.heads, layer.out_channels
     hidden = layer.lin(x).view(-1, heads, width)
@@ -51,14 +44,10 @@ def gat(
 
 
 def gatv2(
-    layer: Any,
-    candidates: Candidates,
-    x: Tensor,
-    edge_attr: Tensor | None = None,
-    return_attention_weights: Any = None,
+    layer: Any, candidates: Candidates, x: Tensor, edge_attr: Tensor | None = None
 ) -> Tensor | None:
     """`GATv2Conv`: attention from a non-linear mix of source, target and edge."""
-    if return_attention_weights is not None or not _plain(layer):
+    if not _plain(layer):
         return None
     heads, width = layer.heads, layer.out_channels
     left = layer.lin_l(x).view(-1, heads, width)
@@ -81,14 +70,10 @@ def gatv2(
 
 
 def transformer(
-    layer: Any,
-    candidates: Candidates,
-    x: Tensor,
-    edge_attr: Tensor | None = None,
-    return_attention_weights: Any = None,
+    layer: Any, candidates: Candidates, x: Tensor, edge_attr: Tensor | None = None
 ) -> Tensor | None:
     """`TransformerConv`: scaled dot-product attention, edge features added to keys and values."""
-    if return_attention_weights is not None or not _plain(layer):
+    if not _plain(layer):
         return None
     heads, width = layer.heads, layer.out_channels
     query = candidates.per_graph(layer.lin_query(x).view(-1, heads, width))
@@ -118,16 +103,9 @@ def _attend(
 ) -> Tensor:
     """Weighted softmax over sources (and the node itself), then the weighted sum of values.
 
-    Args:
-        candidates: The soft graphs.
-        scores: [B, H, N, N], target before source; the diagonal is the score of a self-loop. They
-            are overwritten.
-        loops: Whether every node also attends to itself.
-        values: [B * N, H, F], the values of the sources.
-        edges: [B, N, N, H, F] added to the values, or None.
-
-    Returns:
-        [B * N, H, F].
+    Scores, [B, H, N, N], target before source, are overwritten; the diagonal is that of a
+    self-loop. Values are those of the sources, [B * N, H, F], as is the result; ``edges``, [B, N,
+    N, H, F], are added to them.
     """
     candidates.products_only = False
     logs = candidates.remember(("log weights", loops), lambda: _log_weights(candidates, loops))
@@ -144,10 +122,7 @@ def _attend(
 
 
 def _log_weights(candidates: Candidates, loops: bool) -> Tensor:
-    """Logarithms of the edge weights, [B, N, N], 0 on the diagonal where a node attends to itself.
-
-    What stands for the logarithm of 0 swallows any score it is added to.
-    """
+    """Logarithms of the edge weights, [B, N, N]; that of 0 swallows any score it is added to."""
     weight = candidates.adjacency()
     if loops:
         weight = weight + torch.eye(candidates.size, dtype=weight.dtype, device=weight.device)
@@ -164,10 +139,7 @@ def _plain(layer: Any) -> bool:
 
 
 def _loop_features(layer: Any, candidates: Candidates, square: Tensor) -> Tensor | None:
-    """Features of the self-loops, [B, N, D]; None where the layer fills them in another way.
-
-    A self-loop has the mean of the node's incoming edges, PyG's default, or a given number.
-    """
+    """Features of self-loops, [B, N, D]: mean of incoming edges, a number, or None for others."""
     if layer.fill_value == "mean":
 
         def mean() -> Tensor:

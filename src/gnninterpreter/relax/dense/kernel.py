@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -15,8 +16,9 @@ from gnninterpreter.relax.candidates import Candidates
 from gnninterpreter.relax.reductions import expected_first, expected_max
 from gnninterpreter.relax.relaxation import active_relaxation
 
+# Takes a layer, candidates, features of the nodes, and of the edges where the layer was given some.
 Kernel = Callable[..., Tensor | None]
-
+EDGES = ("edge_attr", "edge_type")
 
 # A layer with hooks between its steps must take them; a kernel has no such steps.
 _STEP_HOOKS = ("propagate", "message", "aggregate", "message_and_aggregate", "edge_update")
@@ -65,13 +67,19 @@ def _may_stand_in(layer: nn.Module) -> bool:
 
 
 def _standing_in(layer: nn.Module, original: Callable[..., Any]) -> Callable[..., Any]:
+    names = list(signature(original).parameters)[2:]
+
     def forward(x: Any, edge_index: Any, *args: Any, **kwargs: Any) -> Any:
         relaxation = active_relaxation()
         kernel = None if relaxation is None else relaxation.kernels.get(type(layer))
         if relaxation is not None and kernel is not None and isinstance(x, Tensor):
             candidates = relaxation.candidates
-            if candidates.are_all_edges(edge_index):
-                result = kernel(layer, candidates, x, *args, **kwargs)
+            pairs = (*zip(names, args, strict=False), *kwargs.items())
+            given = {name: value for name, value in pairs if value is not None}
+            edges = [given.pop(name) for name in EDGES if name in given]
+            # What else a layer may be given, such as weights of its own, no kernel knows.
+            if not given and candidates.are_all_edges(edge_index):
+                result = kernel(layer, candidates, x, *edges)
                 if result is not None:
                     return result
         return original(x, edge_index, *args, **kwargs)
@@ -117,16 +125,7 @@ def aggregate_messages(candidates: Candidates, messages: Tensor, how: str) -> Te
 
 
 def received_by_feature(candidates: Candidates, edges: Tensor, nodes: Tensor) -> Tensor:
-    """What each node receives, split by the edge feature that carried it.
-
-    Args:
-        candidates: The soft graphs.
-        edges: Edge features, [B, N, N, K].
-        nodes: Node values, [B * N, F].
-
-    Returns:
-        sum_j a_ij e_ijk x_j, [B, N, K, F]: one batched matrix product.
-    """
+    """What each node receives by edge feature: sum_j a_ij e_ijk x_j, [B, N, K, F]."""
     carried = candidates.adjacency().unsqueeze(-1) * edges
     stacked = carried.permute(0, 1, 3, 2).flatten(1, 2)  # [B, N * K, N]
     received = torch.bmm(stacked, candidates.per_graph(nodes))

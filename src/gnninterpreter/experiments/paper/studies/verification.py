@@ -130,7 +130,9 @@ def _nitro(context: StudyContext, works: Sequence[Computation]) -> tuple[list[Ta
             count = Value(published.NITRO_COUNTS[k]) if known else None
             key = (kind, f"{k} NO2")
             ours = one["mean"][mutagen]
-            note = _difference(ours - mean.mean) if mean is not None else ""
+            gap = 0.0 if mean is None else ours - mean.mean
+            note = f"{gap:+.2f}: another model, trained on the same molecules"
+            note = note if abs(gap) > 0.02 else ""
             other = {"P(nonmutagen)": one["mean"][1 - mutagen]}
             means.append(Row(key, mean, Value(ours), note, other))
             rest = {"nonmutagen": one["counts"][1 - mutagen]}
@@ -148,10 +150,6 @@ def _nitro(context: StudyContext, works: Sequence[Computation]) -> tuple[list[Ta
     ]
     rows = [("", cells[:3]), ("", cells[3:])]
     return tables, sheet("The same random graph with 0 to 5 nitro groups", rows)
-
-
-def _difference(gap: float) -> str:
-    return f"{gap:+.2f}: another model, trained on the same molecules" if abs(gap) > 0.02 else ""
 
 
 def _growth(means: Sequence[float]) -> str:

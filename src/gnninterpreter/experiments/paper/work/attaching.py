@@ -12,8 +12,7 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.audit.colored import ColoredGraph
-from gnninterpreter.audit.lookalikes import distinct_graphs, lifts, lookalikes
+from gnninterpreter.audit.lookalikes import ColoredGraph, distinct_graphs, lifts, lookalikes
 from gnninterpreter.datasets._storage import cache_folder
 from gnninterpreter.datasets.motif import COLORS, MOTIFS
 from gnninterpreter.datasets.mutag import ATOMS

@@ -82,12 +82,7 @@ def ours(
     """Explain a class; ``runs`` has the mean over 1,000 samples of every restart."""
     chosen = recipe_of(dataset, target, recipe, iterations, term)
     found = api.explain(
-        bundle(dataset),
-        targets=target,
-        recipe=chosen,
-        seed=seed,
-        restarts=restarts,
-        progress=False,
+        bundle(dataset), targets=target, recipe=chosen, seed=seed, restarts=restarts, progress=False
     )[target]
     values = record(found, dataset, known(dataset) if measured else None)
     if recipe != "auto" or restarts < FEW:

@@ -15,15 +15,7 @@ PRIME = 2**31 - 1
 
 @dataclass(frozen=True)
 class Reached:
-    """The best graph that was found.
-
-    Args:
-        probability: Its class probability.
-        nodes: Its nodes.
-        edges: Its edges.
-        graphs: Distinct graphs that were looked at.
-        complete: Whether the beam never had to leave one out, so that nothing better exists.
-    """
+    """The best graph that was found; ``complete`` if the beam never had to leave one out."""
 
     probability: float
     nodes: int

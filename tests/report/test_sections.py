@@ -15,15 +15,15 @@ from gnninterpreter.datasets.mutag import ATOMS
 from gnninterpreter.evidence.patterns.typed import Range
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.report import card_html
-from gnninterpreter.report.answers import (
+from gnninterpreter.report.appearance import ANY_FILL
+from gnninterpreter.report.page import render_page
+from gnninterpreter.report.sections import (
     answers_view,
     core_picture,
     marked_nodes,
+    mode_tiles,
     real_graph_svg,
 )
-from gnninterpreter.report.appearance import ANY_FILL
-from gnninterpreter.report.page import render_page
-from gnninterpreter.report.sections import mode_tiles
 from gnninterpreter.report.svg import RING
 from gnninterpreter.report.words import core_words, typical_words
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec

@@ -1,0 +1,283 @@
+"""What counts say about a class: sizes, kinds, neighbours, rings and numbers, beside the cores.
+
+A core is a connected piece, which cannot say "at least three", "none" or "a ring of six". Here real
+graphs become a table of counts; the one or two conditions on them are found that tell most about
+what the model says, on half of the graphs, and measured on the other half.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch_geometric.data import Data
+
+from gnninterpreter.evidence.patterns.core import column_name
+from gnninterpreter.evidence.patterns.pieces import gain
+from gnninterpreter.evidence.patterns.real import RealGraphs, some
+from gnninterpreter.evidence.patterns.typed import Typed, cut, varying_columns
+from gnninterpreter.graphs import to_networkx
+from gnninterpreter.models.scores import roc_auc
+from gnninterpreter.objective.target import Target
+from gnninterpreter.spec import GraphSpec
+from gnninterpreter.typicality.environments import LARGEST, smallest_cycles
+
+# Graphs of the class, and of the others, that are counted; fewest of each, and most nodes.
+SAMPLE, FEWEST, MOST_NODES = 300, 20, 150
+# Bounds that are tried for one count, most neighbours that are counted, and most kinds.
+BOUNDS, DEGREES, KINDS = 40, range(3, 9), 40
+# Bits that a second condition must add, and that a column must tell more than one before it.
+ADDED, MORE = 0.08, 0.01
+RIDGE, FOLDS = 30.0, 5
+
+Counted = Iterator[tuple["Column", Sequence[float]]]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One count of a graph, and how its bounds are said.
+
+    Args:
+        least: In words that it is at least so much, with ``{}`` for the bound.
+        most: The same for at most.
+        one: What "at least 1" is called; the general words if empty.
+        none: The same for "at most 0".
+    """
+
+    least: str
+    most: str
+    one: str = ""
+    none: str = ""
+
+    def said(self, bound: float, least: bool) -> str:
+        """A condition in words."""
+        if self.one and (bound <= 1 if least else bound < 1):
+            return self.one if least else self.none
+        if self.one and bound == 1:
+            return f"at most one {self.none.removeprefix('no ')}"
+        return (self.least if least else self.most).format(f"{bound:.3g}")
+
+
+@dataclass(frozen=True)
+class Account:
+    """Conditions on counts that tell which graphs the model gives a target to.
+
+    Args:
+        words: The conditions, in words that follow "have".
+        own: Share of the graphs of the target that meet them, none of which chose them.
+        others: The same of the other graphs.
+        together: How well all counts together order graphs that they were not fitted to: the chance
+            that a graph of the target comes before another, 0.5 where they tell nothing.
+    """
+
+    words: str
+    own: float
+    others: float
+    together: float
+
+    @property
+    def accuracy(self) -> float:
+        """How often they say what the model says, both sides counting the same."""
+        return (self.own + 1 - self.others) / 2
+
+
+def account_for(real: RealGraphs, target: Target, seed: int = 0) -> Account | None:
+    """The conditions that tell most; None where too few graphs stand on one of the sides."""
+    rng = np.random.default_rng([seed, target.index, 5])
+    small = np.array([len(one) <= MOST_NODES for one in real.typed])
+    mine = real.mine(target)
+    sides = [np.flatnonzero(small & side).tolist() for side in (mine, ~mine)]
+    drawn = [rng.permutation(some(side, SAMPLE, rng)) for side in sides]
+    if min(map(len, drawn)) < FEWEST:
+        return None
+    numbers = np.concatenate(drawn)
+    values, columns = counted(real, numbers.tolist())
+    own = np.arange(len(numbers)) < len(drawn[0])
+    fit = np.arange(len(numbers)) % 2 == 0
+    words, held = _learned(values, columns, own, fit)
+    ours, theirs = (float(held[side & ~fit].mean()) for side in (own, ~own))
+    return Account(words, ours, theirs, _together(values, own, rng))
+
+
+def counted(real: RealGraphs, numbers: Sequence[int]) -> tuple[np.ndarray, list[Column]]:
+    """The counts of some graphs, [graphs, columns]; those that are the same for all are out."""
+    typed = [real.typed[i] for i in numbers]
+    found = [*_kinds(real, numbers), *_links(real, numbers), *_rings(typed), *_degrees(typed)]
+    found += _numbers(real, typed)
+    found.append((Column("at least {} nodes", "at most {} nodes"), [len(one) for one in typed]))
+    edges = Column("at least {} edges", "at most {} edges")
+    found.append((edges, [len(one.edges) for one in typed]))
+    kept = [(column, row) for column, row in found if min(row) < max(row)]
+    return np.array([row for _, row in kept], dtype=float).T, [column for column, _ in kept]
+
+
+def _learned(
+    values: np.ndarray, columns: Sequence[Column], own: np.ndarray, fit: np.ndarray
+) -> tuple[str, np.ndarray]:
+    """One or two conditions, in words, and which graphs meet them."""
+    tried = [
+        (column.said(bound, least), (row >= bound) if least else (row <= bound))
+        for column, row in zip(columns, values.T, strict=True)
+        for least in (True, False)
+        for bound in _bounds(row[fit], least)
+    ]
+    if not tried:
+        return "", np.zeros(len(own), dtype=bool)
+    table = np.array([held for _, held in tried])
+
+    def best(rows: np.ndarray) -> tuple[int, float]:
+        told = gain(rows[:, fit & own].mean(axis=1), rows[:, fit & ~own].mean(axis=1))
+        # Of those that tell about the same the first.
+        place = int(np.flatnonzero(told >= told.max() - MORE)[0])
+        return place, float(told[place])
+
+    first, bits = best(table)
+    words, held = tried[first]
+    both, either = best(table & held), best(table | held)
+    joint, rows = (" and ", table & held) if both[1] >= either[1] else (" or ", table | held)
+    second, more = max(both, either, key=lambda one: one[1])
+    if more >= bits + ADDED:
+        return words + joint + tried[second][0], rows[second]
+    return words, held
+
+
+def _together(values: np.ndarray, own: np.ndarray, rng: np.random.Generator) -> float:
+    """Area under the curve of a ridge regression on all counts, each fold by the others."""
+    if not values.size:
+        return 0.5
+    table = (values - values.mean(axis=0)) / values.std(axis=0)
+    ridge, wanted = RIDGE * np.eye(table.shape[1]), own - own.mean()
+    fold, said = rng.permutation(len(own)) % FOLDS, np.zeros(len(own))
+    for part in range(FOLDS):
+        known = table[fold != part]
+        weights = np.linalg.solve(known.T @ known + ridge, known.T @ wanted[fold != part])
+        said[fold == part] = table[fold == part] @ weights
+    return roc_auc(torch.from_numpy(said), torch.from_numpy(own))
+
+
+def _bounds(row: np.ndarray, least: bool) -> np.ndarray:
+    known = np.unique(row)
+    known = known[1:] if least else known[:-1]
+    return known[:: max(1, len(known) // BOUNDS)]
+
+
+def _kinds(real: RealGraphs, numbers: Sequence[int]) -> Counted:
+    """Nodes of each kind, and edges between two kinds."""
+    names: dict[int, str] = {}
+    held, joined = [], []
+    for number in numbers:
+        one = real.typed[number]
+        held.append(Counter(one.kinds))
+        pairs = ((one.kinds[i], one.kinds[j]) for i, j in one.edges)
+        joined.append(Counter(pair if one.directed else tuple(sorted(pair)) for pair in pairs))
+        for kind in held[-1].keys() - names.keys():
+            node = one.kinds.index(kind)
+            names[kind] = kind_words(real.graphs[number], node, real.classifier.spec)
+    if len(names) == 1:
+        return
+    usual = [kind for kind, _ in sum(held, Counter()).most_common(KINDS)]
+    for kind in sorted(usual):
+        yield _several(f"node{names[kind]}", f"nodes{names[kind]}"), [own[kind] for own in held]
+    words = (
+        " from a node{} to one{}"
+        if real.classifier.spec.directed
+        else " between a node{} and one{}"
+    )
+    for a, b in sorted(pair for pair, _ in sum(joined, Counter()).most_common(KINDS)):
+        ends = words.format(names[a], names[b])
+        yield _several(f"edge{ends}", f"edges{ends}"), [own[a, b] for own in joined]
+
+
+def _links(real: RealGraphs, numbers: Sequence[int]) -> Counted:
+    """Edges of each kind."""
+    held = [Counter(real.typed[number].edges.values()) for number in numbers]
+    for kind in sorted(set().union(*held)):
+        place = next(place for place, own in enumerate(held) if own[kind])
+        number = numbers[place]
+        ends = next(e for e, own in real.typed[number].edges.items() if own == kind)
+        graph = to_networkx(cut(real.graphs[number], ends), real.classifier.spec)
+        words = _words(next(iter(graph.edges.values()), {}))
+        if words:
+            yield _several(f"edge{words}", f"edges{words}"), [own[kind] for own in held]
+
+
+def kind_words(graph: Data, node: int, spec: GraphSpec) -> str:
+    """The kind of a node, in words that follow "node"."""
+    return _words(to_networkx(cut(graph, [node]), spec).nodes[0])
+
+
+def _words(features: Mapping[str, Any]) -> str:
+    named = [f"{key} {value}" for key, value in features.items() if isinstance(value, str)]
+    return f" of {' and '.join(named)}" if named else ""
+
+
+def _several(one: str, many: str) -> Column:
+    a = "an" if one[0] in "aeiou" else "a"
+    return Column(f"at least {{}} {many}", f"at most {{}} {many}", f"{a} {one}", f"no {one}")
+
+
+def _rings(typed: Sequence[Typed]) -> Counted:
+    """Rings that are independent of each other, and rings of each length; of undirected graphs."""
+    if typed[0].directed:
+        return
+    pieces = [_pieces(one) for one in typed]
+    every = [len(t.edges) - len(t) + count for t, count in zip(typed, pieces, strict=True)]
+    yield _several("ring", "rings"), every
+    lengths = np.zeros((len(typed), LARGEST + 1))
+    for place in np.argsort([len(one) for one in typed], kind="stable").tolist():
+        one = typed[place]
+        if not every[place]:
+            continue
+        edge = torch.zeros(1, len(one), len(one), dtype=torch.bool)
+        ends = torch.tensor(list(one.edges)).t()
+        edge[0, ends[0], ends[1]] = edge[0, ends[1], ends[0]] = True
+        sizes = smallest_cycles(edge)[0].flatten().long()
+        lengths[place] = np.bincount(sizes.numpy(), minlength=LARGEST + 1)
+    for length in range(3, LARGEST + 1):
+        rings = np.ceil(lengths[:, length] / (2 * length)).tolist()
+        yield _several(f"ring of {length} nodes", f"rings of {length} nodes"), rings
+
+
+def _pieces(one: Typed) -> int:
+    left, count = (1 << len(one)) - 1, 0
+    while left:
+        left &= ~one.reach(left & -left, left)
+        count += 1
+    return count
+
+
+def _degrees(typed: Sequence[Typed]) -> Counted:
+    near = [[mask.bit_count() for mask in one.near] for one in typed]
+    for least in DEGREES:
+        words = f"with at least {least} neighbours"
+        yield (
+            _several(f"node {words}", f"nodes {words}"),
+            [sum(count >= least for count in own) for own in near],
+        )
+
+
+def _numbers(real: RealGraphs, typed: Sequence[Typed]) -> Counted:
+    """The largest and the smallest of each number of nodes and of edges."""
+    spec = real.classifier.spec
+    for noun, blocks, rows in (
+        ("node", spec.nodes, [list(one.values) for one in typed]),
+        ("edge", spec.edges, [list(one.edge_values.values()) for one in typed]),
+    ):
+        if not all(rows):
+            continue
+        for place, column in enumerate(varying_columns(blocks)):
+            name = column_name(blocks, column)
+            a = "an" if noun == "edge" else "a"
+            high = Column(
+                f"{a} {noun} with {name} of at least {{}}", f"no {noun} with {name} above {{}}"
+            )
+            low = Column(
+                f"no {noun} with {name} below {{}}", f"{a} {noun} with {name} of at most {{}}"
+            )
+            each = [[row[place] for row in own] for own in rows]
+            yield high, [max(own) for own in each]
+            yield low, [min(own) for own in each]

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from gnninterpreter.evidence.patterns import answers
+from gnninterpreter.evidence.patterns.answers import RealAnswers
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.objective.target import LabelTarget
+from tests.evidence.patterns.pairs import SPEC, RedPairs, chain
+
+
+class Labels(RedPairs):
+    """Two labels: red neighbours, and any node at all."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        found = super().forward(x, edge_index, batch)[:, 1]
+        return torch.stack([found, torch.ones_like(found)], dim=1)
+
+
+def test_graphs_with_rare_labels_are_among_those_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(answers, "MOST_GRAPHS", 20)
+    plain = [chain("rb" * (1 + i % 30) + "b" * (i % 7)) for i in range(194)]
+    paired = [chain("b" * i + "rr") for i in range(6)]
+    model = GraphClassifier(Labels(), SPEC, task="multilabel", examples=paired)
+    found = RealAnswers(model, plain + paired, None)
+    assert found.real is not None
+    assert len(found.real) == 20
+    assert len(found.real.of(LabelTarget(0, SPEC.class_names[0]))) == 6
+    assert found.lines[-1].endswith("drawn evenly over the labels that the model gives")

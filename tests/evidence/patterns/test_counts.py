@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from gnninterpreter.evidence.patterns.counts import (
+    Account,
+    Column,
+    account_for,
+    counted,
+    kind_words,
+)
+from gnninterpreter.evidence.patterns.real import RealGraphs
+from tests.evidence.patterns import hot
+from tests.evidence.patterns.pairs import PAIRED_CLASS, SPEC, chain, classifier, real_graphs
+
+
+def ring(colours: str) -> Data:
+    graph = chain(colours)
+    last = len(colours) - 1
+    graph.edge_index = torch.cat([graph.edge_index, torch.tensor([[0, last], [last, 0]])], dim=1)
+    return graph
+
+
+def columns(graphs: list[Data]) -> dict[str, list[float]]:
+    """The counts of graphs by what "at least two" of them is called."""
+    values, found = counted(RealGraphs(classifier(), graphs), range(len(graphs)))
+    return {column.said(2, True): row.tolist() for column, row in zip(found, values.T, strict=True)}
+
+
+def test_counts_of_graphs_made_by_hand() -> None:
+    found = columns([ring("rbb"), ring("rrbbb"), chain("rrb"), chain("bbbb")])
+    assert found == {
+        "at least 2 nodes of colour blue": [2, 3, 1, 4],
+        "at least 2 nodes of colour red": [1, 2, 2, 0],
+        "at least 2 edges between a node of colour blue and one of colour blue": [1, 2, 0, 3],
+        "at least 2 edges between a node of colour blue and one of colour red": [2, 2, 1, 0],
+        "at least 2 edges between a node of colour red and one of colour red": [0, 1, 1, 0],
+        "at least 2 rings": [1, 1, 0, 0],
+        "at least 2 rings of 3 nodes": [1, 0, 0, 0],
+        "at least 2 rings of 5 nodes": [0, 1, 0, 0],
+        "at least 2 nodes": [3, 5, 3, 4],
+        "at least 2 edges": [3, 5, 2, 3],
+    }
+
+
+def test_numbers_count_by_their_largest_and_smallest() -> None:
+    real = hot.real_graphs(4)
+    values, found = counted(real, range(4))
+    heat = [max(row[0] for row in one.values) for one in real.typed]
+    place = [one.said(0.5, True) for one in found].index("a node with heat of at least 0.5")
+    assert values[:, place].tolist() == heat
+    assert found[place].said(0.5, False) == "no node with heat above 0.5"
+
+
+def test_conditions_are_said_as_people_say_them() -> None:
+    column = Column("at least {} rings", "at most {} rings", "a ring", "no ring")
+    said = [
+        column.said(1, True),
+        column.said(3, True),
+        column.said(0, False),
+        column.said(1, False),
+    ]
+    assert said == ["a ring", "at least 3 rings", "no ring", "at most one ring"]
+    assert kind_words(chain("br"), 1, SPEC) == " of colour red"
+
+
+def test_the_condition_that_tells_most_is_measured_on_other_graphs() -> None:
+    account = account_for(real_graphs(times=4), PAIRED_CLASS)
+    assert account is not None
+    assert account.words == "an edge between a node of colour red and one of colour red"
+    assert (account.own, account.others, account.accuracy) == (1.0, 0.0, 1.0)
+    assert account.together > 0.9
+    assert account_for(real_graphs(), PAIRED_CLASS) is None
+    assert Account("", 0.6, 0.4, 0.5).accuracy == pytest.approx(0.6)
