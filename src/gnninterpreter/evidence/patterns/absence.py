@@ -21,7 +21,8 @@ from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.models.classifier import Scores
 from gnninterpreter.objective.target import Target
 
-PLACES = 16
+# Places that are taken out of one graph, and steps to find them.
+PLACES, TRIED = 16, 1_000
 
 
 def falls_back(
@@ -52,7 +53,7 @@ def falls_back(
     asked: list[tuple[int, int]] = []
     for place, number in enumerate(numbers):
         graph = real.typed[number]
-        found = [one for plan in plans for one in plan.search(number, real.limit, PLACES)[0]]
+        found = [one for plan in plans for one in plan.some(number, TRIED, PLACES)]
         nodes = reduce(or_, (1 << node for one in found for node in one), 0)
         whole = (1 << len(graph)) - 1
         drawn = random_piece(graph, nodes.bit_count(), rng)

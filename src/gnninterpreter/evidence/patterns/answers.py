@@ -36,8 +36,8 @@ MOST_EXEMPLARS = 8
 MOST_SHORTCUTS = 5
 # Classes that are asked whether another is what is left of them.
 MOST_OTHERS = 4
-# Steps of matching one pattern: most in one graph, and most on average over graphs.
-LIMIT, BUDGET = 1_000, 80
+# Most steps of matching one pattern, on average over graphs.
+LIMIT = 60
 SEARCH = CoreSearch(seeds=24, sample=100, changed=48)
 FEW = {"seeds": 8, "count": 2, "sample": 40, "changed": 8}
 # Real graphs beyond this many nodes are not cut down: each step asks about every node left.
@@ -123,7 +123,7 @@ class RealAnswers:
                     f"cores were looked for in {len(few):,} of {len(fitting):,} real graphs, drawn "
                     f"evenly over the {'labels that the model gives' if many else 'classes'}"
                 )
-            self.real = RealGraphs(classifier, few, LIMIT, BUDGET)
+            self.real = RealGraphs(classifier, few, LIMIT)
         except GNNInterpreterError as error:
             self.notes.append(f"cores were not looked for: {error}")
 

@@ -44,6 +44,8 @@ from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
 
 FEW, HOSTS = 10, 24
+# Steps for each real graph, on average, that counting the graphs with a core may take.
+COUNTED = 300
 # How far the probability must fall without a core that other graphs hold as often.
 NEEDED = 0.5
 # Bits that a piece must tell about one graph to tell more than chance: 2 N ln 2 bits follow a
@@ -140,7 +142,8 @@ def find_cores(
         core = _core(real, piece, target)
         if core is not None and measured:
             core = _measure(real, core, target, search, rng)
-        cores += [] if core is None or not _telling(core, target) else [core]
+        if core is not None and _telling(core, target):
+            cores.append(count_in(real, core, target, COUNTED)[0] if measured else core)
     left = _uncovered(real, cores, own)
     others = np.flatnonzero(~real.mine(target)).tolist()
     if measured and again and cores and len(left) >= max(FEW, (1 - COVERING) * len(own)):
@@ -148,7 +151,7 @@ def find_cores(
         rest = real.part([*left, *others])
         less = replace(search, seeds=(search.seeds + 1) // 2, count=2)
         more = [one for one in find_cores(rest, target, less, again=False).cores if _shared(one)]
-        cores += [count_in(real, core, target)[0] for core in more]
+        cores += [count_in(real, core, target, COUNTED)[0] for core in more]
         left = _uncovered(real, cores, own)
     # What was trimmed may tell more than what was chosen before it.
     cores.sort(key=_worth, reverse=True)
@@ -179,13 +182,13 @@ def find_cores(
     return Cores(target, bar, tuple(cores), len(candidates), tuple(notes), told)
 
 
-def count_in(real: RealGraphs, core: Core, target: Target) -> tuple[Core, Matches]:
-    """Count the real graphs that hold a core.
+def count_in(real: RealGraphs, core: Core, target: Target, limit: int = 0) -> tuple[Core, Matches]:
+    """Count the real graphs that hold a core, with more steps for each than usual if given.
 
     Returns:
         The core with its counts, coverage and lift; and where it was found.
     """
-    found = real.index.match(core.typed)
+    found = real.index.match(core.typed, limit=limit)
     mine = real.mine(target)
     open_ = list(found.undecided)
     total = int(mine.sum()) - int(mine[open_].sum())

@@ -9,9 +9,8 @@ graph cannot take all the time.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,8 +20,12 @@ from gnninterpreter.evidence.patterns.offers import Offers
 from gnninterpreter.evidence.patterns.typed import Range, Typed, bits
 
 LIMIT = 2_000
+# Steps after which a graph has to wait until the others had as many; each next turn has more.
+TURN, MORE = 64, 8
 # Places that an index keeps, of all patterns together.
 KEPT = 100_000
+# What a search without a further place ends with.
+OVER = (-1,)
 
 
 class Undecided(Exception):  # noqa: N818 - an answer rather than an error
@@ -36,21 +39,12 @@ class Matches:
     Args:
         where: Numbers of the graphs that hold it, in ascending order.
         undecided: Numbers of the graphs where the limit was reached first.
-        searched: How many graphs were asked.
         places: Of each graph that holds it, the nodes on which the pattern's nodes lie.
     """
 
     where: tuple[int, ...]
     undecided: tuple[int, ...]
-    searched: int
     places: tuple[tuple[int, ...], ...] = ()
-
-    @property
-    def note(self) -> str | None:
-        """A sentence where something was left undecided."""
-        if not self.undecided:
-            return None
-        return f"not decided for {len(self.undecided):,} of {self.searched:,} graphs"
 
     def among(self, graphs: int | None) -> Matches:
         """The same of some of the graphs (as bits); of all for None."""
@@ -60,7 +54,6 @@ class Matches:
         return Matches(
             tuple(self.where[i] for i in there),
             tuple(number for number in self.undecided if graphs >> number & 1),
-            graphs.bit_count(),
             tuple(self.places[i] for i in there),
         )
 
@@ -70,28 +63,21 @@ class PatternIndex:
 
     Args:
         graphs: The graphs.
-        limit: Most steps of the search in one graph for one pattern.
-        budget: Most steps for one pattern in all graphs; no more than ``limit`` in each if omitted.
+        limit: Most steps of the search for one pattern, as a mean over the graphs asked; those in
+            which a graph is decided in its first turn are not counted.
 
     Raises:
         DataError: If the limit is not positive or graphs differ in being directed.
     """
 
-    def __init__(
-        self,
-        graphs: Sequence[Typed],
-        limit: int = LIMIT,
-        budget: int | None = None,
-    ) -> None:
-        """Check the limits."""
-        for name, steps in (("limit", limit), ("budget", 1 if budget is None else budget)):
-            if steps < 1:
-                raise DataError(f"{name} must be at least 1 step (got {steps})")
+    def __init__(self, graphs: Sequence[Typed], limit: int = LIMIT) -> None:
+        """Check the limit."""
+        if limit < 1:
+            raise DataError(f"limit must be at least 1 step (got {limit})")
         if len({graph.directed for graph in graphs}) > 1:
             raise DataError("graphs must be all directed or all undirected (got both)")
         self.graphs = list(graphs)
         self.limit = limit
-        self.budget = budget
         self._matched: dict[object, Matches] = {}
         self._room = KEPT
 
@@ -103,33 +89,39 @@ class PatternIndex:
         """What nodes of the graphs have; made when first asked for."""
         return Offers(self.graphs)
 
-    def match(self, pattern: Typed, among: int | None = None) -> Matches:
+    def match(self, pattern: Typed, among: int | None = None, limit: int = 0) -> Matches:
         """Find the graphs that hold a pattern; what was asked of all graphs is not asked again.
 
         Args:
             pattern: What to look for.
             among: The graphs to ask, as bits; all of them if omitted.
+            limit: More steps than those of the index; what those left open is then asked again.
         """
         same = (pattern.kinds, tuple(pattern.edges.items()), pattern.ranges)
         known = self._matched.get(same)
-        # What the steps for all graphs left open they may decide for some.
-        if known is not None and (among is None or not known.undecided):
+        if known is not None and (limit <= self.limit or not known.undecided):
             return known.among(among)
-        plan = Plan(pattern, self)
-        where, places, undecided = [], [], []
-        left = math.inf if self.budget is None else self.budget
-        for number in plan.candidates:
-            if among is not None and not among >> number & 1:
-                continue
-            laid, steps, over = plan.search(number, max(0, min(self.limit, left)), 1)
-            left -= steps
-            if laid:
-                where.append(number)
-                places.append(laid[0])
-            elif not over:
-                undecided.append(number)
         asked = len(self.graphs) if among is None else among.bit_count()
-        found = Matches(tuple(where), tuple(undecided), asked, tuple(places))
+        plan = Plan(pattern, self)
+        places = {} if known is None else dict(zip(known.where, known.places, strict=True))
+        asking = plan.candidates if known is None else known.undecided
+        numbers = [i for i in asking if among is None or among >> i & 1]
+        left = {number: plan.places(number) for number in numbers}
+        turns, budget = 1, max(limit, self.limit) * asked
+        while left and budget > 0:
+            for number in list(left):
+                for _ in range(turns):
+                    place = next(left[number], OVER)
+                    if place is not None:
+                        del left[number]
+                        places |= {} if place is OVER else {number: place}
+                        break
+                    budget -= TURN
+                if budget <= 0 and turns > 1:
+                    break
+            turns *= MORE
+        where = tuple(sorted(places))
+        found = Matches(where, tuple(left), tuple(places[i] for i in where))
         if among is None:
             self._room -= len(where)
             if self._room < 0:
@@ -161,7 +153,7 @@ def occurrences(
         most: No more places than this.
         limit: Most steps; places that later steps would find are left out.
     """
-    return Plan(pattern, PatternIndex([graph])).search(0, limit, most)[0]
+    return Plan(pattern, PatternIndex([graph])).some(0, limit, most)
 
 
 class Plan:
@@ -177,7 +169,7 @@ class Plan:
 
     def __init__(self, pattern: Typed, index: PatternIndex) -> None:
         """Decide the order in which nodes are laid, and what each must be next to."""
-        self.graphs = index.graphs
+        self.pattern, self.graphs = pattern, index.graphs
         count = len(pattern)
         needs = [pattern.needs(node) for node in range(count)]
         # Nodes with many needs first: they have the fewest places.
@@ -192,13 +184,13 @@ class Plan:
             front |= pattern.near[best]
         self.order = order
         place = {node: number for number, node in enumerate(order)}
+        self.place = [place[node] for node in range(count)]
         self.ranged: dict[tuple[int, ...], list[Range]] = {}
         for one in pattern.ranges:
             self.ranged.setdefault(one.nodes, []).append(one)
-        twins = _twins(pattern, order)
         # Of each node: earlier ones by the code of the link as seen from them; earlier ones that an
-        # edge with a range joins it to, whether the edge leaves from there, and the range; the
-        # last one before it that could change places; how many neighbours are laid after it.
+        # edge with a range joins it to, whether the edge leaves from there, and the range; how many
+        # neighbours are laid after it.
         self.rows = [
             (
                 [
@@ -216,7 +208,6 @@ class Plan:
                     if place[other] < place[node]
                     for one in ranges
                 ],
-                twins[place[node]],
                 sum(place[other] > place[node] for other in bits(pattern.near[node])),
             )
             for node in order
@@ -248,94 +239,114 @@ class Plan:
                     domains[place] = sum(fits)
         return domains
 
-    def search(
-        self, number: int, limit: float, most: int
-    ) -> tuple[list[tuple[int, ...]], int, bool]:
-        """Look for places of the pattern in one graph.
+    def some(self, number: int, limit: int, most: int) -> list[tuple[int, ...]]:
+        """Places in one graph: at most so many, within so many steps."""
+        found: list[tuple[int, ...]] = []
+        for place in self.places(number, single=False):
+            limit -= TURN if place is None else 0
+            found += [] if place is None else [place]
+            if limit <= 0 or len(found) == most:
+                break
+        return found
+
+    def places(
+        self, number: int, single: bool = True, domains: list[int] | None = None
+    ) -> Iterator[tuple[int, ...] | None]:
+        """Look for places of the pattern in one graph, no two on the same nodes.
 
         Args:
             number: Which graph.
-            limit: Most steps.
-            most: Most places, no two on the same nodes.
+            single: Whether only the first place is asked for; then, in a graph that takes more than
+                a turn, nothing is tried that is the same by symmetry as what was tried before.
+            domains: Where each node may lie; by its needs and ranges if omitted.
 
-        Returns:
-            The places, the steps taken, and whether there are no more within the limit.
+        Yields:
+            A place, or None after each turn of steps without one.
         """
         graph, count = self.graphs[number], len(self.order)
         if count == 0:
-            return [()], 0, True
-        domains = self._domains(number)
+            yield ()
+            return
+        domains = domains or self._domains(number)
         if not all(domains) or count > len(graph):
-            return [], 0, True
+            return
         links, near, rows = graph.links, graph.near, self.rows
+        twins: Sequence[Sequence[int]] = [()] * count
+        behind, before = 0, [0]
+        if not single:
+            twins = self.symmetries
         last = count - 1
         laid = [0] * count
         pools = [domains[0]] + [0] * last
-        found: list[tuple[int, ...]] = []
         seen: set[int] = set()
         used = depth = steps = 0
-        later = rows[0][3]
+        later = rows[0][2]
         while True:
             pool = pools[depth]
             if not pool:
                 depth -= 1
                 if depth < 0:
-                    return found, steps, True
+                    return
                 used ^= 1 << laid[depth]
-                later = rows[depth][3]
+                later = rows[depth][2]
                 continue
             steps += 1
-            if steps > limit:
-                return found, steps, False
+            if steps > TURN:
+                steps = 1
+                yield None
+                if single and not self.ranged:
+                    twins, before, behind = self.symmetries, graph.before, graph.behind
             low = pool & -pool
             pools[depth] = pool ^ low
             laid[depth] = node = low.bit_length() - 1
             if later and (near[node] & ~used).bit_count() < later:
                 continue
+            # Of nodes that may change places in the graph the first that is free will do.
+            if low & behind and not before[node] & used:
+                continue
             if depth == last:
                 mask = used | low
                 if mask not in seen:
                     seen.add(mask)
-                    found.append(self._in_order(laid))
-                    if len(found) >= most:
-                        return found, steps, False
+                    yield tuple(laid[place] for place in self.place)
                 continue
             used |= low
             depth += 1
             free = domains[depth] & ~used
-            ties, spans, twin, later = rows[depth]
+            ties, spans, later = rows[depth]
             for earlier, code in ties:
                 free &= links[laid[earlier]].get(code, 0)
             for earlier, forth, one in spans:
                 other = laid[earlier]
                 free &= sum(1 << i for i in bits(free) if _spans(graph, other, i, forth, one))
-            if twin >= 0:
-                free &= -2 << laid[twin]
+            for earlier in twins[depth]:
+                free &= -2 << laid[earlier]
             pools[depth] = free
 
-    def _in_order(self, laid: Iterable[int]) -> tuple[int, ...]:
-        """Places by the pattern's own numbers rather than by the order of laying."""
-        found = [0] * len(self.order)
-        for node, place in zip(self.order, laid, strict=True):
-            found[node] = place
-        return tuple(found)
+    @cached_property
+    def symmetries(self) -> list[list[int]]:
+        """For each node, in the order of laying, those before it that must have lower numbers.
 
-
-def _twins(pattern: Typed, order: Sequence[int]) -> list[int]:
-    """For each node, in the order of laying, the last one before it that could change places.
-
-    Twins (same kind, same neighbours) need be tried in ascending order only; without that, a star
-    with n leaves would be tried n! times.
-    """
-    latest: dict[object, int] = {}
-    found = []
-    for number, node in enumerate(order):
-        # A node with a range of its own, or at an edge with one, changes places with no other.
-        ranged = node if any(node in one.nodes for one in pattern.ranges) else -1
-        links = tuple(sorted(pattern.links[node].items()))
-        found.append(latest.get(key := (pattern.kinds[node], links, ranged), -1))
-        latest[key] = number
-    return found
+        They could change places with it while all before them stay. Without this a star with n
+        leaves would be tried n! times; of places that are the same only the first is found.
+        """
+        found: list[list[int]] = [[] for _ in self.order]
+        alike: dict[int, int] = {}
+        for node, colour in enumerate(self.pattern.colours):
+            alike[colour] = alike.get(colour, 0) | 1 << node
+        if len(alike) == len(found) or self.ranged:
+            return found
+        # Open kinds are one more kind here.
+        whole = replace(self.pattern, kinds=tuple(kind + 1 for kind in self.pattern.kinds))
+        own = Plan(whole, PatternIndex([whole]))
+        fixed = [alike[self.pattern.colours[node]] for node in self.order]
+        for place, node in enumerate(self.order):
+            for other in bits(fixed[place] & ~(1 << node)):
+                ways = [*fixed[:place], 1 << other, *fixed[place + 1 :]]
+                if next(own.places(0, domains=ways), None):
+                    found[self.place[other]].append(place)
+            fixed[place] = 1 << node
+        return found
 
 
 def _spans(graph: Typed, earlier: int, node: int, forth: bool, range_: Range) -> bool:

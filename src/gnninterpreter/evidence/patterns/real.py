@@ -32,23 +32,18 @@ class RealGraphs:
     Args:
         classifier: The model.
         graphs: Real graphs; those without nodes are left out.
-        limit: Most steps of the search for one pattern in one graph.
-        budget: Most steps for one pattern in all of them, as a mean over the graphs asked.
+        limit: Most steps of the search for one pattern, as a mean over the graphs asked.
     """
 
     def __init__(
-        self,
-        classifier: GraphClassifier,
-        graphs: Sequence[Data],
-        limit: int = LIMIT,
-        budget: int | None = None,
+        self, classifier: GraphClassifier, graphs: Sequence[Data], limit: int = LIMIT
     ) -> None:
         """Score and type them."""
         self.classifier = classifier
         self.graphs = [graph for graph in graphs if node_count(graph)]
         if not self.graphs:
             raise DataError("graphs must hold at least one graph with a node (got none)")
-        self.limit, self.budget = limit, budget
+        self.limit = limit
         self.scores = classifier.score_data(self.graphs)
         self.embedding = self.scores.embedding.double().cpu().numpy()
         self.assigned = self.scores.logits.argmax(dim=1).cpu().numpy()
@@ -64,8 +59,7 @@ class RealGraphs:
 
     def index_of(self, numbers: Sequence[int]) -> PatternIndex:
         """The same of some of them."""
-        total = None if self.budget is None else max(1, self.budget * len(numbers))
-        return PatternIndex([self.typed[i] for i in numbers], self.limit, budget=total)
+        return PatternIndex([self.typed[i] for i in numbers], self.limit)
 
     def part(self, numbers: Sequence[int]) -> RealGraphs:
         """Some of them, without asking the model again."""

@@ -157,7 +157,7 @@ def _held(real: RealGraphs, own: Sequence[int], cores: Sequence[Core]) -> dict[i
 
 def _place(real: RealGraphs, i: int, core: Core, target: Target) -> tuple[int, ...]:
     """Where a core lies in a graph: of several places the one without which most is lost."""
-    places = occurrences(core.typed, real.typed[i], PLACES, real.limit)
+    places = occurrences(core.typed, real.typed[i], PLACES)
     whole = (1 << len(real.typed[i])) - 1
     left = [whole & ~sum(1 << node for node in place) for place in places]
     if len(places) < 2:

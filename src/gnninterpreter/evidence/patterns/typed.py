@@ -128,6 +128,31 @@ class Typed:
                     least += 1
         return found
 
+    @cached_property
+    def before(self) -> list[int]:
+        """Of each node (as bits) the last one before it that it could change places with, or 0.
+
+        Such twins have the same kind and the same links to all others.
+        """
+        latest: dict[object, int] = {}
+        found = [0] * len(self)
+        for node, own in enumerate(self.links):
+            looks: list[object] = [(self.kinds[node], *sorted(own.items()))]
+            if not self.directed:  # linked to each other, they are as if linked to themselves
+                looks += [
+                    (self.kinds[node], code, *sorted({**own, code: mask | 1 << node}.items()))
+                    for code, mask in own.items()
+                ]
+            for look in looks:
+                found[node] |= latest.get(look, 0)
+                latest[look] = 1 << node
+        return found
+
+    @cached_property
+    def behind(self) -> int:
+        """The nodes (as bits) that have a twin before them."""
+        return sum(1 << node for node, twin in enumerate(self.before) if twin)
+
     @property
     def open(self) -> tuple[bool, ...]:
         """Which kinds are open; empty where none is."""
@@ -141,11 +166,8 @@ class Typed:
         return replace(self, kinds=kinds)
 
     @cached_property
-    def key(self) -> Hashable:
-        """The same for graphs that are the same but for the order of their nodes.
-
-        Different graphs share a key only where refinement cannot tell them apart.
-        """
+    def colours(self) -> list[int]:
+        """A number for each node, the same for those that refinement cannot tell apart."""
         colours = list(self.kinds)
         for _ in range(min(ROUNDS, len(self))):
             colours = [
@@ -154,7 +176,15 @@ class Typed:
                 )))
                 for i in range(len(self))
             ]  # fmt: skip
-        return (len(self), len(self.edges), *sorted(colours))
+        return colours
+
+    @cached_property
+    def key(self) -> Hashable:
+        """The same for graphs that are the same but for the order of their nodes.
+
+        Different graphs share a key only where refinement cannot tell them apart.
+        """
+        return (len(self), len(self.edges), *sorted(self.colours))
 
     def same(self, other: Typed) -> bool:
         """Whether renumbering the nodes makes one the other, with the same ranges as they are."""

@@ -14,7 +14,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.pieces import (
     CLEARLY,
     LEANING,
@@ -106,7 +105,7 @@ def _likely(
     real: RealGraphs, pattern: Typed, graphs: Sequence[int], target: Target, bar: float
 ) -> bool:
     """Whether the pattern, as it lies in some graphs, makes the model lean to the class."""
-    found = PatternIndex([real.typed[i] for i in graphs], real.limit).match(pattern)
+    found = real.index_of(graphs).match(pattern)
     places = zip(found.where, found.places, strict=True)
     pieces = [cut(real.graphs[graphs[i]], nodes) for i, nodes in places]
     if not pieces:  # the limit of steps was reached in all of them
