@@ -223,7 +223,7 @@ def test_a_class_of_two_kinds_of_graphs_has_a_core_for_each():
     assert (pair.num_nodes, pair.coverage) == (2, 30 / 54)
     assert (four.num_nodes, four.num_edges, sum(four.open)) == (4, 4, 3)
     assert (four.coverage, four.others) == (24 / 54, 0)
-    once = find_cores(real, PAIRED_CLASS, search, again=False)
+    once = find_cores(real, PAIRED_CLASS, search, thorough=False)
     assert len(once.cores) == 1
     assert once.told == pytest.approx((30 / 54 + 1) / 2)
 

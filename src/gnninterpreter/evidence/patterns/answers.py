@@ -14,7 +14,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.batches import compact
 from gnninterpreter.errors import GNNInterpreterError, ModelError
-from gnninterpreter.evidence.patterns.absence import falls_back
+from gnninterpreter.evidence.patterns.absence import falls_back, may_fall_back
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.cores import Cores, count_in, find_cores
 from gnninterpreter.evidence.patterns.counts import Account, account_for
@@ -180,7 +180,8 @@ class RealAnswers:
     def _few_cores(self, target: Target) -> Cores:
         """The cores of a class that was not asked for, looked for with less care."""
         assert self.real is not None
-        return find_cores(self.real, target, CoreSearch(**{**FEW, "seed": self.search.seed}))
+        search = CoreSearch(**{**FEW, "seed": self.search.seed})
+        return find_cores(self.real, target, search, thorough=False)
 
     def _left_over(self, target: ClassTarget) -> list[str]:
         """Say of a class without a core for which others it is what is left."""
@@ -188,7 +189,7 @@ class RealAnswers:
         found = []
         for index, name in enumerate(self.classifier.spec.class_names[: MOST_OTHERS + 1]):
             other = ClassTarget(index, name)
-            if index == target.index or not self.real.of(other):
+            if index == target.index or not may_fall_back(self.real, target, other):
                 continue
             cores = self._known[other] if other in self._known else self._few_cores(other)
             effect = falls_back(self.real, target, other, cores.cores, self.search.changed)

@@ -93,7 +93,7 @@ def find_cores(
     search: CoreSearch | None = None,
     *,
     measured: bool = True,
-    again: bool = True,
+    thorough: bool = True,
 ) -> Cores:
     """Find the cores of a target.
 
@@ -103,7 +103,8 @@ def find_cores(
         search: How to look.
         measured: Whether these graphs stand for all real ones, so that shares of them mean
             something; without it coverage and what follows from it stay None.
-        again: Whether graphs that hold none of the cores found are looked at on their own.
+        thorough: Whether graphs that hold none of the cores found are looked at on their own, and
+            graphs that are slow to match are counted, too.
     """
     search = search or CoreSearch()
     rng = np.random.default_rng([search.seed, target.index])
@@ -143,14 +144,16 @@ def find_cores(
         if core is not None and measured:
             core = _measure(real, core, target, search, rng)
         if core is not None and _telling(core, target):
-            cores.append(count_in(real, core, target, COUNTED)[0] if measured else core)
+            cores.append(
+                count_in(real, core, target, COUNTED)[0] if measured and thorough else core
+            )
     left = _uncovered(real, cores, own)
     others = np.flatnonzero(~real.mine(target)).tolist()
-    if measured and again and cores and len(left) >= max(FEW, (1 - COVERING) * len(own)):
+    if measured and thorough and cores and len(left) >= max(FEW, (1 - COVERING) * len(own)):
         # The others may have something else in common, which told little beside the first.
         rest = real.part([*left, *others])
         less = replace(search, seeds=(search.seeds + 1) // 2, count=2)
-        more = [one for one in find_cores(rest, target, less, again=False).cores if _shared(one)]
+        more = [one for one in find_cores(rest, target, less, thorough=False).cores if _shared(one)]
         cores += [count_in(real, core, target, COUNTED)[0] for core in more]
         left = _uncovered(real, cores, own)
     # What was trimmed may tell more than what was chosen before it.

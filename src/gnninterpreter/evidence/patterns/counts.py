@@ -27,12 +27,14 @@ from gnninterpreter.spec import GraphSpec
 from gnninterpreter.typicality.environments import LARGEST, smallest_cycles
 
 # Graphs of the class, and of the others, that are counted; fewest of each, and most nodes.
-SAMPLE, FEWEST, MOST_NODES = 300, 20, 150
+SAMPLE, FEWEST, MOST_NODES = 200, 20, 150
 # Bounds that are tried for one count, most neighbours that are counted, and most kinds.
 BOUNDS, DEGREES, KINDS = 40, range(3, 9), 40
 # Bits that a second condition must add, and that a column must tell more than one before it.
 ADDED, MORE = 0.08, 0.01
 RIDGE, FOLDS = 30.0, 5
+# Graphs whose rings are counted at once.
+TOGETHER = 32
 
 Counted = Iterator[tuple["Column", Sequence[float]]]
 
@@ -228,15 +230,17 @@ def _rings(typed: Sequence[Typed]) -> Counted:
     every = [len(t.edges) - len(t) + count for t, count in zip(typed, pieces, strict=True)]
     yield _several("ring", "rings"), every
     lengths = np.zeros((len(typed), LARGEST + 1))
-    for place in np.argsort([len(one) for one in typed], kind="stable").tolist():
-        one = typed[place]
-        if not every[place]:
-            continue
-        edge = torch.zeros(1, len(one), len(one), dtype=torch.bool)
-        ends = torch.tensor(list(one.edges)).t()
-        edge[0, ends[0], ends[1]] = edge[0, ends[1], ends[0]] = True
-        sizes = smallest_cycles(edge)[0].flatten().long()
-        lengths[place] = np.bincount(sizes.numpy(), minlength=LARGEST + 1)
+    # Some at a time, those of like size together.
+    order = sorted(np.flatnonzero(every).tolist(), key=lambda place: len(typed[place]))
+    for first in range(0, len(order), TOGETHER):
+        part = order[first : first + TOGETHER]
+        largest = len(typed[part[-1]])
+        edge = torch.zeros(len(part), largest, largest, dtype=torch.bool)
+        ends = [(row, i, j) for row, place in enumerate(part) for i, j in typed[place].edges]
+        row, i, j = torch.tensor(ends).t()
+        edge[row, i, j] = edge[row, j, i] = True
+        for place, sizes in zip(part, smallest_cycles(edge)[0].flatten(1).long(), strict=True):
+            lengths[place] = np.bincount(sizes.numpy(), minlength=LARGEST + 1)
     for length in range(3, LARGEST + 1):
         rings = np.ceil(lengths[:, length] / (2 * length)).tolist()
         yield _several(f"ring of {length} nodes", f"rings of {length} nodes"), rings
