@@ -347,8 +347,15 @@ def random_graphs(
 ) -> DenseGraphs:
     """Draw discrete graphs with independent edges and uniform features, none of them empty.
 
-    The density is drawn for each graph when omitted. ``absent``: how many candidates no edge
-    touches, at least; two always stay.
+    Args:
+        spec: What to draw.
+        count: How many.
+        num_candidates: Number of candidate nodes.
+        generator: Source of randomness.
+        density: Edge probability; drawn anew for each graph between sparse and dense when omitted.
+        dtype: Floating-point type of weights and features.
+        absent: How many candidates no edge touches, at least, anywhere among the candidates; two
+            always stay.
     """
     n = num_candidates
     rate = (

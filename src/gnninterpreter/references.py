@@ -115,7 +115,16 @@ def load_model(reference: str) -> nn.Module | Bundle:
 
 
 def load_checkpoint(reference: str, path: str | Path) -> nn.Module | Bundle:
-    """Load weights with a user's function, ``package.module:name``, from a path to a model."""
+    """Load weights with a user's function.
+
+    Args:
+        reference: ``package.module:name`` of a function that takes a path and returns a model.
+        path: The file with the weights.
+
+    Raises:
+        ModelError: If the function is not there, fails, or returns something else.
+        CheckpointError: If there is no such file.
+    """
     if not Path(path).is_file():
         raise CheckpointError(f"there is no checkpoint {path}; name a file with weights")
     takes = "a function that takes the path of a checkpoint and returns the model"

@@ -70,7 +70,20 @@ class Baseline(ABC):
         seed: int = 0,
         class_statistics: ClassStatistics | None = None,
     ) -> ExplanationSet:
-        """Explain the classes of a model; arguments are those of `gnninterpreter.explain`."""
+        """Explain the classes of a model.
+
+        Args:
+            model: The trained classifier.
+            dataset: Labelled graphs, for the features and class statistics.
+            spec: The graphs it takes; a bundle knows its own.
+            targets: Classes, by name or index; every class when omitted.
+            seed: The same seed gives the same explanations.
+            class_statistics: What the classes look like to the model.
+
+        Raises:
+            SpecError: If it is not known what graphs the model takes, or the method cannot make
+                such graphs.
+        """
         name = type(model).__name__
         if isinstance(model, Bundle):
             name, spec = model.dataset_name, spec or model.spec

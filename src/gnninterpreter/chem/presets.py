@@ -73,7 +73,15 @@ class Feature:
 
 @dataclass(frozen=True)
 class Preset:
-    """What a featuriser writes into ``x`` and ``edge_attr``, as codes or one-hot columns."""
+    """What a featuriser writes into ``x`` and ``edge_attr``.
+
+    Args:
+        name: Short name, as `preset` takes it.
+        title: What to call it in a sentence.
+        atoms: Properties of atoms in their order.
+        bonds: Properties of bonds in their order.
+        coded: Whether each property is one column of integer codes; one-hot columns elsewhere.
+    """
 
     name: str
     title: str

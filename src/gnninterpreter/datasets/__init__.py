@@ -44,7 +44,14 @@ MOLECULES = ("mutagenicity", "bbbp", "esol", "tox21")
 
 
 def dataset_class(name: str) -> type[ExplainableDataset]:
-    """Return the class of a data set, whose ``spec`` and ``oracle`` need no data."""
+    """Return the class of a data set, whose ``spec`` and ``oracle`` need no data.
+
+    Args:
+        name: One of `NAMES`.
+
+    Raises:
+        DataError: If there is no data set of that name.
+    """
     if folded(name) not in _CLASSES:
         raise DataError(f"there is no data set {name!r}; the names are {', '.join(NAMES)}")
     module, attribute = _CLASSES[folded(name)]

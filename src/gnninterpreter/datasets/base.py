@@ -126,7 +126,15 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         return StoredGraphs({key: self._data[key] for key in self.slices}, dict(self.slices))
 
     def split(self, kind: str = "random", seed: int = 0) -> Split:
-        """Split the graphs into 80% training, 10% validation and 10% test, class by class."""
+        """Split the graphs into 80% training, 10% validation and 10% test, class by class.
+
+        Args:
+            kind: ``"random"``; data sets of molecules have others.
+            seed: The same seed gives the same split.
+
+        Raises:
+            DataError: If there is no such kind.
+        """
         if kind != "random":
             raise DataError(f"'{self.name}' has only the split 'random' (got {kind!r})")
         return stratified_split(self.y, seed)

@@ -30,7 +30,16 @@ class Split:
 
 
 def stratified_split(labels: Tensor, seed: int = 0, shares: tuple[float, float] = SHARES) -> Split:
-    """Split graphs into 80% training, 10% validation and 10% test, class by class."""
+    """Split graphs into 80% training, 10% validation and 10% test, class by class.
+
+    Args:
+        labels: Label of each graph, shape [graphs].
+        seed: The same seed gives the same split.
+        shares: Shares of the validation and the test part.
+
+    Raises:
+        DataError: If a part would be empty.
+    """
     generator = torch.Generator().manual_seed(seed)
     parts: tuple[list[Tensor], list[Tensor], list[Tensor]] = ([], [], [])
     for label in sorted(set(labels.tolist())):

@@ -220,7 +220,17 @@ class GATClassifier(_EdgeClassifier):
 
 
 class GINEClassifier(_EdgeClassifier):
-    """GINE layers with batch norm, dropout and shortcuts around them, for molecules."""
+    """GINE layers with batch norm, dropout and shortcuts around them: the four sets of molecules.
+
+    Args:
+        in_channels: Width of the node features.
+        num_classes: Number of outputs.
+        edge_dim: Width of the edge features.
+        width: Width of every hidden layer.
+        layers: Number of message-passing layers.
+        pooling: As for the others.
+        dropout: Share of values left out in training, after each layer.
+    """
 
     architecture = "gine"
 

@@ -59,7 +59,19 @@ class Bundle:
     training: Mapping[str, Any] = field(default_factory=dict)
 
     def save(self, folder: str | Path, name: str | None = None) -> Path:
-        """Write the two files of the bundle; return the path of the JSON file."""
+        """Write the two files of the bundle.
+
+        Args:
+            folder: Where to; it is created.
+            name: Name of the files; the bundle's own when omitted.
+
+        Returns:
+            The path of the JSON file, which `load_bundle` takes.
+
+        Raises:
+            CheckpointError: If the model has no ``config`` to build it from again.
+            OutputError: If the folder cannot be written.
+        """
         config = getattr(self.model, "config", None)
         if not isinstance(config, Mapping):
             raise CheckpointError(
@@ -108,7 +120,14 @@ def load(name: str) -> Bundle:
 
 
 def load_bundle(path: str | Path) -> Bundle:
-    """Load a classifier that `Bundle.save` wrote, from either of its two files."""
+    """Load a classifier that `Bundle.save` wrote.
+
+    Args:
+        path: Either of its two files.
+
+    Raises:
+        CheckpointError: If a file is missing, damaged, or no bundle of this package.
+    """
     described = path_of("path", path, CheckpointError)
     if not described.name:
         raise CheckpointError(f"path must name a file of the bundle (got {path!r:.60})")

@@ -248,7 +248,15 @@ class ClassStatistics(ByValue):
     def from_tensors(
         cls, tensors: Mapping[str, Tensor], spec: GraphSpec | None = None
     ) -> ClassStatistics:
-        """Read what `tensors` wrote; without the spec real graphs are left out."""
+        """Read what `tensors` wrote.
+
+        Args:
+            tensors: The tensors.
+            spec: What the features of real graphs mean; without it none of them are read.
+
+        Raises:
+            CheckpointError: If a part is missing.
+        """
         missing = set(_figures()) - set(tensors)
         if missing:
             raise CheckpointError(f"class statistics lack {', '.join(sorted(missing))}")

@@ -27,7 +27,14 @@ UNASKED = 1e4
 
 @dataclass(frozen=True)
 class Weighted:
-    """A term and how much it counts: for the gradient, for discrete graphs, as a guide of walks."""
+    """A term and how much it counts.
+
+    Args:
+        term: The term.
+        soft: Weight of its soft reading at each iteration; a number is constant.
+        discrete: Weight of its discrete reading.
+        guide: Weight of its guide for walks; that of the discrete reading when omitted.
+    """
 
     term: Term
     soft: Schedule | float = 1.0

@@ -36,7 +36,15 @@ LAYERS = tuple(f"torch_geometric.nn.{part}." for part in ("conv", "aggr", "pool"
 
 @dataclass(frozen=True)
 class ProbeReport:
-    """What the probe found: errors relative to the outputs' size, and the layer to blame."""
+    """What the probe found.
+
+    Args:
+        passed: Whether relaxed and native output agree and the gradient is usable.
+        logits_error: Largest difference of logits, relative to their size.
+        embedding_error: The same for embeddings.
+        reason: Why it did not pass, in one clause; empty if it did.
+        module: Name of the layer that is to blame, where one was found.
+    """
 
     passed: bool
     logits_error: float
@@ -48,7 +56,14 @@ class ProbeReport:
 def probe(
     relaxed: RelaxedModel, num_candidates: int = 7, seed: int = 0, count: int = GRAPHS
 ) -> ProbeReport:
-    """Compare the relaxed model with the native one on random discrete graphs."""
+    """Compare the relaxed model with the native one on random discrete graphs.
+
+    Args:
+        relaxed: The model.
+        num_candidates: Candidate nodes of the random graphs, a third of which are absent.
+        seed: Seed of the random graphs.
+        count: Number of random graphs.
+    """
     classifier = relaxed.classifier
     graphs = _draw(relaxed, count, num_candidates, seed)
     try:

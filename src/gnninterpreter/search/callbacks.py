@@ -41,7 +41,16 @@ Callback = Callable[[Snapshot], bool | None]
 class Monitor:
     """Tells callbacks how a search goes, and remembers whether one of them has ended it.
 
-    ``part`` says which part of the restarts is searched for, of how many.
+    Args:
+        callbacks: Called at every step worth telling; one that returns True ends the search,
+            whatever its phase.
+        problem: What is being solved.
+        candidates: Candidate nodes of the distributions that callbacks are shown.
+        phases: Names of all phases of the search, in their order.
+
+    Attributes:
+        stopped: Whether a callback has ended the search.
+        part: Which part of the restarts is searched for, of how many.
     """
 
     def __init__(

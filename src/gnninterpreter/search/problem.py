@@ -36,7 +36,14 @@ SAMPLE_MARGIN = 0.2
 class Evaluation(Alike):
     """What was found about B discrete graphs; every field has shape [B].
 
-    ``met`` says whether a graph leaves nothing to be desired but to be smaller.
+    Args:
+        cost: What the objective makes of each; less is better.
+        score: How far each is what was asked for, between 0 and 1.
+        similarity: Likeness of its embedding to the mean of the class.
+        edges: Number of edges.
+        nodes: Number of nodes.
+        feasible: Whether every term of the objective allows it.
+        met: Whether it leaves nothing to be desired but to be smaller.
     """
 
     cost: Tensor

@@ -214,7 +214,15 @@ class Recipe:
         SGD with step size 1, K = 10, temperature 0.2, mu = 1 (10 for MUTAG), the weights of its
         table and the budget warmed up over 500 iterations; the last iterate is the result. It says
         "until convergence" and names no number of iterations, candidate nodes or budget; these are
-        settings here, changed as in `with_`.
+        settings here.
+
+        Args:
+            dataset: Name of the data set.
+            target: Name of the class.
+            **settings: Settings to change, as in `with_`.
+
+        Raises:
+            TargetError: If the paper gives no weights for that class.
         """
         folded = dataset.strip().lower().replace("-", "_").replace(" ", "_")
         rows = PAPER_WEIGHTS.get(folded, {})

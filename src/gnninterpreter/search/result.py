@@ -23,11 +23,24 @@ INFEASIBLE = 1e5
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What R restarts came to: learned distributions, their most probable graphs evaluated.
+    """What R restarts came to.
 
-    ``mean_score`` is over samples of each, [R], by the native model; ``population`` are different
-    certain and typical graphs where samples come from, None where they come from the distributions;
-    ``shortcuts`` are certain and unlike anything real.
+    Args:
+        target: What was asked for.
+        distribution: The R learned distributions.
+        evaluation: What the objective makes of the most probable graph of each.
+        mean_score: Mean score over samples of each, [R], native model.
+        reasons: Why each ended.
+        iterations: Gradient iterations each took.
+        history: What was seen along the way.
+        limits: How large graphs may be.
+        gradient: Which gradient was used.
+        certain: Score that counts as certain.
+        seconds: Time it took.
+        phase_seconds: Time that each phase took.
+        population: Different certain and typical graphs, where samples come from; None where they
+            come from the distributions.
+        shortcuts: Certain graphs that are unlike anything real; None where none was found.
     """
 
     target: Target

@@ -45,9 +45,18 @@ def search(
 ) -> SearchResult:
     """Search for explanations of one target.
 
-    Without a relaxed model it uses the score-function gradient. Restart r is the same whatever the
-    number of restarts, and ``at_once``, the most in one batch, changes nothing. A callback that
-    returns True stops the search, which then returns what it has.
+    Args:
+        classifier: The model.
+        relaxed: The relaxed model where the probe has passed; None uses the score-function
+            gradient.
+        statistics: What real graphs look like, or None.
+        target: What is asked for.
+        recipe: How to search.
+        restarts: Number of independent searches, run as one batch.
+        seed: Seed; restart r is the same whatever the number of restarts.
+        callbacks: Called as the search goes; one that returns True stops it, and it then returns
+            what it has.
+        at_once: Most restarts in one batch, where memory is short; they come to the same.
     """
 
     def found_by(recipe: Recipe) -> SearchResult:
@@ -98,7 +107,19 @@ def plan(
     restarts: int,
     limit: int | None = None,
 ) -> Plan:
-    """Find out how many restarts of a search fit into memory at once, for all targets alike."""
+    """Find out how many restarts of a search fit into memory at once, for all targets alike.
+
+    Args:
+        classifier: The model.
+        relaxed: The relaxed model, or None.
+        statistics: What real graphs look like, or None.
+        wanted: What is to be searched for.
+        restarts: How many restarts are wanted.
+        limit: Bytes that may be used; most of what is free when omitted.
+
+    Raises:
+        SpecError: If not even what has to be kept fits.
+    """
     problems = [(*_problem(classifier, relaxed, statistics, *one), one[1]) for one in wanted]
     problem, limits, recipe = max(problems, key=lambda one: one[1].candidates)
 

@@ -30,8 +30,15 @@ UNTYPICAL = 5.0
 class FindShortcuts:
     """Note graphs that are certain and untypical; the restarts themselves stay as they are.
 
-    Does nothing where no real graphs are known, since nothing then says what is untypical. Others
-    end once ``enough`` of its searches are certain of a graph.
+    Does nothing where no real graphs are known, since nothing then says what is untypical.
+
+    Args:
+        restarts: Searches, at most as many as there are restarts.
+        enough: How many of them have to be certain of a graph for the others to end, too.
+        walkers: Walkers of each.
+        walk_steps: Most steps of a walker.
+        walk_nodes: Most nodes of the graphs they walk over.
+        local_steps: Most steps of the local search.
     """
 
     restarts: int = 4

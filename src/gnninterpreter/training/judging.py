@@ -35,9 +35,19 @@ def cross_validate(
 ) -> ClassificationScores:
     """Train ``count`` models, each on all parts of the data but one, and score it on that one.
 
-    With ``keep="best"`` the part after the one held out chooses the state; with ``"last"`` it is
-    trained on as well. The scores are over all graphs together, each predicted by the model that
-    has not seen it.
+    Args:
+        dataset: Labeled graphs.
+        config: How to train each model. With ``keep="best"`` the part after the one held out
+            chooses the state; with ``"last"`` it is trained on as well.
+        count: Number of parts.
+        device: ``"cpu"`` or a CUDA device.
+        callback: Called with the number of models trained and ``count`` after each.
+
+    Returns:
+        Scores over all graphs together, each predicted by the model that has not seen it.
+
+    Raises:
+        ModelError: If ``count`` leaves nothing to train on.
     """
     least = 3 if config.keep == "best" else 2
     if count < least:
@@ -62,16 +72,34 @@ def cross_validate(
 def training_statistics(
     model: nn.Module, dataset: Any, spec: GraphSpec, split: Split
 ) -> ClassStatistics:
-    """What each class looks like to a model, over the graphs that it learned from."""
+    """What each class looks like to a model, over the graphs that it learned from.
+
+    Args:
+        model: The classifier.
+        dataset: All graphs, with their labels.
+        spec: The graphs the model takes.
+        split: Which of them it was trained on.
+    """
     graphs = [dataset[index] for index in split.train.tolist()]
     return ClassStatistics.from_dataset(model, graphs, spec)
 
 
 def refresh_statistics(path: str | Path, root: str | Path | None = None) -> Path:
-    """Compute the class statistics of a stored bundle anew, without training; return their file.
+    """Compute the class statistics of a stored bundle anew, without training.
 
     The weights stay as they are. The data set is made again, checked against the fingerprint that
     the bundle keeps, and split by the seed that it was trained with.
+
+    Args:
+        path: Either file of a bundle of one of this package's data sets.
+        root: Folder for the data.
+
+    Returns:
+        The file that was written, that with the tensors.
+
+    Raises:
+        CheckpointError: If the files are no bundle.
+        DataError: If the data is not what the model was trained on.
     """
     described, stored = Path(path).with_suffix(".json"), Path(path).with_suffix(".safetensors")
     try:

@@ -177,7 +177,19 @@ def measure_recipe(
     device: str | torch.device = "cpu",
     callback: Callable[[str, int, ModelScores], None] | None = None,
 ) -> dict[str, Any]:
-    """Train a recipe with several seeds, each with a split of its own; sum up test scores."""
+    """Train a recipe with several seeds, each with a split of its own, and sum up the test scores.
+
+    Args:
+        name: One of `RECIPES`, of a data set that has these splits.
+        seeds: The seeds.
+        splits: The kinds of splits.
+        root: Folder for the data set.
+        device: ``"cpu"`` or a CUDA device.
+        callback: Called with split, seed and test scores after each.
+
+    Returns:
+        What `summed_up` makes of the scores.
+    """
     recipe = training_recipe(name)
     dataset = datasets.load(recipe.dataset, root)
     found: dict[str, dict[int, ModelScores]] = {}

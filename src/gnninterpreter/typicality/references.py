@@ -54,7 +54,19 @@ def references(
     seed: int = 0,
     count: int = MOST_GRAPHS,
 ) -> References | None:
-    """Real graphs of a class that fit the limit, or pieces where too few do; None without edges."""
+    """Real graphs of a class that fit the limit, or pieces where too few do.
+
+    Args:
+        graphs: Real graphs of the class.
+        spec: What their features mean.
+        max_nodes: Most nodes an explanation may have.
+        certain: Asks the model.
+        seed: Decides which graphs and pieces are taken.
+        count: Most graphs to take.
+
+    Returns:
+        The graphs; None where none has an edge.
+    """
     rng = np.random.default_rng(seed)
     count = min(count, max(FEWEST_GRAPHS, MOST_PAIRS // max_nodes**2))
     usable = [g for g in graphs if node_count(g) >= 2 and g.edge_index.numel()]

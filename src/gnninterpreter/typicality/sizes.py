@@ -56,7 +56,16 @@ def least_nodes(
 def showing_nodes(
     graphs: Sequence[Data], spec: GraphSpec, fewest: int, most: int, certain: Certain, seed: int = 0
 ) -> int:
-    """Nodes that pieces of real graphs need for the model to be certain of some of them."""
+    """Nodes that pieces of real graphs need for the model to be certain of some of them.
+
+    Args:
+        graphs: Real graphs of the class.
+        spec: What their features mean.
+        fewest: Where to begin; from there on twice as many are tried each time.
+        most: Where to end.
+        certain: Asks the model.
+        seed: Seed of cutting pieces.
+    """
     rng = np.random.default_rng(seed)
     most = min(most, max(node_count(graph) for graph in graphs))
     while fewest < most:

@@ -50,11 +50,20 @@ class Typicality(ByValue):
         environments: Environments | None = None,
         density: bool = True,
     ) -> Typicality | None:
-        """Learn it from real graphs of the class; None where there are too few to compare with.
+        """Learn it from real graphs of the class.
 
-        ``certain`` asks the model; environments are counted over these graphs when omitted.
-        ``density`` compares edges per node, too; not of a range of values, of which a model is
-        never certain.
+        Args:
+            graphs: The graphs.
+            spec: What their features mean.
+            max_nodes: Most nodes an explanation may have.
+            certain: Says which of some graphs the model is certain of.
+            environments: What real graphs hold, those of other classes too; counted over these
+                graphs when omitted.
+            density: Whether to compare edges per node, too; not of a range of values, of which a
+                model is never certain.
+
+        Returns:
+            What was learned; None where there are too few graphs to compare with.
         """
         # Where columns follow from the graph few graphs are possible at all, so that a search has
         # to begin at real ones; how typical an answer is, is then not told.
