@@ -39,13 +39,13 @@ from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.trimming import trimmed
 from gnninterpreter.evidence.patterns.typed import bits, cut
 from gnninterpreter.evidence.patterns.widening import widened
-from gnninterpreter.evidence.thresholds import CLEARLY, COVERING, LIFT
+from gnninterpreter.evidence.thresholds import CLEARLY, LIFT
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
 
 FEW, HOSTS = 10, 24
 # Steps for each real graph, on average, that counting the graphs with a core may take.
-COUNTED = 300
+COUNTED = 150
 # How far the probability must fall without a core that other graphs hold as often.
 NEEDED = 0.5
 # Bits that a piece must tell about one graph to tell more than chance: 2 N ln 2 bits follow a
@@ -55,6 +55,8 @@ CHANCE = 10.8 / (2 * math.log(2))
 HOLDERS = 3
 # Where fewer graphs of the class hold a core, that is said.
 MOST = 0.5
+# Share of the graphs of a class without a core that is worth a second look.
+UNTOLD = 0.4
 # Share of the graphs without a core that another one must lie in, and bits that a core tells which
 # makes no difference by itself.
 SHARED, IDLE = 0.3, 0.2
@@ -149,10 +151,10 @@ def find_cores(
             )
     left = _uncovered(real, cores, own)
     others = np.flatnonzero(~real.mine(target)).tolist()
-    if measured and thorough and cores and len(left) >= max(FEW, (1 - COVERING) * len(own)):
+    if measured and thorough and cores and len(left) >= max(FEW, UNTOLD * len(own)):
         # The others may have something else in common, which told little beside the first.
         rest = real.part([*left, *others])
-        less = replace(search, seeds=(search.seeds + 1) // 2, count=2)
+        less = replace(search, seeds=(search.seeds + 2) // 3, count=2, sample=search.sample // 2)
         more = [one for one in find_cores(rest, target, less, thorough=False).cores if _shared(one)]
         cores += [count_in(real, core, target, COUNTED)[0] for core in more]
         left = _uncovered(real, cores, own)
