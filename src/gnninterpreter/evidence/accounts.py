@@ -66,7 +66,7 @@ def not_by_heart(case: Case) -> Check:
     name, account = "not by heart", case.answers.account
     if account is None:
         return Check(name, None, "there are too few real graphs to look for what they share")
-    told = max(account.together, account.accuracy, case.answers.told)
+    told = max(account.best, case.answers.told)
     passed = case.answers.left_over or told >= BY_HEART
     sentence = f"cores or counts tell real graphs apart as the model does, in {told:.0%}"
     if case.answers.left_over:

@@ -21,7 +21,7 @@ from gnninterpreter.evidence.patterns.counts import Account, account_for
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
 from gnninterpreter.evidence.patterns.real import InOrder, RealGraphs, chosen, in_order
 from gnninterpreter.evidence.patterns.showing import Exemplar, find_exemplars
-from gnninterpreter.evidence.thresholds import CLEARLY
+from gnninterpreter.evidence.thresholds import BY_HEART, CLEARLY
 from gnninterpreter.graphs import DenseGraphs, dense_graphs
 from gnninterpreter.isomorphism import distinct
 from gnninterpreter.models.classifier import GraphClassifier
@@ -42,6 +42,9 @@ SEARCH = CoreSearch(seeds=24, sample=100, changed=48)
 FEW = {"seeds": 8, "count": 2, "sample": 40, "changed": 8}
 # Real graphs beyond this many nodes are not cut down: each step asks about every node left.
 LARGEST = 200
+# How often the cores of a class must say what the model says: without cores that tell something
+# nothing is left.
+LEAVING = 0.57
 LEFT_OVER = "it is what is left where the cores of other classes are missing"
 
 
@@ -157,11 +160,12 @@ class RealAnswers:
             with self.classifier.frozen():
                 cores = self._cores(target)
                 shown = find_exemplars(self.real, target, cores.cores, MOST_EXEMPLARS)
-                left_over = []
-                if not cores.cores and self.measured and isinstance(target, ClassTarget):
-                    left_over = self._left_over(target)
-                seed = self.search.seed
-                account = account_for(self.real, target, seed) if self.measured else None
+                account, left_over = None, []
+                if self.measured:
+                    account = account_for(self.real, target, self.search.seed)
+                    simple = cores.cores and max(cores.told, account.best if account else 1.0)
+                    if isinstance(target, ClassTarget) and (simple or 0.0) < BY_HEART:
+                        left_over = self._left_over(target)
         except ModelError as error:
             reason = str(error.__cause__ or error).split("\n", 1)[0][:200]
             notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
@@ -192,8 +196,10 @@ class RealAnswers:
             if index == target.index or not may_fall_back(self.real, target, other):
                 continue
             cores = self._known[other] if other in self._known else self._few_cores(other)
+            if cores.told < LEAVING:
+                continue
             effect = falls_back(self.real, target, other, cores.cores, self.search.changed)
-            if cores.cores and effect is not None and effect.clearly(CLEARLY):
+            if effect is not None and effect.clearly(CLEARLY):
                 found.append(f"{effect.value:.0%} of those of {name!r}")
                 if effect.control is not None:
                     found[-1] += f" ({effect.control:.0%} without as many other nodes)"

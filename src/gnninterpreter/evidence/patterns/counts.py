@@ -86,6 +86,11 @@ class Account:
         """How often they say what the model says, both sides counting the same."""
         return (self.own + 1 - self.others) / 2
 
+    @property
+    def best(self) -> float:
+        """How well counts tell at all: by the conditions, or all of them together."""
+        return max(self.accuracy, self.together)
+
 
 def account_for(real: RealGraphs, target: Target, seed: int = 0) -> Account | None:
     """The conditions that tell most; None where too few graphs stand on one of the sides."""
