@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from gnninterpreter.evidence.patterns.absence import falls_back
+from gnninterpreter.evidence.patterns import answers
+from gnninterpreter.evidence.patterns.absence import falls_back, may_fall_back
 from gnninterpreter.evidence.patterns.answers import RealAnswers
 from gnninterpreter.evidence.patterns.cores import find_cores
 from tests.evidence.patterns.pairs import (
@@ -25,11 +26,24 @@ def test_graphs_turn_without_the_cores_of_their_class():
 
 def test_a_class_that_is_what_is_left_has_no_core_and_says_so():
     graphs = [chain(colours) for colours in ["bbbb"] * 12 + ["bbbbrr"] * 12]
-    answers = RealAnswers(classifier(), graphs, None).about(PLAIN_CLASS)
-    assert answers.cores == []
-    assert answers.left_over
+    found = RealAnswers(classifier(), graphs, None).about(PLAIN_CLASS)
+    assert found.cores == []
+    assert found.left_over
     assert not RealAnswers(classifier(), graphs, None).about(PAIRED_CLASS).left_over
-    assert any(note.startswith("no core: no piece") for note in answers.notes)
-    (said,) = [note for note in answers.notes if note.startswith("it is what is left")]
+    assert any(note.startswith("no core: no piece") for note in found.notes)
+    (said,) = [note for note in found.notes if note.startswith("it is what is left")]
     assert "gives 'plain' to 100% of those of 'paired' (" in said
     assert said.endswith("% without as many other nodes)")
+
+
+def test_only_a_class_that_halves_of_others_turn_to_is_looked_at():
+    real = real_graphs()
+    assert may_fall_back(real, PLAIN_CLASS, PAIRED_CLASS)
+    # Half of a plain chain never holds two red neighbours.
+    assert not may_fall_back(real, PAIRED_CLASS, PLAIN_CLASS)
+
+
+def test_cores_that_tell_nothing_leave_nothing(monkeypatch):
+    graphs = [chain(colours) for colours in ["bbbb"] * 12 + ["bbbbrr"] * 12]
+    monkeypatch.setattr(answers, "LEAVING", 1.01)
+    assert not RealAnswers(classifier(), graphs, None).about(PLAIN_CLASS).left_over
