@@ -163,16 +163,16 @@ class RealAnswers:
                 account, left_over = None, []
                 if self.measured:
                     account = account_for(self.real, target, self.search.seed)
-                    simple = cores.cores and max(cores.told, account.best if account else 1.0)
-                    if isinstance(target, ClassTarget) and (simple or 0.0) < BY_HEART:
+                    told = max(cores.told, 1.0 if account is None else account.best)
+                    untold = not cores.cores or told < BY_HEART
+                    if untold and isinstance(target, ClassTarget):
                         left_over = self._left_over(target)
         except ModelError as error:
             reason = str(error.__cause__ or error).split("\n", 1)[0][:200]
             notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
             return Answers(shortcuts=found, notes=notes)
         notes += [*cores.notes, *self._rare(target, cores.core), *left_over]
-        told = (bool(left_over), account, cores.told)
-        return Answers(list(cores.cores), found, shown, notes, *told)
+        return Answers(list(cores.cores), found, shown, notes, bool(left_over), account, cores.told)
 
     def _cores(self, target: Target) -> Cores:
         assert self.real is not None
