@@ -109,6 +109,22 @@ def test_losses_are_weighted_terms_averaged_over_samples() -> None:
     assert torch.allclose(step.loss, step.terms["class score"] + step.terms["L2"])
 
 
+def test_restarts_some_at_a_time_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    of = distribution(COLOURED, 4, restarts=5)
+    gradient = RelaxedGradient(task(CLASSIFIER, Certainty(), Likeness(), Budget()))
+    at, streams, parts = moment(5, samples=3), Streams(1, 5), Streams(1, 5)
+    whole = [gradient(of, at, streams) for _ in range(2)]
+    monkeypatch.setattr("gnninterpreter.search.gradient.CACHED", 2 * 3 * 16)
+    for one in whole:  # the second draws other numbers than the first
+        some = gradient(of, at, parts)
+        assert torch.allclose(some.loss, one.loss)
+        assert list(some.terms) == list(one.terms)
+        for a, b in zip(some.gradients, one.gradients, strict=True):
+            assert torch.allclose(a, b, atol=1e-7)
+    assert parts.position == streams.position
+    assert not torch.allclose(whole[0].loss, whole[1].loss)
+
+
 def test_a_gradient_with_nothing_to_follow_is_refused() -> None:
     asked = task(CLASSIFIER, LatentNorm(1))
     with pytest.raises(SpecError, match="nothing to follow; add Certainty"):

@@ -6,6 +6,7 @@ which one it uses.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,6 +19,10 @@ from gnninterpreter.models.classifier import Scores
 from gnninterpreter.objective import Iterate
 from gnninterpreter.search.problem import Problem
 
+# Numbers in the edges of all samples that a CPU goes through at once: of more, most of the time is
+# spent waiting for memory.
+CACHED = 2**20
+
 
 @dataclass(frozen=True)
 class Step:
@@ -26,6 +31,15 @@ class Step:
     loss: Tensor
     terms: dict[str, Tensor]
     gradients: list[Tensor]
+
+    @classmethod
+    def cat(cls, steps: Sequence[Step]) -> Step:
+        """Join the losses of some restarts and of others."""
+        return cls(
+            torch.cat([step.loss for step in steps]),
+            {name: torch.cat([step.terms[name] for step in steps]) for name in steps[0].terms},
+            [torch.cat(parts) for parts in zip(*(s.gradients for s in steps), strict=True)],
+        )
 
 
 @dataclass(frozen=True)
@@ -53,6 +67,18 @@ class RelaxedGradient:
 
     def __call__(self, distribution: GraphDistribution, moment: Moment, streams: Streams) -> Step:
         """Return losses and gradients at one iteration."""
+        edges, nodes = 1 + distribution.spec.edge_width, distribution.num_candidates
+        some = max(1, CACHED // (moment.samples * nodes**2 * edges))
+        if distribution.edge_logits.device.type != "cpu" or distribution.restarts <= some:
+            return self._step(distribution, moment, streams)
+        steps = []
+        for rows in torch.split(torch.arange(distribution.restarts), some):
+            own = streams.select(rows)
+            steps.append(self._step(distribution.select(rows), moment, own))
+        streams.position = own.position
+        return Step.cat(steps)
+
+    def _step(self, distribution: GraphDistribution, moment: Moment, streams: Streams) -> Step:
         assert self.problem.relaxed is not None
         latents = [latent.detach().requires_grad_() for latent in distribution.latents()]
         current = distribution.with_latents(latents)
