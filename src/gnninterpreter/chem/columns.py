@@ -8,8 +8,9 @@ known featurisers: an atom with the hydrogens of another would be strange to any
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import torch
@@ -17,10 +18,11 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.chem.featurising import rebuilt
-from gnninterpreter.chem.presets import ATOM_PROPERTIES, BOND_PROPERTIES, UNSEEN
+from gnninterpreter.chem.presets import PROPERTIES, UNSEEN
 from gnninterpreter.chem.reading import FUNCTION, Reading, reading_of
 from gnninterpreter.graphs import table
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec
+from gnninterpreter.spec.derived import columns
 
 LOOKED_AT = 300
 AGREEING = 0.98
@@ -38,33 +40,38 @@ def computed_columns(known: Sequence[tuple[Data, Any]], spec: GraphSpec) -> Grap
     """
     reading = reading_of(spec)
     assert reading is not None
-    some = known[:: max(1, len(known) // LOOKED_AT)]
-    atoms: dict[str, list[Any]] = defaultdict(list)
-    bonds: dict[str, list[Any]] = defaultdict(list)
-    x, attributes = [], []
-    for graph, molecule in some:
-        made = _again(graph, spec, reading) if reading.bond is not None else molecule
-        if made is None:
-            continue
-        x.append(table(graph.x))
-        for name, of in ATOM_PROPERTIES.items():
-            source = molecule if name in UNSEEN else made
-            atoms[name] += [of(atom) for atom in source.GetAtoms()]
-        if reading.bond is None:
-            continue
-        attributes.append(table(graph.edge_attr))
-        ends = graph.edge_index.t().tolist()
-        for name, of in BOND_PROPERTIES.items():
-            source = molecule if name in UNSEEN else made
-            bonds[name] += [of(source.GetBondBetweenAtoms(i, j)) for i, j in ends]
-    nodes, edges = spec.nodes, spec.edges
-    if x and reading.bond is None:
-        return replace(spec, nodes=_named(nodes, torch.cat(x), atoms))
-    if x:
-        nodes = _replaced(nodes, torch.cat(x), atoms, "atoms")
-    if attributes:
-        edges = _replaced(edges, torch.cat(attributes), bonds, "bonds")
+    some = [
+        (graph, molecule, made)
+        for graph, molecule in known[:: max(1, len(known) // LOOKED_AT)]
+        if (made := _again(graph, spec, reading) if reading.bond is not None else molecule)
+    ]
+    if not some:
+        return spec
+
+    def told(of: str, key: str) -> tuple[Tensor, dict[str, list[Any]]]:
+        """The columns of all atoms or bonds, and each of their properties."""
+        properties = {
+            name: [
+                read(item)
+                for graph, molecule, made in some
+                for item in _items(molecule if name in UNSEEN else made, graph, of)
+            ]
+            for name, read in PROPERTIES[of].items()
+        }
+        return torch.cat([table(graph[key]) for graph, _, _ in some]), properties
+
+    if reading.bond is None:
+        return replace(spec, nodes=_named(spec.nodes, *told("atoms", "x")))
+    nodes = _replaced(spec.nodes, *told("atoms", "x"), "atoms")
+    edges = _replaced(spec.edges, *told("bonds", "edge_attr"), "bonds")
     return replace(spec, nodes=nodes, edges=edges)
+
+
+def _items(molecule: Any, graph: Data, of: str) -> Iterable[Any]:
+    """The atom of each node, or the bond of each edge."""
+    if of == "atoms":
+        return list(molecule.GetAtoms())
+    return [molecule.GetBondBetweenAtoms(i, j) for i, j in graph.edge_index.t().tolist()]
 
 
 def _again(graph: Data, spec: GraphSpec, reading: Reading) -> Any:
@@ -81,26 +88,19 @@ def _replaced(
 ) -> tuple[Block, ...]:
     """The blocks, those and the columns of numbers that follow from a property computed."""
     found: list[Block] = []
-    start = 0
-    for block in blocks:
-        part = values[:, start : start + block.width]
-        start += block.width
-        constant = isinstance(block, Continuous) and block.constant
-        if isinstance(block, Derived) or block.name in SPARED or constant:
+    for block, part in zip(blocks, columns(values, blocks), strict=True):
+        if isinstance(block, Derived) or block.name in SPARED or getattr(block, "constant", False):
             found.append(block)
         elif isinstance(block, Categorical):
             coded = block.encoding == "index"
             found.append(_derived(part, properties, of, coded) or block)
         else:
-            loose: list[int] = []
-            for column in range(block.width):
-                one = _derived(part[:, column : column + 1], properties, of, False)
-                if one is None:
-                    loose.append(column)
-                else:
-                    found += [*_numbers(block, loose), one]
-                    loose = []
-            found += _numbers(block, loose)
+            made: list[Any] = [
+                _derived(one, properties, of, False) for one in torch.split(part, 1, dim=1)
+            ]
+            for loose, run in groupby(enumerate(made), lambda one: one[1] is None):
+                places, computed = zip(*run, strict=True)
+                found += [_numbers(block, places)] if loose else computed
     return tuple(found)
 
 
@@ -108,33 +108,23 @@ def _named(
     blocks: tuple[Block, ...], values: Tensor, properties: dict[str, list[Any]]
 ) -> tuple[Block, ...]:
     """The blocks, columns of numbers named after the properties that they follow from."""
-    found, start = [], 0
-    for block in blocks:
-        part = values[:, start : start + block.width]
-        start += block.width
+    found: list[Block] = []
+    for block, part in zip(blocks, columns(values, blocks), strict=True):
         if isinstance(block, Continuous) and not block.constant:
-            made = [
-                _derived(column, properties, "atoms", False)
-                for column in torch.split(part, 1, dim=1)
-            ]
-            names = [
-                own if one is None else one.name for own, one in zip(block.names, made, strict=True)
-            ]
-            block = replace(block, names=tuple(names))
+            each = torch.split(part, 1, dim=1)
+            made = [_derived(one, properties, "atoms", False) for one in each]
+            pairs = zip(block.names, made, strict=True)
+            block = replace(block, names=tuple(one.name if one else own for own, one in pairs))
         found.append(block)
     return tuple(found)
 
 
-def _numbers(block: Continuous, columns: list[int]) -> list[Continuous]:
-    if not columns:
-        return []
-
-    def picked(bound: float | tuple[float, ...]) -> tuple[float, ...]:
-        return tuple(bound[k] if isinstance(bound, tuple) else bound for k in columns)
-
-    names = tuple(block.names[k] for k in columns)
-    low, high = picked(block.low), picked(block.high)
-    return [Continuous(len(columns), low, high, names=names, name=block.name)]
+def _numbers(block: Continuous, places: Sequence[int]) -> Continuous:
+    """Some columns of a block."""
+    bounds: Any = (block.low, block.high)
+    low, high = (tuple(bound[k] for k in places) for bound in bounds)
+    names = tuple(block.names[k] for k in places)
+    return Continuous(len(places), low, high, names=names, name=block.name)
 
 
 def _derived(
