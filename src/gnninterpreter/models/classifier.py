@@ -22,7 +22,7 @@ from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.calling import Convention, infer_convention, native_module, written_by
 from gnninterpreter.models.company import independent, undecided
-from gnninterpreter.models.embedding import EmbeddingPoint, Tap, check_embedding, find_embedding
+from gnninterpreter.models.embedding import EmbeddingPoint, check_embedding, find_embedding
 from gnninterpreter.models.examples import COUNT, choose, prepare, varied
 from gnninterpreter.models.final_operation import OperationRecorder
 from gnninterpreter.models.frozen import frozen
@@ -196,10 +196,9 @@ class GraphClassifier:
             logits = self.reader(self._raw(data).to(self.dtype))
             embedding = self._embedding_call(self.model, self._guarded(data))
         else:
-            tap = Tap(self.point)
-            with tap.attached(self.model):
+            with self.point.read(self.model) as found:
                 logits = self.reader(self._raw(data).to(self.dtype))
-            embedding = logits if tap.value is None else tap.value
+            embedding = found[0] if found else logits
         if data.get("impossible") is not None:
             # What has no derived features is no graph of this kind, so there is nothing to say.
             nothing = data.impossible.unsqueeze(1)
