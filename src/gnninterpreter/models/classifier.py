@@ -110,7 +110,7 @@ class GraphClassifier:
             )
             logits = self.reader(found.to(self.dtype))
             self.spec = _named_columns(self.spec, self.reader, class_names is not None)
-            if task != "auto" or not self.task.exclusive:
+            if task != "auto" or not self.task.exclusive or self.reader.notes:
                 # What labels or the user said is known wherever the spec goes without them.
                 reading = {"task": f"{self.task}, {self.reader.kind.value}"}
                 self.spec = replace(self.spec, metadata={**self.spec.metadata, **reading})
