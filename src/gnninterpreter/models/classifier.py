@@ -20,6 +20,7 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs
+from gnninterpreter.models.bundle import Bundle
 from gnninterpreter.models.calling import Convention, infer_convention, native_module, written_by
 from gnninterpreter.models.company import independent, undecided
 from gnninterpreter.models.embedding import EmbeddingPoint, check_embedding, find_embedding
@@ -42,7 +43,7 @@ class GraphClassifier:
     """Any graph-level model, with what was found out about it.
 
     Args:
-        model: The trained model.
+        model: The trained model, or a bundle with it.
         spec: The graphs it takes.
         forward: How to call it, ``forward(model, data)``; inferred from its signature when omitted.
         embedding: Where the embedding is: a module name, or a callable ``embedding(model, data)``
@@ -63,7 +64,7 @@ class GraphClassifier:
 
     def __init__(
         self,
-        model: nn.Module,
+        model: nn.Module | Bundle,
         spec: GraphSpec,
         *,
         forward: Callable[[nn.Module, Batch], Any] | None = None,
@@ -130,7 +131,7 @@ class GraphClassifier:
             self.batched = apart or self.undecided
 
     @classmethod
-    def connect(cls, model: nn.Module, spec: GraphSpec, **options: Any) -> GraphClassifier:
+    def connect(cls, model: nn.Module | Bundle, spec: GraphSpec, **options: Any) -> GraphClassifier:
         """Wrap a model; edge features that it does not look at are left out of the spec.
 
         Where it insists on being given some all the same, they become constants. Options are those
