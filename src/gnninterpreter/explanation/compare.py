@@ -169,7 +169,8 @@ def _answers(
     classifier: GraphClassifier | None, mine: Explanation
 ) -> tuple[float | None, float | None]:
     """What a model gives the prototype, and the share of samples that it gives to the class."""
-    if classifier is None or mine.target.kind == "value":
+    named = mine.target.kind != "value" and mine.name in mine.spec.class_names
+    if classifier is None or not named:  # a value or a boundary is no class of the other model
         return None, None
     place = classifier.spec.class_index(mine.name)
     drawn = [graph for graph in mine.sample(SAMPLES) if graph.num_edges]
