@@ -42,7 +42,7 @@ KNOWN = {
     "training": "audit", "api": "audit", "fingerprints": "explanation", "references": "sweep",
     "experiments": "cli",
 }  # fmt: skip
-# The package itself provides views of values by packages on their right, and starts the program.
+# The package itself lists what is public, and starts the program.
 COMPOSE = ("__init__", "__main__")
 
 

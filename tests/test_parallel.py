@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from gnninterpreter.errors import SpecError
-from gnninterpreter.parallel import map_jobs, run_jobs
+from gnninterpreter.experiments.store import map_jobs
+from gnninterpreter.parallel import run_jobs
 
 
 def square(number: int) -> int:
@@ -119,7 +120,7 @@ SCRIPT = """
 import sys
 from functools import partial
 from pathlib import Path
-from gnninterpreter.parallel import map_jobs
+from gnninterpreter.experiments.store import map_jobs
 from tests.test_parallel import hang
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from torch_geometric.nn import GraphConv, global_mean_pool
 from torch_geometric.utils import from_networkx
 
 import gnninterpreter as gi
-from tests.tiny import seeded, shapes, trained_shapes
+from tests.tiny import quick_auto, seeded, shapes, trained_shapes
 
 LABELS = ("regular", "hub")
 NUMBER = 3.5
@@ -141,3 +141,25 @@ def test_the_boundary_between_two_classes(tmp_path: Path) -> None:
     assert 0.4 <= float(given[0]) <= 0.6
     assert 0.4 <= float(given[1]) <= 0.6
     kept(result, tmp_path)
+
+
+class _Bounded(nn.Module):
+    """Three logits that happen to lie between 0 and 1, and do not add up to one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolution = GraphConv(1, 8)
+        self.last = nn.Linear(8, 3)
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        hidden = global_mean_pool(self.convolution(x, edge_index).relu(), batch)
+        return 0.45 * self.last(hidden).tanh() + 0.5
+
+
+def test_a_loaded_run_reads_outputs_as_the_run_itself_did(tmp_path: Path) -> None:
+    model, graphs = seeded(_Bounded), shapes()
+    result = gi.explain(model, graphs, targets=0, restarts=1, recipe=quick_auto(), progress=False)
+    assert any("read as logits of 3 classes" in line for line in result.inferred)
+    loaded = gi.load(result.save(tmp_path / "run"))
+    same = result.explain_graph(graphs[0]).scores
+    assert loaded.explain_graph(graphs[0], model=model).scores == pytest.approx(same, abs=1e-6)

@@ -11,12 +11,10 @@ One call explains every class of any PyTorch Geometric graph classifier::
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from gnninterpreter._version import __version__
-from gnninterpreter.views import provide
 
 if TYPE_CHECKING:
     from gnninterpreter import datasets, models, training
@@ -62,33 +60,6 @@ _PLACES = {
     "load": "api",
     "register_derived": "spec.derived",
 }
-
-
-# What values show through packages on their right, in the order of the flow; imported on use.
-_VIEWS = {
-    "molecules": ("chem.recognition", "spec_of"),
-    "named molecules": ("chem.naming", "name_by_smiles"),
-    "derived": ("chem.featurising", "register"),
-    "draw": ("report", "draw"),
-    "picture": ("report.drawing", "picture"),
-    "svg": ("report.drawing", "graph_svg"),
-    "comparison": ("report.comparison", "write_comparison"),
-    "card": ("report", "card_html"),
-    "cards": ("report", "cards_html"),
-    "page": ("report", "report_run"),
-    "progress": ("cli.progress", "LiveProgress"),
-}
-
-
-def _lazily(module: str, name: str) -> Callable[..., Any]:
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return getattr(import_module(f"gnninterpreter.{module}"), name)(*args, **kwargs)
-
-    return call
-
-
-for _view, (_module, _name) in _VIEWS.items():
-    provide(_view, _lazily(_module, _name))
 
 
 def __getattr__(name: str) -> Any:

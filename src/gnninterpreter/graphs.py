@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import count as counting
 from typing import Any
 
 import networkx as nx
@@ -22,6 +21,7 @@ from torch_geometric.data import Batch, Data
 from gnninterpreter.equality import ByValue
 from gnninterpreter.recording import recording
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec
+from gnninterpreter.spec.blocks import distinct
 from gnninterpreter.spec.derived import columns, fill, table
 
 __all__ = [
@@ -418,17 +418,10 @@ def attribute_names(blocks: Sequence[Block]) -> list[tuple[str, ...]]:
         >>> attribute_names((Categorical(2), Categorical(3), Continuous(1, names=("charge",))))
         [('type',), ('type 2',), ('charge',)]
     """
-    taken: set[str] = set()
-    found = []
-    for block in blocks:
-        wanted = (block.name,) if isinstance(block, Categorical) else block.names
-        names = []
-        for name in () if getattr(block, "constant", False) else wanted:
-            free = (name if n == 1 else f"{name} {n}" for n in counting(1))
-            names.append(next(one for one in free if one not in taken))
-            taken.add(names[-1])
-        found.append(tuple(names))
-    return found
+    return [
+        (block.name,) if isinstance(block, Categorical) else () if block.constant else block.names
+        for block in distinct(blocks)
+    ]
 
 
 def _described(values: Tensor, blocks: Sequence[Block]) -> list[dict[str, Any]]:

@@ -20,9 +20,7 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
-from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain
 from multiprocessing import get_context, parent_process
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -75,26 +73,6 @@ def run_jobs(
     """
     where = Processes(workers) if isinstance(workers, int) else workers
     return _run(function, items, where, retries, keep)
-
-
-def map_jobs(
-    function: Callable[[Item], Result], items: Iterable[Item], workers: int | Workers = 1
-) -> Generator[tuple[Item, Result], None, None]:
-    """The same for jobs that are not meant to fail: the first error is raised after the others."""
-    batches = run_jobs(function, items, workers)
-
-    def results() -> Generator[tuple[Item, Result], None, None]:
-        failed: Exception | None = None
-        # Whoever closes this one means the workers, and Python 3.13 would leave that for later.
-        with closing(batches):
-            for outcome in chain.from_iterable(batches):
-                if outcome.error is None:
-                    yield outcome.item, outcome.result  # type: ignore[misc]
-                failed = failed or outcome.error
-        if failed is not None:
-            raise failed
-
-    return results()
 
 
 def _run(

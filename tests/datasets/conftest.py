@@ -32,7 +32,7 @@ def base(rome_graphs, rome_archive, monkeypatch) -> str:
     """The base to build on: Rome where it is found, synthetic otherwise."""
     if rome_graphs is None:
         return "synthetic"
-    monkeypatch.setattr(rome, "find_archive", lambda root: rome_archive)
+    monkeypatch.setattr(rome, "find_archive", lambda root, **_: rome_archive)
     monkeypatch.setattr(rome, "read_archive", lambda path: rome_graphs)
     return "rome"
 

@@ -93,3 +93,13 @@ def test_patterns_account_for_a_model_that_has_its_classes_in_turn() -> None:
     mixed = [graph for pair in zip(graphs[:6], graphs[6:], strict=True) for graph in pair] * 10
     run = gi.explain(Degrees(), mixed, targets=[1], recipe=TINY, restarts=1, progress=False)
     assert gi.compare(run, run, fidelity=True).fidelity == (1.0, 1.0)
+
+
+def test_boundaries_are_put_side_by_side(tmp_path: Path) -> None:
+    options = {"targets": [(0, 1)], "recipe": TINY, "restarts": 1, "progress": False}
+    run = gi.explain(Degrees(), graphs, **options)
+    found = gi.compare(run, run)
+    (one,) = found.classes
+    assert one.same_prototype
+    assert one.crossed == one.agreed == (None, None)
+    assert found.report(tmp_path / "compared.html").stat().st_size

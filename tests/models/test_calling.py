@@ -9,7 +9,8 @@ from torch_geometric.data import Batch
 
 from gnninterpreter.errors import ModelError
 from gnninterpreter.graphs import random_graphs
-from gnninterpreter.models.calling import Convention, infer_convention
+from gnninterpreter.models.bundle import load
+from gnninterpreter.models.calling import Convention, infer_convention, native_module
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
 
@@ -200,3 +201,8 @@ def test_a_field_the_graphs_do_not_have() -> None:
     convention = Convention((("x", "x"), ("edge_index", "edge_index"), ("e", "edge_attr")))
     with pytest.raises(ModelError, match=r"takes 'edge_attr', which the graphs do not have; desc"):
         convention(OtherNames(), batch())
+
+
+def test_a_bundle_is_the_model_in_it() -> None:
+    bundle = load("shape")
+    assert native_module(bundle) is bundle.model

@@ -13,6 +13,7 @@ from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from gnninterpreter.testing import TinyClassifier
+from tests.tiny import seeded
 
 SPEC = GraphSpec((Categorical(3),))
 
@@ -148,7 +149,7 @@ class TestWhatIsFoundOut:
             def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
                 return self.conv(x, edge_index).mean(0)
 
-        model = Single()
+        model = seeded(Single)
         classifier = GraphClassifier(model, SPEC)
         assert "takes no batch vector" in classifier.describe()[-1]
         expected = torch.stack([model(g.x, g.edge_index) for g in _batches(drawn())])

@@ -10,7 +10,7 @@ from torch_geometric.data import Batch
 
 from gnninterpreter.errors import ModelError
 from gnninterpreter.graphs import random_graphs
-from gnninterpreter.models.embedding import EmbeddingPoint, Tap, check_embedding, find_embedding
+from gnninterpreter.models.embedding import EmbeddingPoint, check_embedding, find_embedding
 from gnninterpreter.spec import Categorical, GraphSpec
 from gnninterpreter.testing import TinyClassifier
 
@@ -23,10 +23,9 @@ def find(model: nn.Module, wanted: str | None = None) -> EmbeddingPoint:
 
 
 def collect(model: nn.Module, point: EmbeddingPoint) -> Tensor | None:
-    tap = Tap(point)
-    with tap.attached(model):
+    with point.read(model) as found:
         model(BATCH)
-    return tap.value
+    return found[0] if found else None
 
 
 class Deep(nn.Module):
@@ -131,8 +130,7 @@ class TestFinding:
 
         with pytest.raises(ZeroDivisionError):
             find_embedding(model, run, 5)
-        tap = Tap(EmbeddingPoint("first"))
-        with pytest.raises(ZeroDivisionError), tap.attached(model):
+        with pytest.raises(ZeroDivisionError), EmbeddingPoint("first").read(model):
             run()
         assert not any(module._forward_hooks for module in model.modules())
         assert not any(module._forward_pre_hooks for module in model.modules())
@@ -176,14 +174,15 @@ class TestNaming:
             find(ByKeyword(), "first:input")
 
 
-class TestTap:
+class TestReading:
     def test_the_first_call_is_taken(self) -> None:
-        model, tap = nn.Sequential(nn.Linear(2, 2)), Tap(EmbeddingPoint("0", "input"))
+        model = nn.Sequential(nn.Linear(2, 2))
         one, two = torch.rand(1, 2), torch.rand(1, 2)
-        with tap.attached(model):
+        with EmbeddingPoint("0", "input").read(model) as found:
             model(one)
             model(two)
-        assert tap.value is one
+        assert len(found) == 1
+        assert found[0] is one
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from gnninterpreter.chem.elements import SYMBOLS
-from gnninterpreter.errors import SpecError
+from gnninterpreter.errors import DataError, SpecError
 
 Property = Callable[[Any], Any]
 
-ATOM_PROPERTIES: dict[str, Property] = {
+_OF_ATOMS: dict[str, Property] = {
     "element": lambda atom: atom.GetSymbol(),
     "charge": lambda atom: atom.GetFormalCharge(),
     "chirality": lambda atom: str(atom.GetChiralTag()),
@@ -32,15 +33,16 @@ ATOM_PROPERTIES: dict[str, Property] = {
     "donor": lambda atom: int(atom.HasProp("Donor")),
     "acceptor": lambda atom: int(atom.HasProp("Acceptor")),
 }
-BOND_PROPERTIES: dict[str, Property] = {
+_OF_BONDS: dict[str, Property] = {
     "bond": lambda bond: str(bond.GetBondType()),
     "stereo": lambda bond: str(bond.GetStereo()),
     "conjugated": lambda bond: int(bond.GetIsConjugated()),
     "in a ring": lambda bond: int(bond.IsInRing()),
 }
+PROPERTIES = {"atoms": _OF_ATOMS, "bonds": _OF_BONDS}
 FREE = ("element", "charge", "bond")
-UNSEEN = ("chirality", "stereo")
-"""Properties that a drawing on paper does not have: in explanations they are not specified."""
+UNSEEN = {"chirality": "CHI_UNSPECIFIED", "stereo": "STEREONONE"}
+"""Properties that a drawing on paper does not have, and what they are in explanations."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,21 @@ class Feature:
         """Place of a value in the vocabulary; None where it has none."""
         return self._places.get(value, len(self.values) if self.other else None)
 
+    def row(self, value: Any, coded: bool) -> list[float]:
+        """Its columns for a value, as numbers, a code, or one-hot.
+
+        Raises:
+            DataError: If there is no code for the value; one-hot columns are then all empty.
+        """
+        if not self.values:
+            return [float(value)]
+        code = self.code(value)
+        if not coded:
+            return [float(k == code) for k in range(self.size)]
+        if code is None:
+            raise DataError(f"there is no code for a {self.name} of {value}")
+        return [float(code)]
+
     @cached_property
     def _places(self) -> dict[Any, int]:
         return {value: place for place, value in enumerate(self.values)}
@@ -89,13 +106,22 @@ class Preset:
     bonds: tuple[Feature, ...]
     coded: bool = False
 
+    def placed(self, of: str) -> list[tuple[int, int, Feature]]:
+        """First column, number of columns and property, of ``"atoms"`` or ``"bonds"`` in order."""
+        features = self.atoms if of == "atoms" else self.bonds
+        widths = [1 if self.coded else feature.size for feature in features]
+        return list(zip(accumulate(widths, initial=0), widths, features, strict=False))
+
+    def row(self, of: str, item: Any) -> list[float]:
+        """All columns of an atom or a bond."""
+        read = PROPERTIES[of]
+        rows = (one.row(read[one.name](item), self.coded) for _, _, one in self.placed(of))
+        return [column for row in rows for column in row]
+
     @property
     def widths(self) -> tuple[int, int]:
         """Number of columns of ``x`` and of ``edge_attr``."""
-        atoms, bonds = (
-            len(part) if self.coded else sum(feature.size for feature in part)
-            for part in (self.atoms, self.bonds)
-        )
+        atoms, bonds = (sum(width for _, width, _ in self.placed(of)) for of in PROPERTIES)
         return atoms, bonds
 
 

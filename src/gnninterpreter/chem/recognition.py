@@ -67,8 +67,8 @@ def preset_spec(
     values = [[table(graph[key]) for graph in graphs] for key in _KEYS]
     x, attributes = (torch.cat(part) if part else None for part in values)
     plain = GraphSpec(
-        nodes=_blocks(chosen.atoms, chosen, "atoms", x),
-        edges=_blocks(chosen.bonds, chosen, "bonds", attributes),
+        nodes=_blocks(chosen, "atoms", x),
+        edges=_blocks(chosen, "bonds", attributes),
         class_names=tuple(class_names),
     )
     reading = reading_of(plain)
@@ -145,14 +145,10 @@ def _shaped(graph: Data, chosen: Preset) -> bool:
     return True
 
 
-def _blocks(
-    features: Sequence[Feature], chosen: Preset, of: str, values: torch.Tensor | None
-) -> tuple[Block, ...]:
+def _blocks(chosen: Preset, of: str, values: torch.Tensor | None) -> tuple[Block, ...]:
     """A block for each property: free ones to choose from, the others computed."""
     found: list[Block] = []
-    start = 0
-    for feature in features:
-        width = 1 if chosen.coded else feature.size
+    for start, width, feature in chosen.placed(of):
         part = None if values is None else values[:, start : start + width]
         if part is not None and part.numel():
             _check_fits(part, feature, chosen)
@@ -174,7 +170,6 @@ def _blocks(
                 size = min(size, int(part.max()) + 1)
             coding = "index" if chosen.coded else "one-hot"
             found.append(Categorical(size, tuple(names[:size]), name=feature.name, encoding=coding))
-        start += width
     return tuple(found)
 
 

@@ -82,6 +82,8 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
     version: ClassVar[int] = 1
     spec: ClassVar[GraphSpec]
     rule_of_thumb: ClassVar[bool] = False
+    may_make: ClassVar[bool] = True
+    """Whether graphs that are not in the cache are generated, and files for that fetched."""
     num_graphs: int | None = None
     """How many graphs `generate` yields, where that is known before."""
     _tensors: dict[str, Tensor]
@@ -208,6 +210,8 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         if not self.force_reload and "_tensors" not in vars(self):
             self._read_cache()
         if "_tensors" not in vars(self):
+            if not self.may_make:
+                raise DataError(f"the data set '{self.name}' is not in {self.processed_dir}")
             self._check_writable()
             self.process()
 

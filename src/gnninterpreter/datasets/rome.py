@@ -180,11 +180,12 @@ class RomeDataset(ExplainableDataset):
 
     def _choose_base(self) -> None:
         try:
-            self._archive = find_archive(Path(self.root))
+            self._archive = find_archive(Path(self.root), download=self.may_make)
             logger.info("%s: built on the Rome graphs of %s", self.name, self._archive)
         except MissingFileError as error:
             self.base = "synthetic"
-            logger.warning("%s: built on synthetic graphs, since %s", self.name, error)
+            if self.may_make:
+                logger.warning("%s: built on synthetic graphs, since %s", self.name, error)
 
     def _base_graphs(self) -> Sequence[BaseGraph] | Iterator[BaseGraph]:
         if self.base == "synthetic":

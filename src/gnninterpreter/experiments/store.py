@@ -11,16 +11,21 @@ from __future__ import annotations
 import importlib
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gnninterpreter.files import atomic_path, finite, read_json
 from gnninterpreter.fingerprints import code_fingerprint, digest_of, versions
-from gnninterpreter.parallel import Workers, map_jobs
+from gnninterpreter.parallel import Workers, run_jobs
 
 PACKAGE = "gnninterpreter.experiments"
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,26 @@ class Store:
         """
         records = map_jobs(_record, self.missing(wanted), jobs)
         return ((work, self.write(work, record)) for work, record in records)
+
+
+def map_jobs(
+    function: Callable[[Item], Result], items: Iterable[Item], workers: int | Workers = 1
+) -> Generator[tuple[Item, Result], None, None]:
+    """`run_jobs` that are not meant to fail: the first error is raised after the others."""
+    batches = run_jobs(function, items, workers)
+
+    def results() -> Generator[tuple[Item, Result], None, None]:
+        failed: Exception | None = None
+        # Whoever closes this one means the workers, and Python 3.13 would leave that for later.
+        with closing(batches):
+            for outcome in chain.from_iterable(batches):
+                if outcome.error is None:
+                    yield outcome.item, outcome.result  # type: ignore[misc]
+                failed = failed or outcome.error
+        if failed is not None:
+            raise failed
+
+    return results()
 
 
 def _record(work: Computation) -> dict[str, Any]:

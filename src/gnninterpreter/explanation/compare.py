@@ -126,7 +126,10 @@ def compare(
         raise SpecError(
             f"the two runs have no class in common (got {', '.join(first)} and {', '.join(second)})"
         )
-    asked = [_classifier(run, model, forward) for run, model in zip(runs, both, strict=True)]
+    asked = [run.classifier for run in runs]
+    for place, model in enumerate(both):
+        if model is not None:
+            asked[place] = GraphClassifier.connect(model, runs[place].spec, forward=forward)
     graphs = graph_list(dataset) if dataset is not None else first.graphs or second.graphs
     same: float | None = None
     measured: list[float | None] = [None, None]
@@ -166,7 +169,8 @@ def _answers(
     classifier: GraphClassifier | None, mine: Explanation
 ) -> tuple[float | None, float | None]:
     """What a model gives the prototype, and the share of samples that it gives to the class."""
-    if classifier is None or mine.target.kind == "value":
+    named = mine.target.kind != "value" and mine.name in mine.spec.class_names
+    if classifier is None or not named:  # a value or a boundary is no class of the other model
         return None, None
     place = classifier.spec.class_index(mine.name)
     drawn = [graph for graph in mine.sample(SAMPLES) if graph.num_edges]
@@ -192,12 +196,3 @@ def _fidelity(classifier: GraphClassifier | None, graphs: Sequence[Data]) -> flo
     order = torch.randperm(len(graphs), generator=torch.Generator().manual_seed(0)).tolist()
     halves = [RealGraphs(classifier, [graphs[i] for i in order[start::2]]) for start in (0, 1)]
     return fidelity_of(halves[0], halves[1]).value
-
-
-def _classifier(
-    run: ExplanationSet, model: nn.Module | Bundle | None, forward: Callable[..., Any] | None
-) -> GraphClassifier | None:
-    if model is None:
-        return run.classifier
-    module = model.model if isinstance(model, Bundle) else model
-    return GraphClassifier.connect(module, run.spec, forward=forward)

@@ -173,8 +173,8 @@ class ExplanationSet(Mapping[str, Explanation]):
         self, model: nn.Module | Bundle | None, forward: Callable[..., Any] | None
     ) -> GraphClassifier:
         if model is not None:
-            task = self.metadata.get("task", "auto")
-            model = model.model if isinstance(model, Bundle) else model
+            # The spec says more where it says it: how outputs are read, too.
+            task = "auto" if "task" in self.spec.metadata else self.metadata.get("task", "auto")
             return GraphClassifier.connect(model, self.spec, forward=forward, task=task)
         if self.classifier is None:
             raise SpecError("a loaded run holds no model; pass model= to this call")

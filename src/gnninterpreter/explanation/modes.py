@@ -17,7 +17,6 @@ from gnninterpreter.distribution.pairs import pair_ends
 from gnninterpreter.evidence.thresholds import OUTLYING_PERCENTILE, SHORTCUT_PERCENTILE
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.isomorphism import GraphNumbers
-from gnninterpreter.objective.memory import graph_keys
 from gnninterpreter.schema import Amount, Cosine, Count, Percent, Share
 from gnninterpreter.spec import Categorical, GraphSpec
 
@@ -69,26 +68,27 @@ def distinct_modes(
     least_probability: float,
 ) -> list[Mode]:
     """The distinct graphs among those of all restarts, most frequent first."""
-    # Graphs that are the same to the letter are put together first, all at once.
     empty = found.empty.tolist()
-    alike: dict[int, list[int]] = {}
-    for r, key in enumerate(graph_keys(found, ordered=False).tolist()):
-        if restarts[r].probability >= least_probability and not empty[r]:
-            alike.setdefault(key, []).append(r)
+    likely = [
+        r
+        for r, restart in enumerate(restarts)
+        if restart.probability >= least_probability and not empty[r]
+    ]
+    if not likely:
+        return []
     numbers = GraphNumbers()
     known = {numbers.of(core, spec) for core in cores}
     graphs: dict[int, Data] = {}
     groups: dict[int, list[int]] = {}
-    for members in alike.values():
-        data = found[members[0]].to_data_list()[0]
+    for r, data in zip(likely, found[likely].to_data_list(), strict=True):
         number = numbers.of(data, spec)
         graphs.setdefault(number, data)
-        groups.setdefault(number, []).extend(members)
+        groups.setdefault(number, []).append(r)
     modes = [
         Mode(
             graphs[number],
             restarts[members[0]].probability,
-            tuple(sorted(members)),
+            tuple(members),
             len(members) / len(restarts),
             "core" if number in known else _kind(restarts[members[0]]),
         )

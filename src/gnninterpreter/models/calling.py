@@ -18,6 +18,7 @@ from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 from torch_geometric.data import Batch
 
 from gnninterpreter.errors import ModelError
+from gnninterpreter.models.bundle import Bundle
 from gnninterpreter.spec import Derived
 
 LAZY = (UninitializedParameter, UninitializedBuffer)
@@ -47,32 +48,33 @@ ELSEWHERE = {
 }  # fmt: skip
 
 
-def native_module(model: nn.Module) -> nn.Module:
-    """The module as it was written, out of what `torch.compile` or parallel training made."""
-    if not isinstance(model, nn.Module):
+def native_module(model: nn.Module | Bundle) -> nn.Module:
+    """The module as it was written, out of a bundle, `torch.compile` or parallel training."""
+    module: Any = model.model if isinstance(model, Bundle) else model
+    if not isinstance(module, nn.Module):
         got, mend = type(model).__name__, "load the weights into the class they were trained with"
         if isinstance(model, type):
             got, mend = f"the class {model.__name__}", "make one of it and load its weights"
         raise ModelError(f"model must be a torch.nn.Module (got {got}); {mend} first")
     while True:
-        compiled = type(model).__name__ == "OptimizedModule"
-        inner = getattr(model, "_orig_mod", None) if compiled else None
-        if isinstance(model, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
-            inner = model.module
-        if inner is None:
+        if isinstance(module, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
+            module = module.module
+        elif type(module).__name__ == "OptimizedModule" and hasattr(module, "_orig_mod"):
+            module = module._orig_mod
+        else:
             break
-        model = inner
-    if any(isinstance(module, torch.jit.ScriptModule) for module in model.modules()):
+    if any(isinstance(part, torch.jit.ScriptModule) for part in module.modules()):
         raise ModelError(
             "a TorchScript model cannot be looked into; pass the Python model it was made from"
         )
-    tensors = (*model.parameters(), *model.buffers())
+    tensors = (*module.parameters(), *module.buffers())
     if any(isinstance(t, LAZY) or t.is_meta for t in tensors):
         raise ModelError(
-            f"{type(model).__name__} has layers without weights (lazy, or on the device 'meta'); "
+            f"{type(module).__name__} has layers without weights (lazy, or on the device 'meta'); "
             "load its weights, or call it once on a graph"
         )
-    return model
+    native: nn.Module = module
+    return native
 
 
 @dataclass(frozen=True)

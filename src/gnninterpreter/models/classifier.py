@@ -20,9 +20,10 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs
+from gnninterpreter.models.bundle import Bundle
 from gnninterpreter.models.calling import Convention, infer_convention, native_module, written_by
 from gnninterpreter.models.company import independent, undecided
-from gnninterpreter.models.embedding import EmbeddingPoint, Tap, check_embedding, find_embedding
+from gnninterpreter.models.embedding import EmbeddingPoint, check_embedding, find_embedding
 from gnninterpreter.models.examples import COUNT, choose, prepare, varied
 from gnninterpreter.models.final_operation import OperationRecorder
 from gnninterpreter.models.frozen import frozen
@@ -42,7 +43,7 @@ class GraphClassifier:
     """Any graph-level model, with what was found out about it.
 
     Args:
-        model: The trained model.
+        model: The trained model, or a bundle with it.
         spec: The graphs it takes.
         forward: How to call it, ``forward(model, data)``; inferred from its signature when omitted.
         embedding: Where the embedding is: a module name, or a callable ``embedding(model, data)``
@@ -63,7 +64,7 @@ class GraphClassifier:
 
     def __init__(
         self,
-        model: nn.Module,
+        model: nn.Module | Bundle,
         spec: GraphSpec,
         *,
         forward: Callable[[nn.Module, Batch], Any] | None = None,
@@ -110,7 +111,7 @@ class GraphClassifier:
             )
             logits = self.reader(found.to(self.dtype))
             self.spec = _named_columns(self.spec, self.reader, class_names is not None)
-            if task != "auto" or not self.task.exclusive:
+            if task != "auto" or not self.task.exclusive or self.reader.notes:
                 # What labels or the user said is known wherever the spec goes without them.
                 reading = {"task": f"{self.task}, {self.reader.kind.value}"}
                 self.spec = replace(self.spec, metadata={**self.spec.metadata, **reading})
@@ -130,7 +131,7 @@ class GraphClassifier:
             self.batched = apart or self.undecided
 
     @classmethod
-    def connect(cls, model: nn.Module, spec: GraphSpec, **options: Any) -> GraphClassifier:
+    def connect(cls, model: nn.Module | Bundle, spec: GraphSpec, **options: Any) -> GraphClassifier:
         """Wrap a model; edge features that it does not look at are left out of the spec.
 
         Where it insists on being given some all the same, they become constants. Options are those
@@ -196,10 +197,9 @@ class GraphClassifier:
             logits = self.reader(self._raw(data).to(self.dtype))
             embedding = self._embedding_call(self.model, self._guarded(data))
         else:
-            tap = Tap(self.point)
-            with tap.attached(self.model):
+            with self.point.read(self.model) as found:
                 logits = self.reader(self._raw(data).to(self.dtype))
-            embedding = logits if tap.value is None else tap.value
+            embedding = found[0] if found else logits
         if data.get("impossible") is not None:
             # What has no derived features is no graph of this kind, so there is nothing to say.
             nothing = data.impossible.unsqueeze(1)

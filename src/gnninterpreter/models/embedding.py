@@ -9,9 +9,10 @@ passed over.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any
 
 import torch
@@ -34,29 +35,30 @@ class EmbeddingPoint:
     def __str__(self) -> str:
         return f"{self.side} of `{self.module}`" if self.module else "the class scores themselves"
 
+    @contextmanager
+    def changed(self, model: nn.Module, change: Callable[..., Any]) -> Iterator[None]:
+        """Call ``change(args)``, or ``change(args, output)``, where a model comes by this place.
 
-class Tap:
-    """Collects the embedding while the model runs."""
+        What it returns, if anything, takes the place of either.
+        """
+        calls = count()
 
-    def __init__(self, point: EmbeddingPoint) -> None:
-        self.point = point
-        self.value: Tensor | None = None
-        self._calls = 0
+        def listen(*values: Any) -> Any:
+            return change(*values) if next(calls) == self.call else None
+
+        with hooked([(model.get_submodule(self.module), self.side, listen)]):
+            yield
 
     @contextmanager
-    def attached(self, model: nn.Module) -> Iterator[Tap]:
-        """Listen to a model while the context lasts."""
-        if not self.point.module:
-            yield self
-            return
+    def read(self, model: nn.Module) -> Iterator[list[Any]]:
+        """Collect what a model has at this place while the context lasts."""
+        found: list[Any] = []
 
-        def collect(args: tuple[Any, ...], output: Any = None) -> None:
-            if self._calls == self.point.call:
-                self.value = output if self.point.side == "output" else args[0] if args else None
-            self._calls += 1
+        def collect(args: tuple[Any, ...], *output: Any) -> None:
+            found.extend(output or args[:1])
 
-        with hooked([(model.get_submodule(self.point.module), self.point.side, collect)]):
-            yield self
+        with self.changed(model, collect) if self.module else nullcontext():
+            yield found
 
 
 def find_embedding(
@@ -122,10 +124,9 @@ def _named(
     if name not in dict(model.named_modules()):
         names = ", ".join(n for n, _ in model.named_modules() if n)
         raise ModelError(f"embedding={wanted!r}: the model has no such module; it has {names}")
-    tap = Tap(point)
-    with tap.attached(model), torch.no_grad():
+    with point.read(model) as found, torch.no_grad():
         run()
-    check_embedding(f"embedding={wanted!r}", tap.value, num_graphs)
+    check_embedding(f"embedding={wanted!r}", found[0] if found else None, num_graphs)
     return point
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.frozen import hooked
 from gnninterpreter.models.task import Scores
 
 CHUNK = 512
@@ -36,15 +34,11 @@ def scores_of_embeddings(classifier: GraphClassifier, rows: Tensor) -> Scores | 
 def _replaced(classifier: GraphClassifier, rows: Tensor) -> Scores:
     graphs = classifier.drawn(1, 5, density=0.6)
     batch = graphs[torch.zeros(len(rows), dtype=torch.long)].to_batch()
-    point, calls = classifier.point, count()
-    rows = rows.to(classifier.dtype).to(classifier.device)
+    point, rows = classifier.point, rows.to(classifier.dtype).to(classifier.device)
 
-    def change(args: tuple[Any, ...], output: Any = None) -> Any:
-        if next(calls) != point.call:
-            return None
-        return (rows, *args[1:]) if point.side == "input" else rows
+    def change(args: tuple[Any, ...], *output: Any) -> Any:
+        return rows if output else (rows, *args[1:])
 
-    module = classifier.model.get_submodule(point.module)
-    with classifier.frozen(), hooked([(module, point.side, change)]):
+    with classifier.frozen(), point.changed(classifier.model, change):
         found = classifier.call(batch)
     return Scores(found.logits, rows, classifier.task)

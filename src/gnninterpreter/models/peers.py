@@ -18,14 +18,13 @@ def peers_of(peers: Any, classifier: GraphClassifier) -> tuple[GraphClassifier, 
     found = []
     for place, given in enumerate((peers,) if single else several("peers", peers, "models")):
         peer = load(given) if isinstance(given, str) else given
-        module = peer.model if isinstance(peer, Bundle) else peer
-        if not isinstance(module, nn.Module):
+        if not isinstance(peer, (nn.Module, Bundle)):
             raise ModelError(
                 f"peers must be models of the same task (got {type(peer).__name__} at place "
                 f"{place})"
             )
         try:
-            other = GraphClassifier(module, classifier.spec, task=str(classifier.task))
+            other = GraphClassifier(peer, classifier.spec, task=str(classifier.task))
         except GNNInterpreterError as error:
             raise ModelError(
                 f"peers must take the same graphs as the model, and the one at place {place} does "

@@ -193,21 +193,18 @@ def _blame(model: nn.Module, name: str) -> _Blamed:
 def _first_failure(relaxed: RelaxedModel, graphs: DenseGraphs) -> _Blamed:
     """The layer inside which the relaxed model raises."""
     model = relaxed.classifier.model
+    records: list[_Record] = []
+    with torch.no_grad(), relaxed.session(), suppress(Exception):
+        _record(model, records, partial(relaxed, graphs))
     inside: list[str] = []
-    with torch.no_grad(), relaxed.session():
-        hooks: list[Hook] = []
-        for name, module in model.named_modules():
-            hooks.append((module, "input", lambda *_, n=name: inside.append(n)))
-            hooks.append((module, "output", lambda *_: _leave(inside)))
-        with suppress(Exception), hooked(hooks):
-            relaxed(graphs)
+    for record in records:
+        if record.returned:
+            inside.pop()
+        else:
+            inside.append(record.module)
     if not inside or not inside[-1]:
         return _Blamed(kind=type(model).__name__ if inside else "")
     return _blame(model, inside[-1])
-
-
-def _leave(inside: list[str]) -> None:
-    inside.pop()
 
 
 def _first_difference(relaxed: RelaxedModel, graphs: DenseGraphs, limit: float) -> _Blamed:

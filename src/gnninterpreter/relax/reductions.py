@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch_geometric.utils import to_dense_batch
 
 LARGEST_EXPONENT = 40.0
 # Below this weight or degree nothing is there: what is divided by it would have an endless slope.
@@ -106,17 +107,8 @@ class _First(torch.autograd.Function):
 def grouped(values: Tensor, index: Tensor, size: int) -> tuple[Tensor, Tensor]:
     """Lay rows out by group, [size, most in a group, ...], with a mask of those that are real."""
     order = index.argsort(stable=True)
-    counts = torch.zeros(size, dtype=torch.long, device=index.device)
-    counts.scatter_add_(0, index, torch.ones_like(index))
-    first = counts.cumsum(0) - counts
-    group = index[order]
-    place = torch.arange(index.numel(), device=index.device) - first[group]
-    most = int(counts.max()) if index.numel() else 0
-    out = values.new_zeros((size, most, *values.shape[1:]))
-    out = out.index_put((group, place), values[order])
-    mask = torch.zeros(size, most, dtype=torch.bool, device=index.device)
-    mask[group, place] = True
-    return out, mask
+    members, mask = to_dense_batch(values[order], index[order], batch_size=size)
+    return members, mask
 
 
 def weighted_softmax_shares(

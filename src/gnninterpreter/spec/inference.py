@@ -13,6 +13,7 @@ from torch_geometric.utils import coalesce, is_undirected
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
 from gnninterpreter.spec.data import GraphList, graph_list
+from gnninterpreter.spec.derived import table
 from gnninterpreter.spec.labels import read_labels
 from gnninterpreter.spec.recognition import check_agreement, own_attributes, recognised
 from gnninterpreter.spec.spec import WEIGHT
@@ -48,7 +49,7 @@ def infer_spec(dataset: Any) -> GraphSpec:
     told = [f"'{block.name}' ({block.function})" for block in attributes]
     if told:
         _add_note(metadata, f"{' and '.join(told)} of the nodes follows from the graph")
-    edges = () if attr is None or not len(attr) else infer_blocks(_columns(attr))
+    edges = () if attr is None or not len(attr) else infer_blocks(table(attr))
     if graphs.weighted:
         edges = tuple(
             replace(block, name=WEIGHT, names=(WEIGHT,)) if isinstance(block, Continuous) else block
@@ -74,7 +75,7 @@ def _node_blocks(
     """Blocks of the columns of ``x``, those that follow from the graph told apart."""
     if x is None:
         return ()
-    values = _columns(x)
+    values = table(x)
     blocks: list[Block] = []
     told, end = [], 0
     for start, block in recognised(graphs, "x"):
@@ -94,10 +95,6 @@ def _node_blocks(
     for note in told:
         _add_note(metadata, note)
     return tuple(blocks)
-
-
-def _columns(values: Tensor) -> Tensor:
-    return values if values.dim() == 2 else values.unsqueeze(1)
 
 
 def _add_note(metadata: dict[str, str], note: str) -> None:

@@ -26,29 +26,19 @@ Dense = Callable[[Tensor, Derived], Tensor]
 def adjacencies(data: Data) -> list[tuple[Tensor, Tensor]]:
     """Edges as padded [B, N, N], target first, and which [B, N] are nodes, in several parts."""
     sizes = data.batch.bincount() if data.batch.numel() else data.batch.new_zeros(1)
-    start, found = 0, []
     x = data.get("x")
     dtype = x.dtype if x is not None and x.is_floating_point() else torch.get_default_dtype()
-    first = torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
     source, target = data.edge_index
-    owner = data.batch[source]
-    listed = sizes.tolist()
-    while start < len(listed):
-        end, most = start, 0
-        while end < len(listed):
-            larger = max(most, listed[end])
-            if end > start and (end + 1 - start) * larger**2 > MOST_ENTRIES:
-                break
-            most, end = larger, end + 1
-        mine = (owner >= start) & (owner < end)
+    owner, first, most = data.batch[source], sizes.cumsum(0) - sizes, int(sizes.max())
+    found = []
+    step = max(1, MOST_ENTRIES // max(most, 1) ** 2)
+    for start, part in zip(range(0, len(sizes), step), torch.split(sizes, step), strict=True):
+        mine = (owner >= start) & (owner < start + step)
         rows = owner[mine]
         places = (rows - start, target[mine] - first[rows], source[mine] - first[rows])
-        weight = torch.zeros(end - start, most, most, dtype=dtype, device=source.device)
-        ones = weight.new_ones(int(mine.sum()))
-        weight.index_put_(places, ones, accumulate=True)
-        here = torch.arange(most, device=sizes.device) < sizes[start:end].unsqueeze(1)
-        found.append((weight, here))
-        start = end
+        weight = torch.zeros(len(part), most, most, dtype=dtype, device=source.device)
+        weight.index_put_(places, weight.new_ones(len(rows)), accumulate=True)
+        found.append((weight, torch.arange(most, device=part.device) < part.unsqueeze(1)))
     return found
 
 
