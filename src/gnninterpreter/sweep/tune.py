@@ -39,7 +39,6 @@ __all__ = ["Trial", "TuneSpec", "read_tuning", "score", "tune"]
 
 JOURNAL = "journal.log"
 ROWS = "results"
-FIGURES = ("certain", "typicality", "seconds")
 JUDGED = ("status", "certain", "typicality", "cpu_seconds", "error")
 BASE = -1
 # Certainty and typicality count in steps of a hundredth, below which the next decides.
@@ -149,28 +148,19 @@ def tune(
             asked = [study.ask() for _ in range(min(left, spec.together))]
             drawn = {one.number: _suggested(one, spec.space) for one in asked}
             for trial, found in zip(asked, _run(spec, folder, made, drawn), strict=True):
-                for name in FIGURES:
-                    trial.set_user_attr(name, getattr(found, name))
                 study.tell(trial, found.value)
                 tell(found)
+        with _readable(folder / JOURNAL):
+            best = study.best_trial
+        (found,) = _run(spec, folder, made, {best.number: best.params})  # all of it is stored
     finally:
         made.close(at_once=True)
-    return _best(spec, study, folder, base)
-
-
-def _best(
-    spec: TuneSpec, study: optuna.Study, folder: Path, base: Trial
-) -> tuple[Recipe, Trial, Trial]:
-    with _readable(folder / JOURNAL):
-        best = study.best_trial
-        figures = {name: best.user_attrs[name] for name in FIGURES}
-        found = Trial(best.number, best.params, value=float(best.value or 0.0), **figures)
     if max(found.value, base.value) < 0:
         errors = Results(folder / ROWS).table(["error"])["error"].to_pylist()
         raise SpecError(f"no recipe gave a result; the first error was: {errors[0]}")
     if base.value >= found.value:
         return spec.base, base, base
-    tuned = change_recipe(spec.base, nested(best.params))
+    tuned = change_recipe(spec.base, nested(found.settings))
     return replace(tuned, name=f"{spec.base.name}, tuned"), found, base
 
 
