@@ -41,6 +41,8 @@ JOURNAL = "journal.log"
 ROWS = "results"
 JUDGED = ("status", "certain", "typicality", "cpu_seconds", "error")
 BASE = -1
+# Numpy, from which Optuna draws, takes no larger ones; each trial adds one.
+MOST_SEED = 2**31
 # Certainty and typicality count in steps of a hundredth, below which the next decides.
 STEP = 0.01
 
@@ -85,6 +87,7 @@ class TuneSpec:
             raise SpecError("[space] must name at least one setting of the recipe")
         for name in ("trials", "together"):
             whole_number(name, getattr(self, name), 1)
+        whole_number("seed", self.seed, 0, MOST_SEED)
         for name, given in self.space.items():
             if isinstance(given, Mapping):
                 check_keys(given, {"low", "high", "log"}, f"space.{name}")
@@ -93,6 +96,10 @@ class TuneSpec:
                 ends = [given["low"], given["high"]]  # as they came: some are whole numbers
                 if not ends[0] < ends[1]:
                     raise SpecError(f"space.{name} must have a low below its high (got {given!r})")
+                if not isinstance(given.get("log", False), bool):
+                    raise SpecError(
+                        f"space.{name}.log must be true or false (got {given['log']!r})"
+                    )
                 if given.get("log") and not ends[0] > 0:
                     raise SpecError(f"space.{name} needs a low above 0 for log (got {given!r})")
             elif isinstance(given, list) and given:
@@ -120,8 +127,9 @@ def read_tuning(path: Path) -> TuneSpec:
     if not isinstance(base, Recipe):
         raise SpecError("base must be 'auto', 'certain' or a file; 'paper' has settings of its own")
     given = {name: values.pop(name) for name in own & set(values)}
-    space = dict(_flat(given.pop("space", {})))
-    return TuneSpec(make_spec(values, path.parent), base, space, **given)
+    space = given.pop("space", {})
+    flat = dict(_flat(space)) if isinstance(space, Mapping) else space
+    return TuneSpec(make_spec(values, path.parent), base, flat, **given)
 
 
 def tune(
