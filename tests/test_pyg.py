@@ -75,3 +75,44 @@ def test_what_it_cannot_explain_is_refused() -> None:
         )
     with pytest.raises(SpecError, match="either the training data or a result"):
         ModelLevelExplainer()
+
+
+def test_what_belongs_to_nodes_and_edges_is_cut_with_them() -> None:
+    class Seen:
+        """Remembers the graphs it is asked about."""
+
+        def __init__(self) -> None:
+            self.graphs: list[Data] = []
+
+        def explain_graph(self, graph: Data, model: nn.Module) -> Data:
+            self.graphs.append(graph)
+            return Data(node_mask=torch.ones(int(graph.num_nodes or 0), 1))
+
+    class Any(nn.Module):
+        def forward(self, x: Tensor, edge_index: Tensor, **more: Tensor) -> Tensor:
+            return torch.zeros(2, 2)
+
+    seen = Seen()
+    explainer = Explainer(
+        Any(),
+        ModelLevelExplainer(result=seen),  # type: ignore[arg-type]
+        explanation_type="model",
+        node_mask_type="object",
+        model_config=GRAPHS,
+    )
+    edges = torch.tensor([[0, 1, 2, 3, 3], [1, 0, 3, 2, 4]])
+    explainer(
+        torch.arange(5.0).view(5, 1),
+        edges,
+        batch=torch.tensor([0, 0, 1, 1, 1]),
+        edge_weight=torch.arange(5.0),
+        pos=torch.arange(10.0).view(5, 2),
+        of_all=torch.zeros(2, 3),
+        scale=torch.tensor(2.0),
+    )
+    first, second = seen.graphs
+    assert first.edge_weight.tolist() == [0, 1]
+    assert second.edge_weight.tolist() == [2, 3, 4]
+    assert second.edge_index.tolist() == [[0, 1, 1], [1, 0, 2]]
+    assert second.pos.tolist() == [[4, 5], [6, 7], [8, 9]]
+    assert sorted(first.keys()) == ["edge_index", "edge_weight", "num_nodes", "pos", "x"]

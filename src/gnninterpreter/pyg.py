@@ -20,7 +20,6 @@ from torch_geometric.data import Data
 from torch_geometric.explain import ExplainerAlgorithm
 from torch_geometric.explain import Explanation as PyGExplanation
 from torch_geometric.explain.config import MaskType, ModelTaskLevel
-from torch_geometric.utils import subgraph
 
 from gnninterpreter.api import explain
 from gnninterpreter.errors import SpecError
@@ -86,7 +85,11 @@ class ModelLevelExplainer(ExplainerAlgorithm):  # type: ignore[misc]
         batch = kwargs.pop("batch", None)
         if batch is None:
             batch = torch.zeros(x.size(0), dtype=torch.long, device=x.device)
-        sizes = {"x": x.size(0), "edge": edge_index.size(1)}
+        more = {name: value for name, value in kwargs.items() if torch.is_tensor(value)}
+        whole = Data(x=x, edge_index=edge_index, num_nodes=x.size(0), **more)
+        for name in more:  # what is of neither nodes nor edges cannot be cut
+            if not (whole.is_node_attr(name) or whole.is_edge_attr(name)):
+                del whole[name]
         wanted = None if index is None else set(torch.as_tensor(index).reshape(-1).tolist())
         node_mask = x.new_zeros(x.size(0), 1, dtype=torch.float)
         found: list[Any] = []
@@ -95,8 +98,7 @@ class ModelLevelExplainer(ExplainerAlgorithm):  # type: ignore[misc]
             if (wanted is not None and number not in wanted) or not len(nodes):
                 found.append(None)
                 continue
-            graph = _cut(x, edge_index, nodes, kwargs, sizes)
-            found.append(self.result.explain_graph(graph, model=model))
+            found.append(self.result.explain_graph(whole.subgraph(nodes), model=model))
             node_mask[nodes] = found[-1].node_mask.to(node_mask)
         masks = {}
         if self.explainer_config.node_mask_type is not None:
@@ -104,21 +106,3 @@ class ModelLevelExplainer(ExplainerAlgorithm):  # type: ignore[misc]
         if self.explainer_config.edge_mask_type is not None:
             masks["edge_mask"] = node_mask[edge_index].amin(dim=0).view(-1)
         return PyGExplanation(**masks, found=found)
-
-
-def _cut(
-    x: Tensor, edge_index: Tensor, nodes: Tensor, more: dict[str, Any], sizes: dict[str, int]
-) -> Data:
-    """One graph out of a batch, with what belongs to its nodes and edges."""
-    edges, _, inside = subgraph(
-        nodes, edge_index, relabel_nodes=True, num_nodes=sizes["x"], return_edge_mask=True
-    )
-    graph = Data(x=x[nodes], edge_index=edges, num_nodes=len(nodes))
-    for name, value in more.items():
-        if not torch.is_tensor(value) or not value.dim():
-            continue
-        if name.startswith("edge") and value.size(0) == sizes["edge"]:
-            graph[name] = value[inside]
-        elif value.size(0) == sizes["x"]:
-            graph[name] = value[nodes]
-    return graph

@@ -117,6 +117,16 @@ def test_a_pattern_that_is_not_seen_is_a_finding(context: Context) -> None:
     )
 
 
+def test_one_of_several_sizes_misleads(context: Context) -> None:
+    sizes = {f"K{n}": plain(nx.complete_graph(n)) for n in (3, 8)}
+    cliques = Pattern("dense", "cliques", sizes, ("sparse",))
+    said = missed_findings(cliques, context)[0][0].sentence
+    assert "Of 2 sizes and shapes that were tried, 1 misleads it" in said
+    assert "Train with such graphs (they come with the audit), or" in said
+    thumb = missed_findings(cliques, replace(context, rule_of_thumb=True))[0][0].sentence
+    assert "Find out what such graphs are (they come with the audit) and train" in thumb
+
+
 def test_what_the_rule_and_the_model_agree_on_is_none(context: Context) -> None:
     clique = Pattern("dense", "cliques", {"K8": plain(nx.complete_graph(8))}, ("sparse",))
     found, asked = missed_findings(clique, context)

@@ -200,6 +200,24 @@ def test_a_rule_of_thumb_says_so(context: Context) -> None:
     finding = disagreements(square, replace(context, rule_agreement=0.9))[0][0]
     assert finding.severity is Severity.MEDIUM
     assert "agrees with 90% of the labels" in finding.sentence
+    assert "Find out what the graphs are and add them to the training data" in finding.sentence
+    assert "Add the graphs to the training data" in disagreements(square, context)[0][0].sentence
+
+
+def test_what_contradicts_a_rule_of_thumb_is_no_proof(context: Context) -> None:
+    thumb = replace(context, rule_agreement=0.9)
+    net = plain(nx.complete_bipartite_graph(3, 3))
+    said = [lookalike_findings(net, "a net", 1, one)[0][0].sentence for one in (context, thumb)]
+    assert ["Train with these graphs" in words for words in said] == [True, False]
+    assert "by a rule of thumb none of them is one" in said[1]
+    assert "Find out what these graphs are" in said[1]
+    # One edge less than a clique of four is sparse to the model, and still has a triangle.
+    clique = make_explanation(SPEC, target=1, edges=K4)
+    turned = replace(context, oracle=lambda _: 1)
+    thumb = replace(turned, rule_of_thumb=True)
+    said = [small_change_findings(clique, one)[0][0].sentence for one in (turned, thumb)]
+    assert "so the border is in the wrong place here. Add the changed graph" in said[0]
+    assert "so the border may be in the wrong place here. Find out" in said[1]
 
 
 def test_out_of_distribution_is_less_grave(context: Context) -> None:
@@ -247,6 +265,9 @@ def test_default_class(context: Context) -> None:
     assert found[0].numbers["wrong by rule"] == pytest.approx(1 - right, abs=1e-4)
     turned = replace(context, oracle=lambda _: 0)
     assert default_class(turned)[0][0].severity is Severity.MEDIUM
+    asked = iter(range(1000))
+    nearly = replace(context, oracle=lambda _: int(next(asked) > 0))
+    assert "the model is right on 99.7% of those" in default_class(nearly)[0][0].sentence
     assert "wrong by rule" not in default_class(replace(context, oracle=None))[0][0].numbers
 
 

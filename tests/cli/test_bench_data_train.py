@@ -82,7 +82,16 @@ def test_bench_robustness_shows_what_a_model_allows(
     assert "0.9800" in result.stdout
     result = runner.invoke(app, [*common, f"--out={out}", f"--larger={tmp_path / 'none.json'}"])
     assert result.exit_code == 2
-    assert "none.json is not a file of robustness rows" in result.stderr
+    assert "none.json is not a file of robustness rows (No such file or directory)" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["robustness", "realism"])
+def test_no_seeds_are_refused(command: str, tmp_path: Path) -> None:
+    out = tmp_path / "rows.json"
+    result = runner.invoke(app, ["bench", command, "--seeds=0", f"--out={out}"])
+    assert result.exit_code == 2
+    assert "--seeds" in result.stderr
+    assert not out.exists()
 
 
 def test_bench_robustness_refuses_a_foreign_file(tmp_path: Path) -> None:

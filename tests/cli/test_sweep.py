@@ -30,6 +30,7 @@ def test_a_sweep_goes_on_and_tells_what_failed(cli, tmp_path: Path) -> None:
     assert "2 jobs: 1 done, 1 failed, 0 left" in out
     assert "gone.json / class 1 / tiny / seed 0: cannot read the checkpoint" in err
     (tmp_path / "sweep.toml").write_text(text, encoding="utf-8")
+    assert cli("sweep", file, "--list")[1].startswith("1 job: 1 done, 0 failed, 0 left; results: ")
     code, out, err = cli("sweep", file, *HERE, "--json", "--quiet")
     assert (code, err) == (0, "")
     found = json.loads(out)

@@ -24,7 +24,7 @@ from gnninterpreter.report import (
     Stop,
     card_html,
     cards_html,
-    content,
+    page,
     sections,
     write_report,
 )
@@ -145,8 +145,8 @@ def test_the_legend_names_what_is_drawn_and_no_more(
     one = result_of(spec)["chain"]
 
     def named(**extras: tuple[Neighbour, ...]) -> set[str]:
-        view = content.class_view(one, ClassExtras(**extras))
-        return {entry.name for _, entries in view["legend"] for entry in entries}
+        view = page.class_view(one, ClassExtras(**extras))
+        return {entry.name for entry in view["legend"]}
 
     drawn = named()
     assert set(nx.get_node_attributes(one.graph, "type").values()) <= drawn < set(kinds)

@@ -57,6 +57,10 @@ def test_checkpoints_are_found_beside_the_file_and_take_what_is_shared(tmp_path:
         ('models = ["a"]\ngpus = -1', r"gpus must be a number of at least 0 \(got -1\)"),
         ('models = ["a"]\nrecipes = ["none.json"]', "recipe must be auto, certain, paper or"),
         ('models = ["a"]\nrecipes = [{ spead = 3 }]', "'spead' is no setting of a recipe"),
+        ('models = ["a"]\ndata = 3', r"data must be a text, as for `explain` \(got 3\)"),
+        ('models = [{ model = "a", forward = [] }]', r"forward must be a text.*\(got \[\]\)"),
+        ('models = ["a"]\nseeds = [true]', r"seeds must be whole numbers \(got \[True\]\)"),
+        ('models = ["a"]\nruntime_env = 3', r"runtime_env must be a table \(got 3\)"),
         ("models = [", "is no TOML"),
     ],
 )

@@ -130,6 +130,9 @@ def test_the_files_of_the_documentation_are_read(number: int, tmp_path: Path) ->
         ("[space.size]\ndiscrete = { low = 0.0, high = 1.0, log = true }", "a low above 0 for log"),
         ('base = "paper"\n[space]\niterations = [1]', "'paper' has settings of its own"),
         ("kind = 'audit'\n[space]\niterations = [1]", "unknown key 'kind'"),
+        ("space = 3", "must name at least one setting"),
+        ('seed = "x"\n[space]\niterations = [1]', r"seed must be a whole number \(got 'x'\)"),
+        ("[space]\niterations = { low = 1, high = 5, log = 1 }", "log must be true or false"),
         ("trials = 0\n[space]\niterations = [1]", r"trials must .* \(got 0\)"),
     ],
 )

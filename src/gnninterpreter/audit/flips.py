@@ -135,10 +135,10 @@ class Comparison:
             f"graphs: {self.chance:.0%}"
         )
 
-    def sentence(self, made: dict[str, int], rule: str | None) -> str:
+    def sentence(self, made: dict[str, int], context: Context) -> str:
         """Say what was done and found, why it matters, and what to do."""
         listed = ", ".join(_counted(count, family) for family, count in made.items())
-        return told("lookalike", found=self, listed=listed, rule=rule, mostly=MOSTLY)
+        return told("lookalike", found=self, listed=listed, context=context, mostly=MOSTLY)
 
 
 def mean_rate(flips: Sequence[Flips]) -> float:
@@ -239,9 +239,7 @@ def lookalike_findings(
     severity = found.severity
     if severity is None:
         return [], found.short, measured
-    sentence = found.sentence(
-        {family: len(ones) for family, ones in asked.items()}, context.rule if ruled else None
-    )
+    sentence = found.sentence({family: len(ones) for family, ones in asked.items()}, context)
     if ruled and context.class_by_rule(source) != target:
         # That the model is wrong about the source itself is a finding of its own.
         severity = severity.at_most(Severity.MEDIUM)

@@ -10,6 +10,7 @@ from torch_geometric.data import Data
 from gnninterpreter.audit.context import Context
 from gnninterpreter.audit.findings import Evidence, Finding, Kind, Severity, told
 from gnninterpreter.evidence.evidence import written
+from gnninterpreter.evidence.reaching import percent
 from gnninterpreter.evidence.thresholds import OUTLYING_PERCENTILE, PROBABLE
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import random_graphs
@@ -64,6 +65,7 @@ def default_class(context: Context) -> tuple[list[Finding], str]:
         certain=certain,
         rule=context.rule,
         wrong=rate,
+        right=None if rate is None else percent(1 - rate),
         other=other,
         noted=numbers.get("wrong by rule", 1.0),
     )

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 bench = typer.Typer(name="bench", help="Measure how well explaining works.", no_args_is_help=True)
 
 Out = Annotated[Path, typer.Option("--out", help="JSON file of rows.")]
-Seeds = Annotated[int, typer.Option("--seeds", help="Seeds 0 to this, less one.")]
-RestartsOfEach = Annotated[int, typer.Option("--restarts", help="Restarts of each run.")]
+Seeds = Annotated[int, typer.Option("--seeds", min=1, help="Seeds 0 to this, less one.")]
+RestartsOfEach = Annotated[int, typer.Option("--restarts", min=1, help="Restarts of each run.")]
 Models = Annotated[
     str,
     typer.Option(

@@ -8,15 +8,12 @@ import statistics
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from gnninterpreter.cli.options import Json
 from gnninterpreter.cli.output import Answer, plainly, print_table
-
-if TYPE_CHECKING:
-    pass
 
 PER_CLASS = ("f1", "roc_auc")
 data = typer.Typer(name="data", help="Look at the data sets.", no_args_is_help=True)

@@ -11,23 +11,17 @@ import typer
 from gnninterpreter.cli.options import Address, Json, Quiet
 from gnninterpreter.cli.output import Answer
 
-
-class Study(str, Enum):
-    """The parts of the evaluation."""
-
-    STATISTICS = "statistics"
-    CLASSIFIERS = "classifiers"
-    QUANTITATIVE = "quantitative"
-    QUALITATIVE = "qualitative"
-    MULTIPLE = "multiple"
-    RANDOM = "random"
-    XGNN = "xgnn"
-    METRICS = "metrics"
-    ABLATION = "ablation"
-    VERIFICATION = "verification"
-    COMPLEXITY = "complexity"
-    BIAS = "bias"
-    ALL = "all"
+# The parts of the evaluation by name, known without torch.
+Study = Enum(
+    "Study",
+    {
+        "STATISTICS": "statistics", "CLASSIFIERS": "classifiers", "QUANTITATIVE": "quantitative",
+        "QUALITATIVE": "qualitative", "MULTIPLE": "multiple", "RANDOM": "random", "XGNN": "xgnn",
+        "METRICS": "metrics", "ABLATION": "ablation", "VERIFICATION": "verification",
+        "COMPLEXITY": "complexity", "BIAS": "bias", "ALL": "all",
+    },
+    type=str,
+)  # fmt: skip
 
 
 def paper(

@@ -98,10 +98,9 @@ def sweep(
     def show() -> None:
         for row in failures[:SHOWN]:
             typer.echo(f"failed: {name_of(row)}: {row['error']}", err=True)
-        typer.echo(
-            f"{tally.total} jobs: {tally.done} done, {tally.failed} failed, {tally.left} left; "
-            f"results: {folder.resolve()}"
-        )
+        noun = "job" if tally.total == 1 else "jobs"
+        stands = f"{tally.done} done, {tally.failed} failed, {tally.left} left"
+        typer.echo(f"{tally.total} {noun}: {stands}; results: {folder.resolve()}")
 
     values = {**vars(tally), "left": tally.left, "folder": str(folder), "unreadable": broken}
     return Answer(lambda: values, show, code=FAILED if tally.failed and not list_only else 0)

@@ -90,8 +90,10 @@ class Bench(Generic[Row]):
             rows: list[Row] = listed(typed(self.row))(content["rows"], "rows")
             return rows
         except (OSError, ValueError, KeyError, TypeError) as error:
+            why = f"no {error}" if isinstance(error, KeyError) else str(error)
+            why = error.strerror if isinstance(error, OSError) else why
             raise CheckpointError(
-                f"{out} is not a file of {self.kind} rows ({error!r}); give another file"
+                f"{out} is not a file of {self.kind} rows ({why}); give another file"
             ) from error
 
     @staticmethod

@@ -14,7 +14,6 @@ from torch_geometric.data import Data
 
 from gnninterpreter.chem.drawing import formula_svg, places
 from gnninterpreter.errors import needs
-from gnninterpreter.evidence.patterns.core import Core, with_names
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report.appearance import (
@@ -154,21 +153,6 @@ def small_svg(
             return Markup(formula)
     named = to_networkx(graph, spec) if isinstance(graph, Data) else graph
     return render(Drawing.of(named, spec, size, start), title, False, compact=True, marked=marked)
-
-
-def core_svg(core: Core, spec: GraphSpec, title: str, size: tuple[int, int]) -> Markup:
-    """A core as a small picture: the formula of a piece where it is one of a molecule.
-
-    Nodes have numbers where it says what theirs have to be.
-    """
-    free = [node for node, any_ in enumerate(core.open) if any_]
-    told = {node for one in core.ranges for node in one.nodes}
-    formula = formula_svg(core.graph, spec, title, piece=True, size=size, free=free, numbered=told)
-    if formula:
-        return Markup(formula)
-    named = with_names(core.graph, spec, core.open)
-    nx.set_node_attributes(named, {node: node for node in named} if told else {}, "_number")
-    return small_svg(named, spec, size, title)
 
 
 def draw(explanation: Explanation, ax: Any = None) -> Any:

@@ -14,12 +14,14 @@ import networkx as nx
 from markupsafe import Markup
 from torch_geometric.data import Data
 
+from gnninterpreter.chem.drawing import formula_svg
+from gnninterpreter.evidence.patterns.core import Core, with_names
 from gnninterpreter.explanation import Explanation, Restart
 from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report import gallery
 from gnninterpreter.report.charts import curve_svg, dots_svg
-from gnninterpreter.report.drawing import Drawing, core_svg, small_svg
+from gnninterpreter.report.drawing import Drawing, small_svg
 from gnninterpreter.report.extras import Neighbour
 from gnninterpreter.report.gallery import DRAWS, MODE, SHOWN, SampleGroup, Stop, mode_graph
 from gnninterpreter.report.layout import layout
@@ -99,10 +101,20 @@ def _caption(graph: Data, explanation: Explanation) -> tuple[str, str]:
     return truth, said
 
 
-def core_picture(core: Any, explanation: Explanation, size: tuple[int, int]) -> Markup:
-    """A core as a small picture, with what it is as its title."""
+def core_picture(core: Core, explanation: Explanation, size: tuple[int, int]) -> Markup:
+    """A core as a small picture: the formula of a piece where it is one of a molecule.
+
+    Nodes have numbers where it says what theirs have to be.
+    """
+    spec, told = explanation.spec, {node for one in core.ranges for node in one.nodes}
     title = _sized(f"Core of {explanation.target.title}", core.num_nodes, core.num_edges)
-    return core_svg(core, explanation.spec, title, size)
+    free = [node for node, any_ in enumerate(core.open) if any_]
+    formula = formula_svg(core.graph, spec, title, piece=True, size=size, free=free, numbered=told)
+    if formula:
+        return Markup(formula)
+    named = with_names(core.graph, spec, core.open)
+    nx.set_node_attributes(named, {node: node for node in named} if told else {}, "_number")
+    return small_svg(named, spec, size, title)
 
 
 def graph_picture(

@@ -109,6 +109,12 @@ class ModelSource:
     data: str | None = None
     forward: str | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse what names nothing."""
+        for name in ("data", "forward"):
+            if not isinstance(given := getattr(self, name), (str, type(None))):
+                raise SpecError(f"{name} must be a text, as for `explain` (got {given!r:.60})")
+
     @property
     def name(self) -> str:
         """What to call it in results."""
@@ -149,9 +155,11 @@ class SweepSpec:
                 raise SpecError(f"{name} must not be empty; without any there is nothing to do")
         for name, least in (("restarts", 1), ("hosts", 1), ("retries", 0), ("threads", 1)):
             whole_number(name, getattr(self, name), least)
-        if not all(isinstance(seed, int) for seed in self.seeds):
+        if not all(type(seed) is int for seed in self.seeds):
             raise SpecError(f"seeds must be whole numbers (got {list(self.seeds)!r})")
         real_number("gpus", self.gpus, 0)
+        if not isinstance(self.runtime_env, Mapping):
+            raise SpecError(f"runtime_env must be a table (got {self.runtime_env!r:.60})")
         if self.kind == "audit" and self.targets:
             raise SpecError("targets are for kind 'explain'; an audit is of all classes")
 

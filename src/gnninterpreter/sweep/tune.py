@@ -39,9 +39,10 @@ __all__ = ["Trial", "TuneSpec", "read_tuning", "score", "tune"]
 
 JOURNAL = "journal.log"
 ROWS = "results"
-FIGURES = ("certain", "typicality", "seconds")
 JUDGED = ("status", "certain", "typicality", "cpu_seconds", "error")
 BASE = -1
+# Numpy, from which Optuna draws, takes no larger ones; each trial adds one.
+MOST_SEED = 2**31
 # Certainty and typicality count in steps of a hundredth, below which the next decides.
 STEP = 0.01
 
@@ -86,6 +87,7 @@ class TuneSpec:
             raise SpecError("[space] must name at least one setting of the recipe")
         for name in ("trials", "together"):
             whole_number(name, getattr(self, name), 1)
+        whole_number("seed", self.seed, 0, MOST_SEED)
         for name, given in self.space.items():
             if isinstance(given, Mapping):
                 check_keys(given, {"low", "high", "log"}, f"space.{name}")
@@ -94,6 +96,10 @@ class TuneSpec:
                 ends = [given["low"], given["high"]]  # as they came: some are whole numbers
                 if not ends[0] < ends[1]:
                     raise SpecError(f"space.{name} must have a low below its high (got {given!r})")
+                if not isinstance(given.get("log", False), bool):
+                    raise SpecError(
+                        f"space.{name}.log must be true or false (got {given['log']!r})"
+                    )
                 if given.get("log") and not ends[0] > 0:
                     raise SpecError(f"space.{name} needs a low above 0 for log (got {given!r})")
             elif isinstance(given, list) and given:
@@ -121,8 +127,9 @@ def read_tuning(path: Path) -> TuneSpec:
     if not isinstance(base, Recipe):
         raise SpecError("base must be 'auto', 'certain' or a file; 'paper' has settings of its own")
     given = {name: values.pop(name) for name in own & set(values)}
-    space = dict(_flat(given.pop("space", {})))
-    return TuneSpec(make_spec(values, path.parent), base, space, **given)
+    space = given.pop("space", {})
+    flat = dict(_flat(space)) if isinstance(space, Mapping) else space
+    return TuneSpec(make_spec(values, path.parent), base, flat, **given)
 
 
 def tune(
@@ -149,28 +156,19 @@ def tune(
             asked = [study.ask() for _ in range(min(left, spec.together))]
             drawn = {one.number: _suggested(one, spec.space) for one in asked}
             for trial, found in zip(asked, _run(spec, folder, made, drawn), strict=True):
-                for name in FIGURES:
-                    trial.set_user_attr(name, getattr(found, name))
                 study.tell(trial, found.value)
                 tell(found)
+        with _readable(folder / JOURNAL):
+            best = study.best_trial
+        (found,) = _run(spec, folder, made, {best.number: best.params})  # all of it is stored
     finally:
         made.close(at_once=True)
-    return _best(spec, study, folder, base)
-
-
-def _best(
-    spec: TuneSpec, study: optuna.Study, folder: Path, base: Trial
-) -> tuple[Recipe, Trial, Trial]:
-    with _readable(folder / JOURNAL):
-        best = study.best_trial
-        figures = {name: best.user_attrs[name] for name in FIGURES}
-        found = Trial(best.number, best.params, value=float(best.value or 0.0), **figures)
     if max(found.value, base.value) < 0:
         errors = Results(folder / ROWS).table(["error"])["error"].to_pylist()
         raise SpecError(f"no recipe gave a result; the first error was: {errors[0]}")
     if base.value >= found.value:
         return spec.base, base, base
-    tuned = change_recipe(spec.base, nested(best.params))
+    tuned = change_recipe(spec.base, nested(found.settings))
     return replace(tuned, name=f"{spec.base.name}, tuned"), found, base
 
 

@@ -8,7 +8,6 @@ and makes a batch of any graphs in a handful of tensor operations.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -20,23 +19,11 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.fingerprints import values_fingerprint
 
 
-@dataclass(frozen=True)
-class GraphBatch:
-    """Several graphs side by side; ``y`` are classes, [graphs], or rows of labels, [graphs, C]."""
-
-    x: Tensor
-    edge_index: Tensor
-    edge_attr: Tensor | None
-    batch: Tensor
-    y: Tensor
-
-    def logits(self, model: nn.Module) -> Tensor:
-        """Call one of the package's classifiers on the batch."""
-        if self.edge_attr is None:
-            outputs: Tensor = model(self.x, self.edge_index, self.batch)
-        else:
-            outputs = model(self.x, self.edge_index, self.edge_attr, self.batch)
-        return outputs
+def outputs_of(model: nn.Module, batch: Data) -> Tensor:
+    """What one of the package's classifiers says of a batch, [graphs, C]."""
+    edges = () if batch.edge_attr is None else (batch.edge_attr,)
+    outputs: Tensor = model(batch.x, batch.edge_index, *edges, batch.batch)
+    return outputs
 
 
 class GraphStore:
@@ -63,13 +50,13 @@ class GraphStore:
         """A hash of the graphs."""
         return values_fingerprint({k: v for k, v in vars(self).items() if k != "device"})
 
-    def batch(self, indices: Tensor) -> GraphBatch:
-        """Return the graphs of the given indices as one batch."""
+    def batch(self, indices: Tensor) -> Data:
+        """The graphs of the given indices; ``y`` are classes, [graphs], or labels, [graphs, C]."""
         indices = indices.to(self.device)
         nodes, graph_of_node, first_node = _gather(self._node_ptr, indices)
         edges, graph_of_edge, _ = _gather(self._edge_ptr, indices)
         # Stored edges count nodes from 0 in each graph.
-        return GraphBatch(
+        return Data(
             x=self.x[nodes],
             edge_index=self.edge_index[:, edges] + first_node[graph_of_edge],
             edge_attr=None if self.edge_attr is None else self.edge_attr[edges],
@@ -79,7 +66,7 @@ class GraphStore:
 
     def batches(
         self, indices: Tensor, size: int, generator: torch.Generator | None = None
-    ) -> Iterator[GraphBatch]:
+    ) -> Iterator[Data]:
         """Yield batches that together hold each of the given graphs once."""
         if generator is not None:
             indices = indices[torch.randperm(len(indices), generator=generator)]

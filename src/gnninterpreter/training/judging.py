@@ -19,7 +19,7 @@ from gnninterpreter.models.bundle import STATISTICS
 from gnninterpreter.models.scores import ClassificationScores
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
-from gnninterpreter.training.batching import GraphStore
+from gnninterpreter.training.batching import GraphStore, outputs_of
 from gnninterpreter.training.trainer import TrainingConfig, train
 
 MODEL = "model."
@@ -63,7 +63,7 @@ def cross_validate(
         split = Split(torch.cat(rest).sort().values, chooser, held_out)
         model = train(dataset, config, device=device, split=split).model
         with torch.no_grad():
-            predictions[held_out] = store.batch(held_out).logits(model).argmax(1)
+            predictions[held_out] = outputs_of(model, store.batch(held_out)).argmax(1)
         if callback is not None:
             callback(index + 1, count)
     return ClassificationScores.of(predictions, labels, int(config.model["num_classes"]))

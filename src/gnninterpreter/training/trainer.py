@@ -24,7 +24,7 @@ from gnninterpreter.models.architectures import build
 from gnninterpreter.models.scores import ModelScores, scores_of
 from gnninterpreter.models.task import Task
 from gnninterpreter.training._progress_file import TrainingState
-from gnninterpreter.training.batching import GraphStore
+from gnninterpreter.training.batching import GraphStore, outputs_of
 
 SCHEDULES = ("constant", "cosine", "decay")
 # What chooses the best state where nothing else is asked for; errors count the other way round.
@@ -197,7 +197,7 @@ def train(
         total = torch.zeros((), device=device)
         for batch in drawn.batches(split.train, config.batch_size, generator):
             optimizer.zero_grad()
-            loss = _loss(batch.logits(model), batch.y, config, unit, config.label_smoothing)
+            loss = _loss(outputs_of(model, batch), batch.y, config, unit, config.label_smoothing)
             loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(model.parameters(), config.clip)
             optimizer.step()
@@ -262,7 +262,7 @@ def evaluate(
 ) -> tuple[ModelScores, float]:
     """Scores and mean loss of a model on some graphs; ``unit`` is the spread of values, [C]."""
     model.eval()
-    outputs = torch.cat([batch.logits(model) for batch in store.batches(indices, SCORED_AT_ONCE)])
+    outputs = torch.cat([outputs_of(model, one) for one in store.batches(indices, SCORED_AT_ONCE)])
     labels = store.y[indices.to(store.device)]
     scores = scores_of(outputs.cpu(), labels.cpu(), Task(config.task))
     return scores, float(_loss(outputs, labels, config, unit, smoothing=0.0))

@@ -7,11 +7,11 @@ import base64
 import hashlib
 import json
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from gnninterpreter.errors import GNNInterpreterError, MissingExtraError, needs
 from gnninterpreter.explanation import Explanation
@@ -22,7 +22,7 @@ from gnninterpreter.web.backend import Backend
 from gnninterpreter.web.searches import PICTURE, BusyError, LiveSearch, LiveSearches
 
 with needs("fastapi", "web", "the live page"):
-    from fastapi import FastAPI, Request, Response
+    from fastapi import Depends, FastAPI, Request, Response
     from fastapi.concurrency import run_in_threadpool
     from fastapi.responses import StreamingResponse
     from starlette.exceptions import HTTPException
@@ -36,6 +36,8 @@ with needs("fastapi", "web", "the live page"):
         read_json,
     )
 
+Sent = Annotated[Any, Depends(read_json)]
+"""The JSON that a request brings."""
 SHARED = "files.js"  # with the report
 SCRIPTS = ("talk.js", "board.js", "charts.js", "editor.js", "company.js", "search.js", "live.js")
 ASSETS = {"live.css": "text/css"} | dict.fromkeys((SHARED, *SCRIPTS), "text/javascript")
@@ -76,68 +78,62 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def fault(_: Request, error: Exception) -> Response:
-        # The traceback goes to the terminal.
+        # The traceback goes to the terminal. This answer alone does not pass the guard.
         said = f"a fault of the server ({type(error).__name__}); its terminal says more"
-        return json_answer({"error": said}, 500)
+        answer = json_answer({"error": said}, 500)
+        answer.headers.update(HEADERS)
+        return answer
 
 
 def _add_pages(app: FastAPI, backend: Backend, searches: LiveSearches) -> None:
     library = d3_script().read_text(encoding="utf-8")
 
     @app.get("/")
-    async def page() -> Response:
-        return _text(_asset("live.html"), "text/html")
+    def page() -> Response:
+        return Response(_asset("live.html"), media_type="text/html")
 
     @app.get("/assets/{name}")
-    async def asset(name: str) -> Response:
+    def asset(name: str) -> Response:
         if name not in ASSETS:
             raise HTTPException(404, "there is no such file")
-        return _text(_asset(name), ASSETS[name])
+        return Response(_asset(name), media_type=ASSETS[name])
 
     @app.get("/library/d3.js")
-    async def d3() -> Response:
-        return _text(library, "text/javascript")
+    def d3() -> Response:
+        return Response(library, media_type="text/javascript")
 
     @app.get("/report")
-    async def report() -> Response:
-        answer = _text(await run_in_threadpool(backend.report), "text/html")
+    def report() -> Response:
         # Its script is inside the page, since it also lives on disk: known by its hash.
-        answer.headers["Content-Security-Policy"] = policy(_hash(page_script()))
-        return answer
+        headers = {"Content-Security-Policy": policy(_hash(page_script()))}
+        return Response(backend.report(), headers=headers, media_type="text/html")
 
     @app.get("/api/state")
-    async def state() -> Response:
+    def state() -> Response:
         running = [{"id": search.id, "name": search.name} for search in searches.running()]
-        return json_answer({**await run_in_threadpool(backend.describe), "running": running})
+        return json_answer({**backend.describe(), "running": running})
 
 
 def _add_graphs(app: FastAPI, backend: Backend) -> None:
-    answers: dict[str, Callable[[Any], Any]] = {
-        "score": backend.score,
-        "truth": lambda values: {"truth": backend.truth(values)},
-        "look": backend.look,
-        "layout": lambda values: backend.placed(backend.read(values)),
-        "smiles": lambda values: backend.placed(backend.company.read(values)),
-    }
+    def add(name: str, answer: Callable[[Any], Any]) -> None:
+        @app.post(f"/api/{name}")
+        def ask(values: Sent) -> Response:
+            return json_answer(answer(values))
 
-    for name, answer in answers.items():
-        app.post(f"/api/{name}")(_asked(answer))
+    add("score", lambda values: backend.score(values))
+    add("truth", lambda values: {"truth": backend.truth(values)})
+    add("look", lambda values: backend.look(values))
+    add("layout", lambda values: backend.placed(backend.read(values)))
+    add("smiles", lambda values: backend.placed(backend.company.read(values)))
 
     @app.get("/api/real/{number:int}")
-    async def real(number: int) -> Response:
-        graph = backend.company.real_graph(number)
-        return json_answer(await run_in_threadpool(backend.placed, graph))
+    def real(number: int) -> Response:
+        return json_answer(backend.placed(backend.company.real_graph(number)))
 
     @app.post("/api/export/{form}")
-    async def export(form: str, request: Request) -> Response:
-        return _text(*await run_in_threadpool(backend.export, await read_json(request), form))
-
-
-def _asked(answer: Callable[[Any], Any]) -> Callable[[Request], Awaitable[Response]]:
-    async def ask(request: Request) -> Response:
-        return json_answer(await run_in_threadpool(answer, await read_json(request)))
-
-    return ask
+    def export(form: str, values: Sent) -> Response:
+        text, kind = backend.export(values, form)
+        return Response(text, media_type=kind)
 
 
 def _add_searches(app: FastAPI, backend: Backend, searches: LiveSearches) -> None:
@@ -148,24 +144,22 @@ def _add_searches(app: FastAPI, backend: Backend, searches: LiveSearches) -> Non
         return search
 
     @app.post("/api/searches")
-    async def start(request: Request) -> Response:
-        search = searches.start(await read_json(request))
+    def start(values: Sent) -> Response:
+        search = searches.start(values)
         return json_answer({"id": search.id, "name": search.name}, 201)
 
     @app.get("/api/searches/{number}/events")
-    async def events(number: str) -> Response:
-        return StreamingResponse(
-            _events(found(number), backend), media_type="text/event-stream", headers=HEADERS
-        )
+    def events(number: str) -> Response:
+        return StreamingResponse(_events(found(number), backend), media_type="text/event-stream")
 
     @app.post("/api/searches/{number}/stop")
-    async def stop(number: str) -> Response:
+    def stop(number: str) -> Response:
         found(number).stop()
         return json_answer({"stopping": True})
 
     @app.post("/api/searches/{number}/save")
-    async def save(number: str) -> Response:
-        return json_answer({"saved": await run_in_threadpool(searches.save, found(number))})
+    def save(number: str) -> Response:
+        return json_answer({"saved": searches.save(found(number))})
 
 
 async def _events(search: LiveSearch, backend: Backend) -> AsyncIterator[str]:
@@ -204,10 +198,6 @@ def _outcome(explanation: Explanation, backend: Backend) -> dict[str, Any]:
 
 def _event(name: str, values: dict[str, Any]) -> str:
     return f"event: {name}\ndata: {json.dumps(values)}\n\n"
-
-
-def _text(text: str, kind: str) -> Response:
-    return Response(text, media_type=kind, headers=HEADERS)
 
 
 def _hash(script: str) -> str:

@@ -7,7 +7,6 @@ from typing import Any
 from gnninterpreter.chem.elements import parse_atom
 from gnninterpreter.chem.reading import atom_block, reading_of
 from gnninterpreter.report.appearance import edge_look, legend, node_look
-from gnninterpreter.report.content import by_topic
 from gnninterpreter.report.templates import rendered
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
@@ -62,7 +61,7 @@ def _choices(block: Categorical, seen: frozenset[str]) -> dict[str, Any]:
 
 def legend_html(spec: GraphSpec) -> str:
     """The lines of the legend, the same as in the report."""
-    return rendered("legend.html.jinja", legend=by_topic(legend(spec, _present(spec))))
+    return rendered("legend.html.jinja", legend=legend(spec, _present(spec)))
 
 
 def _present(spec: GraphSpec) -> set[tuple[str, str]] | None:

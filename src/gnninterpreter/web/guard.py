@@ -10,10 +10,11 @@ import re
 import secrets
 from typing import Any
 
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gnninterpreter.errors import needs
 
@@ -42,6 +43,7 @@ def policy(scripts: str = "'self'") -> str:
     )
 
 
+# Every answer has them.
 HEADERS = {
     "Content-Security-Policy": policy(),
     "X-Content-Type-Options": "nosniff",
@@ -52,8 +54,7 @@ HEADERS = {
 
 def json_answer(values: Any, status: int = 200) -> Response:
     """JSON in ASCII alone: what came from outside may hold halves of characters."""
-    text = json.dumps(values, allow_nan=False)
-    return Response(text, status, headers=HEADERS, media_type="application/json")
+    return Response(json.dumps(values, allow_nan=False), status, media_type="application/json")
 
 
 class Guard:
@@ -79,12 +80,16 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse foreign hosts and origins, and whoever does not know the token."""
-        if scope["type"] == "http":
-            answer = self._answer(Request(scope))
-            if answer is not None:
-                await answer(scope, receive, send)
-                return
-        await self.app(scope, receive, send)
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                found = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    found.setdefault(name, value)
+            await send(message)
+
+        answer = self._answer(Request(scope)) if scope["type"] == "http" else None
+        await (answer or self.app)(scope, receive, guarded)
 
     def _answer(self, request: Request) -> Response | None:
         """The answer to a request that goes no further."""
@@ -97,7 +102,7 @@ class Guard:
             said = "this server answers those who know its token; open the address it has printed"
             return json_answer({"error": said}, 403)
         # Off the address again, where it would be copied along with a link.
-        response = RedirectResponse(request.url.path, 303, headers=HEADERS)
+        response = RedirectResponse(request.url.path, 303)
         response.set_cookie(self.cookie, self.token, httponly=True, samesite="strict")
         return response
 

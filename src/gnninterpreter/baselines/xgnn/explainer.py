@@ -27,43 +27,11 @@ STEP_BONUS, INVALID, INVALID_ROLLOUT = 0.1, -1.0, -0.1
 
 
 @dataclass(frozen=True)
-class Reward:
-    """What one action is worth.
-
-    With ``f(G) = p_c(G) - 1/l`` for l classes, the paper's form is ``f(G') + rollout_weight * mean
-    f(rollouts of G') - rule_weight * [rule broken]``. The reference code's form is ``0.1 + f(G') +
-    2 * mean f(rollouts)`` for a legal action, in which a rollout that breaks a rule counts as -0.1,
-    and -1 for any other.
-    """
-
-    num_classes: int
-    form: str = "paper"
-    rollout_weight: float = 1.0
-    rule_weight: float = 2.0
-
-    def __post_init__(self) -> None:
-        one_of("reward", self.form, FORMS)
-
-    def __call__(
-        self, probability: Tensor, rollouts: Tensor, legal: Tensor, broken: Tensor
-    ) -> Tensor:
-        """The reward of each action, [B], from chances after it and after rollouts, [B, R]."""
-        chance = 1.0 / self.num_classes
-        now, later = probability - chance, rollouts - chance
-        if self.form == "paper":
-            value = now + self.rollout_weight * later.mean(1)
-            return value - self.rule_weight * (~legal).to(value)
-        later = later.masked_fill(broken, INVALID_ROLLOUT)
-        value = STEP_BONUS + now + 2.0 * later.mean(1)
-        return value.masked_fill(~legal, INVALID)
-
-
-@dataclass(frozen=True)
 class XGNN(Baseline):
     """Train a graph generator by policy gradient on the class probability.
 
-    Minimises ``-R log pi`` with the reward of `Reward`. Works for graphs with one categorical node
-    feature or none and without edge features.
+    Minimises ``-R log pi`` with the reward R of `rewarded`. Works for graphs with one categorical
+    node feature or none and without edge features.
 
     Differs from the published method: ``parallel`` episodes run side by side and share each update,
     and all rollouts of all of them are one batch; a rollout ends where the policy breaks a rule, as
@@ -110,7 +78,7 @@ class XGNN(Baseline):
             whole_number(name, getattr(self, name), 1)
         if not self.learning_rate > 0:
             raise SpecError(f"learning_rate must be positive (got {self.learning_rate})")
-        Reward(2, self.reward)
+        one_of("reward", self.reward, FORMS)
 
     def prepare(
         self,
@@ -137,6 +105,24 @@ class XGNN(Baseline):
         curve = Curve("reward", list(range(len(rewards))), [[value] for value in rewards])
         return Drawing(draw, len(rewards), (curve,))
 
+    def rewarded(
+        self, chance: float, probability: Tensor, rollouts: Tensor, legal: Tensor, broken: Tensor
+    ) -> Tensor:
+        """What each action is worth, [B], from probabilities after it and after rollouts, [B, R].
+
+        With ``f(G) = p_c(G) - 1/l`` for l classes, where 1/l is the chance, the paper's form is
+        ``f(G') + rollout_weight * mean f(rollouts of G') - rule_weight * [rule broken]``. The
+        reference code's form is ``0.1 + f(G') + 2 * mean f(rollouts)`` for a legal action, in which
+        a rollout that breaks a rule counts as -0.1, and -1 for any other.
+        """
+        now, later = probability - chance, rollouts - chance
+        if self.reward == "paper":
+            value = now + self.rollout_weight * later.mean(1)
+            return value - self.rule_weight * (~legal).to(value)
+        later = later.masked_fill(broken, INVALID_ROLLOUT)
+        value = STEP_BONUS + now + 2.0 * later.mean(1)
+        return value.masked_fill(~legal, INVALID)
+
     def train(
         self,
         policy: Policy,
@@ -147,9 +133,7 @@ class XGNN(Baseline):
     ) -> list[float]:
         """Train a policy in place, and keep the best it was; return the mean rewards."""
         optimizer = torch.optim.Adam(policy.parameters(), self.learning_rate, betas=(0.9, 0.99))
-        reward = Reward(
-            classifier.spec.num_classes, self.reward, self.rollout_weight, self.rule_weight
-        )
+        chance = 1.0 / classifier.spec.num_classes
 
         @torch.no_grad()
         def worth(after: State, legal: Tensor) -> Tensor:
@@ -159,7 +143,7 @@ class XGNN(Baseline):
             both = after.each(lambda *parts: torch.cat(parts), final)
             found = classifier.probability(rules.graphs(both), target).cpu()
             now, later = found[: legal.numel()], found[legal.numel() :].view(-1, self.rollouts)
-            return reward(now, later, legal, broken.view(-1, self.rollouts))
+            return self.rewarded(chance, now, later, legal, broken.view(-1, self.rollouts))
 
         history: list[float] = []
         best, found, since = -1.0, copy.deepcopy(policy.state_dict()), 0
