@@ -49,6 +49,8 @@ class CoreSearch:
         sample: Most graphs, of the class and of the others each, that candidates are ranked on.
         changed: Most graphs that are changed to measure necessity and sufficiency.
         seed: Of every draw.
+        small: Whether there is no core where nothing gets small; else the smallest there is will
+            do.
     """
 
     seeds: int = 64
@@ -58,6 +60,7 @@ class CoreSearch:
     sample: int = 250
     changed: int = 64
     seed: int = 0
+    small: bool = False
 
     def __post_init__(self) -> None:
         """Check that there is something to do."""
@@ -173,8 +176,7 @@ def _shrunk(
     parts = Parts(real.classifier, graphs)
     pieces = shrink(parts, typed, target, floor, search.largest, search.least)
     small = [piece for piece in pieces if piece.nodes.bit_count() <= search.largest]
-    # Where nothing gets small the smallest there is has to do.
-    pieces = small or [piece for piece in pieces if piece.last]
+    pieces = small or [piece for piece in pieces if piece.last and not search.small]
     buckets: dict[object, list[int]] = {}
     if any(one.values or one.edge_values for one in typed):
         # Where numbers count every piece is another, so only the smallest of each graph are taken.
