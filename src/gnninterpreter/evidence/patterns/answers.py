@@ -29,7 +29,8 @@ from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective.target import ClassTarget, Target
 
-MOST_GRAPHS = 1_500
+# Real graphs that are looked at, and those of them that will do for what is only mentioned.
+MOST_GRAPHS, FEWER_GRAPHS = 1_500, 500
 # Graphs of which the model is asked for labels, to find those with rare ones.
 MOST_ASKED = 10_000
 MOST_EXEMPLARS = 8
@@ -37,7 +38,7 @@ MOST_SHORTCUTS = 5
 # Classes that are asked whether another is what is left of them.
 MOST_OTHERS = 4
 # Most steps of matching one pattern, on average over graphs.
-LIMIT = 60
+LIMIT = 20
 SEARCH = CoreSearch(seeds=24, sample=100, changed=48)
 FEW = {"seeds": 8, "count": 2, "sample": 40, "changed": 8}
 # Real graphs beyond this many nodes are not cut down: each step asks about every node left.
@@ -83,6 +84,7 @@ class RealAnswers:
 
     Attributes:
         real: The graphs that were looked at; None where there are none.
+        fewer: Some of them, for shortcuts and for classes that were not asked for.
         measured: Whether shares of them mean something.
         lines: What they are, in short lines.
         notes: What could not be looked at, in sentences.
@@ -102,6 +104,7 @@ class RealAnswers:
         self.lines: list[str] = []
         self.notes: list[str] = []
         self.real: RealGraphs | None = None
+        self.fewer: RealGraphs | None = None
         self._known: dict[Target, Cores] = {}
         found = in_order(_kept(statistics) if graphs is None else graphs)
         fitting = found.where((found.nodes > 0) & (found.nodes <= LARGEST))
@@ -127,6 +130,8 @@ class RealAnswers:
                     f"evenly over the {'labels that the model gives' if many else 'classes'}"
                 )
             self.real = RealGraphs(classifier, few, LIMIT)
+            # They come in random order.
+            self.fewer = self.real.part(range(min(len(self.real), FEWER_GRAPHS)))
         except GNNInterpreterError as error:
             self.notes.append(f"cores were not looked for: {error}")
 
@@ -183,9 +188,9 @@ class RealAnswers:
 
     def _few_cores(self, target: Target) -> Cores:
         """The cores of a class that was not asked for, looked for with less care."""
-        assert self.real is not None
+        assert self.fewer is not None
         search = CoreSearch(**{**FEW, "seed": self.search.seed})
-        return find_cores(self.real, target, search, thorough=False)
+        return find_cores(self.fewer, target, search, thorough=False)
 
     def _left_over(self, target: ClassTarget) -> list[str]:
         """Say of a class without a core for which others it is what is left."""
@@ -247,8 +252,8 @@ class RealAnswers:
                 continue
             said = target.said(scores.outputs[i].tolist())
             core = Core(graph, spec, given[i], given[i] >= certain, said=said)
-            if self.real is not None and self.measured:
-                core = count_in(self.real, core, target)[0]
+            if self.fewer is not None and self.measured:
+                core = count_in(self.fewer, core, target)[0]
             found.append(core)
         return sorted(found, key=lambda core: core.coverage or 0.0)
 

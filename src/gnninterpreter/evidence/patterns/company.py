@@ -49,7 +49,8 @@ def in_company(
         return []
     pieces = [piece for piece in cling_to(real, known, target, bar, search) if not piece.certain]
     pieces += widened(real, pieces, target, bar, search, telling)
-    told = sorted((telling(piece.typed)[0], -len(piece.typed), i) for i, piece in enumerate(pieces))
+    values = [telling(piece.typed, piece.inside)[0] for piece in pieces]
+    told = sorted((value, -len(pieces[i].typed), i) for i, value in enumerate(values))
     ways = [_way_down(pieces[i], value, telling) for value, _, i in told[: -TRIED - 1 : -1]]
     rng = np.random.default_rng([search.seed, target.index, 3])
     hosts = some(np.flatnonzero(~real.mine(target)).tolist(), search.changed, rng)
@@ -81,6 +82,6 @@ def _way_down(piece: Candidate, told: float, telling: Telling) -> list[tuple[Can
         if value < told:
             break
         nodes, told = parts[values.index(value)], value
-        piece = replace(piece, data=cut(piece.data, nodes), typed=piece.typed.part(nodes))
+        piece = replace(piece, data=cut(piece.data, nodes), typed=piece.typed.part(nodes), inside=())
         way.append((piece, told))
     return way

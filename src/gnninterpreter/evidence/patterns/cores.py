@@ -154,7 +154,9 @@ def find_cores(
     if measured and thorough and cores and len(left) >= max(FEW, UNTOLD * len(own)):
         # The others may have something else in common, which told little beside the first.
         rest = real.part([*left, *others])
-        less = replace(search, seeds=(search.seeds + 2) // 3, count=2, sample=search.sample // 2)
+        less = replace(
+            search, seeds=(search.seeds + 2) // 3, count=2, sample=search.sample // 2, small=True
+        )
         more = [one for one in find_cores(rest, target, less, thorough=False).cores if _shared(one)]
         cores += [count_in(real, core, target, COUNTED)[0] for core in more]
         left = _uncovered(real, cores, own)

@@ -89,15 +89,23 @@ class PatternIndex:
         """What nodes of the graphs have; made when first asked for."""
         return Offers(self.graphs)
 
-    def match(self, pattern: Typed, among: int | None = None, limit: int = 0) -> Matches:
+    def match(
+        self,
+        pattern: Typed,
+        among: int | None = None,
+        limit: int = 0,
+        inside: Sequence[Typed] = (),
+    ) -> Matches:
         """Find the graphs that hold a pattern; what was asked of all graphs is not asked again.
 
         Args:
             pattern: What to look for.
             among: The graphs to ask, as bits; all of them if omitted.
             limit: More steps than those of the index; what those left open is then asked again.
+            inside: Patterns that every graph holds which holds this one. Where the graphs of one of
+                them are known, no others are searched; the first such one is taken.
         """
-        same = (pattern.kinds, tuple(pattern.edges.items()), pattern.ranges)
+        same = _looks(pattern)
         known = self._matched.get(same)
         if known is not None and (limit <= self.limit or not known.undecided):
             return known.among(among)
@@ -105,6 +113,9 @@ class PatternIndex:
         plan = Plan(pattern, self)
         places = {} if known is None else dict(zip(known.where, known.places, strict=True))
         asking = plan.candidates if known is None else known.undecided
+        part = next(filter(None, (self._matched.get(_looks(one)) for one in inside)), None)
+        if part is not None:
+            asking = sorted({*part.where, *part.undecided}.intersection(asking))
         numbers = [i for i in asking if among is None or among >> i & 1]
         left = {number: plan.places(number) for number in numbers}
         turns, budget = 1, max(limit, self.limit) * asked
@@ -128,6 +139,11 @@ class PatternIndex:
                 self._matched, self._room = {}, KEPT - len(where)
             self._matched[same] = found
         return found
+
+
+def _looks(pattern: Typed) -> object:
+    """The same for patterns that are the same, node by node."""
+    return pattern.kinds, tuple(pattern.edges.items()), pattern.ranges
 
 
 def find(pattern: Typed, graph: Typed, limit: int = LIMIT) -> tuple[int, ...] | None:

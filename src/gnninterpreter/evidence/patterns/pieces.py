@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 from torch_geometric.data import Data
@@ -48,6 +49,8 @@ class CoreSearch:
         sample: Most graphs, of the class and of the others each, that candidates are ranked on.
         changed: Most graphs that are changed to measure necessity and sufficiency.
         seed: Of every draw.
+        small: Whether there is no core where nothing gets small; else the smallest there is will
+            do.
     """
 
     seeds: int = 64
@@ -57,6 +60,7 @@ class CoreSearch:
     sample: int = 250
     changed: int = 64
     seed: int = 0
+    small: bool = False
 
     def __post_init__(self) -> None:
         """Check that there is something to do."""
@@ -71,12 +75,21 @@ class CoreSearch:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A piece that may become a core: as PyG reads it, as kinds, and what the model gives it."""
+    """A piece that may become a core.
+
+    Args:
+        data: As PyG reads it.
+        typed: As kinds.
+        probability: What the model gives it.
+        certain: Whether that is as much as is asked for.
+        inside: Other pieces that it holds, the largest first.
+    """
 
     data: Data
     typed: Typed
     probability: float
     certain: bool
+    inside: tuple[Typed, ...] = ()
 
     @property
     def leaning(self) -> bool:
@@ -101,9 +114,15 @@ class Telling:
         self.asked = own + some(np.flatnonzero(~mine).tolist(), few, rng)
         self._own, self._index = len(own), real.index_of(self.asked)
 
-    def __call__(self, pattern: Typed) -> tuple[float, np.ndarray]:
-        """Bits that a pattern tells, and which graphs hold it; -1 where that stays open."""
-        held, matches = np.zeros(len(self.asked), dtype=bool), self._index.match(pattern)
+    def __call__(
+        self, pattern: Typed, inside: Sequence[Typed] = ()
+    ) -> tuple[float, np.ndarray]:
+        """Bits that a pattern tells, and which graphs hold it; -1 where that stays open.
+
+        ``inside`` are patterns that it holds; see `PatternIndex.match`.
+        """
+        held = np.zeros(len(self.asked), dtype=bool)
+        matches = self._index.match(pattern, inside=inside)
         held[list(matches.where)] = True
         if len(matches.undecided) > UNDECIDED * len(self.asked):
             return -1.0, held
@@ -113,7 +132,7 @@ class Telling:
     def wanted(self, pieces: Sequence[Candidate]) -> float:
         """Bits that tell clearly more than the smallest of some pieces."""
         small = sorted(pieces, key=lambda one: len(one.typed))[:SMALLEST]
-        return max(TOLD, CLEARLY * max(self(one.typed)[0] for one in small))
+        return max(TOLD, CLEARLY * max(self(one.typed, one.inside)[0] for one in small))
 
 
 def gather_pieces(
@@ -157,9 +176,8 @@ def _shrunk(
     parts = Parts(real.classifier, graphs)
     pieces = shrink(parts, typed, target, floor, search.largest, search.least)
     small = [piece for piece in pieces if piece.nodes.bit_count() <= search.largest]
-    # Where nothing gets small the smallest there is has to do.
-    pieces = small or [piece for piece in pieces if piece.last]
-    buckets: dict[object, list[Candidate]] = {}
+    pieces = small or [piece for piece in pieces if piece.last and not search.small]
+    buckets: dict[object, list[int]] = {}
     if any(one.values or one.edge_values for one in typed):
         # Where numbers count every piece is another, so only the smallest of each graph are taken.
         last = {piece.source: place for place, piece in enumerate(pieces)}
@@ -175,12 +193,21 @@ def _shrunk(
     if floor > NOTHING and any(one.values or one.edge_values for one in typed):
         bounds = Bounds(real, target, real.of(target), floor, search.seed)
         parted = bounds([(data_of(i), one) for i, one in enumerate(parted)])
-    for number, (piece, found) in enumerate(zip(pieces, parted, strict=True)):
+    first: list[int] = []  # of each piece the first that is the same
+    for number, found in enumerate(parted):
         alike = buckets.setdefault(found.key, [])
-        if not any(found.same(other.typed) for other in alike):
-            p = piece.probability
-            alike.append(Candidate(data_of(number), found, p, p >= bar))
-    return [candidate for alike in buckets.values() for candidate in alike]
+        first.append(next((i for i in alike if found.same(parted[i])), number))
+        alike += [number] * (first[-1] == number)
+    candidates = []
+    for number in (number for alike in buckets.values() for number in alike):
+        piece, p = pieces[number], pieces[number].probability
+        # What the graph was shrunk to after it lies in it, unless numbers have other ranges there.
+        after = takewhile(lambda i: pieces[i].source == piece.source, range(number, len(pieces)))
+        inside = [parted[first[i]] for i in after if i > number and not parted[i].ranges]
+        candidates.append(
+            Candidate(data_of(number), parted[number], p, p >= bar, tuple(inside))
+        )
+    return candidates
 
 
 def choose(
@@ -254,8 +281,10 @@ def choose(
 def _held(index: PatternIndex, candidates: Sequence[Candidate]) -> np.ndarray:
     """Which graphs hold which candidate, [candidates, graphs]."""
     held = np.zeros((len(candidates), len(index)), dtype=bool)
-    for row, candidate in enumerate(candidates):
-        held[row, list(index.match(candidate.typed).where)] = True
+    # The smallest first: what lacks one of these is not asked about those that hold it.
+    for row in sorted(range(len(candidates)), key=lambda i: len(candidates[i].typed)):
+        matches = index.match(candidates[row].typed, inside=candidates[row].inside)
+        held[row, list(matches.where)] = True
     return held
 
 

@@ -18,8 +18,8 @@ from gnninterpreter.objective.target import Target
 
 Margins = Callable[[Sequence[tuple[int, int]]], list[float]]
 LEAST = 1
-SINGLY = 18
-SHARE = 3
+# Most nodes that are dropped at once: all beyond ``LARGE``, a share of those beyond ``SINGLY``, one.
+LARGE, SINGLY, SHARE = 30, 18, 3
 
 
 @dataclass(frozen=True)
@@ -87,17 +87,19 @@ def shrink(
         going |= _record(margins, needed, {n: p.pop() for n, p in left.items()}, ways)
     while going:
         singles = _singles(margins, graphs, going, least)
-        steps: dict[int, int] = {}
-        fallback: dict[int, int] = {}
-        for number, ranked in singles.items():
-            passing = [(value, node) for value, node in ranked if value >= needed]
-            if not passing:
-                continue
-            fallback[number] = going[number] & ~(1 << passing[0][1])
-            steps[number] = _several(graphs[number], going[number], passing, least)
-        accepted = _record(margins, needed, steps, ways)
-        missed = {n: nodes for n, nodes in fallback.items() if n not in accepted}
-        going = accepted | _record(margins, needed, missed, ways)
+        left, going = going, {}
+        ranked = {
+            number: [node for value, node in found if value >= needed]
+            for number, found in singles.items()
+        }
+        # Many nodes at once where that goes well, else fewer; in a small graph one by one.
+        for turn in range(3):
+            steps = {
+                number: _without(graphs[number], left[number], nodes, turn, least)
+                for number, nodes in ranked.items()
+                if nodes and number not in going
+            }
+            going |= _record(margins, needed, steps, ways)
     found = []
     for number, way in ways.items():
         for place, (nodes, value) in enumerate(way):
@@ -184,16 +186,13 @@ def _singles(
     return found
 
 
-def _several(graph: Typed, nodes: int, ranked: list[tuple[float, int]], least: int) -> int:
-    """Drop the cheapest node, and in a large graph several of the cheapest at once."""
+def _without(graph: Typed, nodes: int, ranked: Sequence[int], turn: int, least: int) -> int:
+    """Drop nodes, the cheapest first, as far as the others hang together; fewer in each turn."""
     size = nodes.bit_count()
-    wanted = max(1, (size - SINGLY) // SHARE + 1) if size > SINGLY else 1
-    wanted = min(wanted, size - least)
-    left = nodes
-    for _, node in ranked:
-        if wanted == 0:
-            break
-        rest = left & ~(1 << node)
-        if graph.connected(rest):
-            left, wanted = rest, wanted - 1
-    return left
+    most = (size - LARGE, (size - SINGLY) // SHARE + 1 if size > SINGLY else 1, 1)
+    wanted = min(max(most[turn:]), size - least)
+    for node in ranked:
+        rest = nodes & ~(1 << node)
+        if wanted and graph.connected(rest):
+            nodes, wanted = rest, wanted - 1
+    return nodes

@@ -59,14 +59,14 @@ def widened(
     # No piece tells more than one bit.
     for group in groups[: STRUCTURES * (wanted <= 1)]:
         group = sorted(group, key=lambda one: not one.certain)[:COLOURINGS]
-        known = [(telling(one.typed), one) for one in group]
+        known = [(telling(one.typed, one.inside), one) for one in group]
         (least, before), base = max(known, key=lambda entry: (entry[1].certain, entry[0][0]))
         pattern, bits, held = _closed(base.typed, telling)
         if pattern.open and bits >= max(wanted, CLEARLY * least):
             new = np.flatnonzero(held & ~before).tolist()
             taken = [telling.asked[i] for i in some(new, ASKED, rng)]
             if not base.leaning or _likely(real, pattern, taken, target, bar):
-                found.append(replace(base, typed=pattern))
+                found.append(replace(base, typed=pattern, inside=()))
     return found
 
 
@@ -94,7 +94,7 @@ def _closed(typed: Typed, told: Telling) -> tuple[Typed, float, np.ndarray]:
         return typed, best, held
     most = best
     for node in range(len(typed)):
-        bits, there = told(typed.opened(open_ - {node}))
+        bits, there = told(typed.opened(open_ - {node}), [typed.opened(open_)])
         if bits >= (1 - SPARED) * most:
             open_.discard(node)
             best, held, most = bits, there, max(bits, most)
