@@ -93,6 +93,23 @@ class TestRecognised:
             Derived("degree", encoding="index", settings={"most": most}),
         )  # fmt: skip
 
+    @pytest.mark.parametrize("seen", [True, False])
+    def test_a_last_column_for_all_larger_degrees(self, seen: bool) -> None:
+        data = graphs("types", count=120 if seen else 300)
+        if not seen:
+            # Not among the graphs that are looked at first.
+            data = [one for one in data if int(one.edge_index[0].bincount().max()) < 5][:150]
+            star = from_networkx(nx.star_graph(8))
+            star.x = torch.eye(3)[torch.zeros(9, dtype=torch.long)]
+            data.insert(1, star)
+        for one in data:
+            degree = one.edge_index[0].bincount(minlength=len(one.x)).clamp_max(4)
+            number = torch.rand(len(one.x), 1)
+            one.x = torch.cat([one.x, torch.eye(5)[degree], number], dim=1)
+        spec = GraphSpec.from_dataset(data)
+        degree = Derived("degree one-hot", 5, name="degree", settings={"beyond": True})
+        assert spec.nodes[:2] == (Categorical(3), degree)
+
     def test_arriving_edges(self) -> None:
         data = made(transforms.OneHotDegree(7, in_degree=True), directed=True)
         assert GraphSpec.from_dataset(data).nodes[0].options == {"in_degree": True}

@@ -18,6 +18,7 @@ from gnninterpreter.testing import random_soft_graphs
 SMOOTH = (
     Derived("degree one-hot", 9),
     Derived("degree one-hot", 9, settings={"in_degree": True}),
+    Derived("degree one-hot", 3, settings={"beyond": True}),
     Derived("degree"),
     Derived("degree", settings={"in_degree": True}),
     Derived("local degree profile", 5),
@@ -43,6 +44,10 @@ class TestByHand:
         assert computed(triangle_with_tail(), Derived("degree")).flatten().tolist() == [2, 2, 3, 1]
         hot = computed(triangle_with_tail(), Derived("degree one-hot", 5))
         assert hot.argmax(1).tolist() == [2, 2, 3, 1]
+        above = computed(
+            triangle_with_tail(), Derived("degree one-hot", 3, settings={"beyond": True})
+        )
+        assert above.tolist() == [[0, 0, 1], [0, 0, 1], [0, 0, 1], [0, 1, 0]]
 
     def test_directions(self) -> None:
         star = nx.DiGraph([(0, 1), (0, 2)])

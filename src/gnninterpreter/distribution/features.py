@@ -36,6 +36,17 @@ def _within_bounds(block: Block, latent: Tensor) -> Tensor:
     return low + (high - low) * share.clamp(0.0, 1.0)
 
 
+def _settled(block: Block, latent: Tensor) -> Tensor:
+    """The same on a discrete graph, where whole numbers are whole."""
+    values = _within_bounds(block, latent)
+    if isinstance(block, Categorical) or not block.whole:
+        return values
+    # Zero is added since a small negative number rounds to -0.
+    return torch.where(
+        torch.tensor(block.whole, device=values.device), values.round() + 0.0, values
+    )
+
+
 def latent_of(block: Block, value: Tensor) -> Tensor:
     """The latent number behind a continuous value; 0 where bounds are equal."""
     low, high = bounds(block, value)
@@ -67,7 +78,7 @@ def drawn_values(
                 *latent.shape[1:], dtype=latent.dtype, places=places(latent.size(3))
             )
             latent = latent + jitter * noise
-        return _within_bounds(block, latent)
+        return _settled(block, latent)
     # One number for each choice, set against the cumulated probabilities: a Gumbel for every
     # category would cost as many times more. The last category takes what rounding has left over.
     u = streams.uniform(samples, *latent.shape[1:-1], 1, dtype=latent.dtype, places=places(1))
@@ -80,7 +91,7 @@ def drawn_values(
 def most_probable_values(block: Block, latent: Tensor) -> Tensor:
     """The most probable value of each choice, as columns."""
     if not isinstance(block, Categorical):
-        return _within_bounds(block, latent)
+        return _settled(block, latent)
     return torch.nn.functional.one_hot(latent.argmax(dim=-1), block.size).to(latent.dtype)
 
 

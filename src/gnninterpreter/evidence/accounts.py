@@ -5,40 +5,114 @@ A class that nothing simple tells from the others may be one that the model has 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
+
 import torch
+from torch_geometric.data import Data
 
 from gnninterpreter.evidence.evidence import Check
 from gnninterpreter.evidence.patterns.answers import LEFT_OVER
-from gnninterpreter.evidence.patterns.core import Core
-from gnninterpreter.evidence.patterns.counts import kind_words
-from gnninterpreter.evidence.patterns.typed import node_kinds
+from gnninterpreter.evidence.patterns.core import Core, column_name
+from gnninterpreter.evidence.patterns.counts import kind_words, link_words
+from gnninterpreter.evidence.patterns.typed import node_kinds, typed_graphs, varying_columns
 from gnninterpreter.evidence.reaching import Case, percent
 from gnninterpreter.evidence.thresholds import BY_HEART, CERTAIN, CLEARLY, COVERING
+from gnninterpreter.graphs import node_rows, table
+from gnninterpreter.models.scores import roc_auc
+from gnninterpreter.spec import Categorical
 from gnninterpreter.typicality.typicality import FEWEST_GRAPHS
+
+# Graphs of a class that get a number of others.
+LENT = 64
+MAKE_SURE = "make sure that this is what it is about, and no mark"
 
 
 def one_kind(case: Case) -> Check:
-    """Is there more to the class than one kind of node, which may be a mark that gives it away?"""
-    name = "more than one kind"
+    """Is there more to the class than one kind or number, which may be a mark?"""
     mine = torch.tensor([one for _, one in case.asked])
     if len(mine) < FEWEST_GRAPHS or not mine.any() or mine.all():
-        return Check(name, None, "there is too little data to compare kinds of nodes in")
+        said = "there is too little data to compare kinds of nodes in"
+        return Check("more than one kind", None, said)
     graphs, spec = [graph for graph, _ in case.asked], case.explanation.spec
     held = node_kinds(graphs, spec)
+    found = _given_away(held, mine)
+    if found is not None:
+        kind, first, own, others = found
+        said = f"node{kind_words(graphs[first], held[first].index(kind), spec)}"
+        return Check("more than one kind", False, _mark(case, said, own, others), own, others)
+    if any(isinstance(block, Categorical) for block in spec.edges):
+        links = [one.edges for one in typed_graphs(graphs, spec)]
+        found = _given_away([list(own.values()) for own in links], mine)
+        if found is not None:
+            kind, first, own, others = found
+            ends = next(ends for ends, one in links[first].items() if one == kind)
+            said = _mark(case, f"edge{link_words(graphs[first], ends, spec)}", own, others)
+            return Check("more than one kind of edge", False, said, own, others)
+    numbers = _one_number(case, graphs, mine)
+    return numbers or Check(
+        "more than one kind", True, "no kind of node alone tells which graphs these are"
+    )
+
+
+def _given_away(
+    held: Sequence[Sequence[int]], mine: torch.Tensor
+) -> tuple[int, int, float, float] | None:
+    """A kind that one side has and the other has not, a graph with it, and shares of both."""
     for kind in sorted(set().union(*held)):
         there = torch.tensor([kind in own for own in held])
         own, others = (float(there[part].double().mean()) for part in (mine, ~mine))
         # Its absence gives a class away as its presence does.
         if max(own, others) >= COVERING and min(own, others) <= 1 - CERTAIN:
-            first = int(there.nonzero()[0])
-            said = kind_words(graphs[first], held[first].index(kind), spec)
+            return kind, int(there.nonzero()[0]), own, others
+    return None
+
+
+def _mark(case: Case, what: str, own: float, others: float) -> str:
+    a, kind = ("an", "edge") if what.startswith("edge") else ("a", "node")
+    return (
+        f"one kind of {kind} gives it away: {percent(own)} of the graphs {case.target.members} "
+        f"hold {a} {what}, and {percent(others)} of the others; {MAKE_SURE}"
+    )
+
+
+def _one_number(case: Case, graphs: Sequence[Data], mine: torch.Tensor) -> Check | None:
+    """Whether the class goes by the mean of one number, such as an offset of the device.
+
+    Looked at where that mean tells graphs apart; then graphs of the class get numbers of the others
+    in this one column, and the model shows whether it went by it.
+    """
+    spec = case.explanation.spec
+    if case.classifier is None or int(mine.sum()) < FEWEST_GRAPHS:
+        return None
+    for place in varying_columns(spec.nodes):
+        rows = [table(node_rows(graph))[:, place].double() for graph in graphs]
+        apart = roc_auc(torch.stack([row.mean() for row in rows]), mine)
+        if max(apart, 1 - apart) < CERTAIN:
+            continue
+        pool = torch.cat([row for row, own in zip(rows, mine, strict=True) if not own])
+        asked = [graph for graph, own in zip(graphs, mine, strict=True) if own][:LENT]
+        generator = torch.Generator().manual_seed(abs(case.explanation.seed))
+        given = [_with_numbers(graph, place, pool, generator) for graph in asked]
+        turned = ~case.target.assigned(case.classifier.score_data(given))
+        share = float(turned.double().mean())
+        if share >= COVERING:
             sentence = (
-                f"one kind of node gives it away: {percent(own)} of the graphs "
-                f"{case.target.members} hold a node{said}, and {percent(others)} of the others; "
-                "make sure that this is what it is about, and no mark"
+                f"one number gives it away: the mean of {column_name(spec.nodes, place)} tells the "
+                f"graphs {case.target.members} from the others, and {percent(share)} of them turn "
+                f"with the numbers that others have there; {MAKE_SURE}"
             )
-            return Check(name, False, sentence, own, others)
-    return Check(name, True, "no kind of node alone tells which graphs these are")
+            return Check("more than one number", False, sentence, share, COVERING)
+    return None
+
+
+def _with_numbers(graph: Data, column: int, pool: torch.Tensor, generator: torch.Generator) -> Data:
+    """A graph with numbers of other graphs in one column."""
+    made, x = copy(graph), node_rows(graph)
+    rows = table(x).clone()
+    rows[:, column] = pool[torch.randint(len(pool), (len(rows),), generator=generator)].to(rows)
+    made.x = rows.view_as(x)
+    return made
 
 
 def counts(case: Case) -> Check:

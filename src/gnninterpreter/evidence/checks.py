@@ -21,6 +21,7 @@ from gnninterpreter.evidence.familiarity import familiarity
 from gnninterpreter.evidence.patterns.answers import Answers
 from gnninterpreter.evidence.patterns.core import storable
 from gnninterpreter.evidence.patterns.real import in_order
+from gnninterpreter.evidence.patterns.typed import typed_graphs
 from gnninterpreter.evidence.reaching import (
     Case,
     Rule,
@@ -213,7 +214,23 @@ def feasible(case: Case) -> Check:
     sentence = "the graph is in one piece, within the size limit"
     if not passed:
         sentence = "the graph is in pieces, too small or over the size limit"
+        share = _in_pieces(case)
+        if share is not None and share >= AGREEING_SHARE:
+            passed = True
+            sentence = f"the graph is in pieces, as are {percent(share)} of the real graphs "
+            sentence += case.target.members
     return Check("feasible", passed, sentence, explanation.num_nodes, 3)
+
+
+def _in_pieces(case: Case) -> float | None:
+    """Share of the real graphs of the class in pieces, where that is all that is odd about it."""
+    explanation = case.explanation
+    fits = 3 <= explanation.num_nodes <= explanation.max_nodes
+    mine = [graph for graph, one in case.asked if one]
+    if not fits or explanation.num_edges > explanation.max_edges or not mine:
+        return None
+    best, *real = typed_graphs([explanation.best.cpu(), *mine], explanation.spec)
+    return None if best.pieces < 2 else sum(one.pieces > 1 for one in real) / len(real)
 
 
 def likeness(case: Case) -> Check:

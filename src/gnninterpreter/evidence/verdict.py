@@ -31,6 +31,8 @@ WORDS: dict[str, tuple[str, str | None]] = {
     "samples as asked for": ("not quite as asked for", None),
     "model is right": ("the model is often wrong here", None),
     "more than one kind": ("goes by one kind of node", None),
+    "more than one kind of edge": ("goes by one kind of edge", None),
+    "more than one number": ("goes by one number", None),
     "not by heart": ("may know its graphs by heart", None),
     "restarts reach it": (UNSTABLE, INCOMPLETE),
     "feasible": ("not in one piece within the size limit", INCOMPLETE),

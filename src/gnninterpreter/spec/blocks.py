@@ -89,6 +89,8 @@ class Continuous:
         high: Upper bound, likewise.
         names: One name for each column.
         name: What the numbers are about, for legends.
+        whole: For each column whether it holds whole numbers alone, as flags and charges do; none
+            does when omitted.
     """
 
     dim: int = 1
@@ -96,6 +98,7 @@ class Continuous:
     high: tuple[float, ...] | float = 1.0
     names: tuple[str, ...] = ()
     name: str = "value"
+    whole: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
         dim = whole_number("dim of Continuous", self.dim, 1, MOST_COLUMNS)
@@ -113,6 +116,10 @@ class Continuous:
         )
         if len(names) != self.dim:
             raise SpecError(f"Continuous has {self.dim} columns but {len(names)} names")
+        whole = tuple(bool(one) for one in several("whole", self.whole, "truth values"))
+        if len(whole) not in (0, self.dim):
+            raise SpecError(f"Continuous has {self.dim} columns but {len(whole)} values of 'whole'")
+        object.__setattr__(self, "whole", whole if any(whole) else ())
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
         object.__setattr__(self, "names", names)
@@ -161,6 +168,7 @@ class Derived:
     low: ClassVar[tuple[float, ...]] = ()
     high: ClassVar[tuple[float, ...]] = ()
     constant: ClassVar[bool] = True
+    whole: ClassVar[tuple[bool, ...]] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.function, str) or not self.function:

@@ -19,6 +19,8 @@ from torch_geometric.utils import to_edge_index
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec.sampling import Sample
 
+# Graphs that are looked at for edges from a node to itself.
+LOOKED = 200
 FEATURES = ("x", "edge_attr", "edge_type", "edge_weight")
 ABOUT = ("name", "spec", "class_names", "oracle", "rule_of_thumb", "patterns")
 
@@ -97,6 +99,15 @@ def told_size(graphs: Any) -> list[str]:
     """How many graphs were read and how many were kept, where these differ, in short lines."""
     read, empty = getattr(graphs, "read", 0), getattr(graphs, "left_out", 0)
     lines = [f"graphs without nodes, left out: {empty:,}"] if empty else []
+    looped = sum(
+        bool((graph.edge_index[0] == graph.edge_index[1]).any())
+        for graph in (graphs or ())[:LOOKED]
+    )
+    if looped:
+        some = f"{looped:,} of {min(len(graphs), LOOKED):,} graphs that were looked at"
+        lines.append(
+            f"{some} have edges from a node to itself; graphs that are made here have none"
+        )
     if read <= len(graphs or ()):
         return lines
     return [

@@ -23,6 +23,8 @@ LOOK_FOR_DIRECTION = 200
 # Integers are read as categories up to FEW of them whatever the data, up to MANY where each is
 # borne out by some rows, and as numbers beyond.
 FEW, MANY, ROWS_EACH = 128, 1000, 10
+# Whole numbers that spread no further than this stay whole: flags, charges, small counts.
+LEVELS = 16
 
 
 def infer_spec(dataset: Any) -> GraphSpec:
@@ -149,8 +151,11 @@ def infer_blocks(values: Tensor) -> tuple[Block, ...]:
 
 
 def _numbers(values: Tensor) -> Continuous:
-    low, high = tuple(values.amin(0).tolist()), tuple(values.amax(0).tolist())
-    return Continuous(values.size(1), low, high)
+    least, most = values.amin(0), values.amax(0)
+    whole = (values == values.round()).all(0) & (least < most) & (most - least <= LEVELS)
+    whole &= values.size(0) >= ROWS_EACH  # a few rows may be whole by chance
+    low, high = tuple(least.tolist()), tuple(most.tolist())
+    return Continuous(values.size(1), low, high, whole=tuple(whole.tolist()))
 
 
 def _named(blocks: list[Block]) -> tuple[Block, ...]:

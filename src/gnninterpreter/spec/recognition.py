@@ -138,12 +138,34 @@ def recognised(graphs: Sequence[Data], key: str) -> list[tuple[int, Derived]]:
 
 
 def _bounded(block: Derived, graphs: Sequence[Data], key: str, start: int) -> Derived:
-    """A degree that the model reads as a code goes no further than in the data."""
-    if block.function != "degree" or block.encoding != "index":
-        return block
-    columns = (graph[key].reshape(int(graph.num_nodes or 0), -1)[:, start] for graph in graphs)
-    most = max(int(column.max()) for column in columns if column.numel())
-    return replace(block, settings={**block.options, "most": most})
+    """Say of degrees how they end, which a few graphs may not show.
+
+    As a code they go no further than in the data; the last of one-hot columns may stand for all
+    that is above it, too.
+    """
+    rows = [graph[key].reshape(int(graph.num_nodes or 0), -1) for graph in graphs]
+    if block.function == "degree" and block.encoding == "index":
+        most = max(int(part[:, start].max()) for part in rows if part.numel())
+        return replace(block, settings={**block.options, "most": most})
+    if block.function == "degree one-hot":
+        end = int(not block.options.get("in_degree"))
+        ends = (graph.edge_index[1 - end] for graph in graphs)
+        counts = [e.bincount(minlength=len(part)) for e, part in zip(ends, rows, strict=True)]
+        width = _last_for_all(torch.cat(rows)[:, start:], torch.cat(counts), block.width)
+        if width:
+            settings = {**block.options, "beyond": True}
+            return replace(block, width=width, names=(), settings=settings)
+    return block
+
+
+def _last_for_all(values: Tensor, degree: Tensor, most: int) -> int:
+    """Number of one-hot columns of which the last stands for all larger degrees; 0 if none does."""
+    above = values[degree == degree.max()]
+    last = int(above[0, :most].argmax()) if len(above) and above.size(1) else 0
+    plain = last < 1 or last == int(degree.max())
+    if plain or not bool((values[degree >= last, last] == 1).all()):
+        return 0
+    return last + 1
 
 
 def own_attributes(graphs: Sequence[Data]) -> tuple[Derived, ...]:
@@ -188,6 +210,11 @@ def _found(graphs: Sequence[Data], key: str, sure: bool) -> list[tuple[int, Deri
         if count < LEAST.get(function, 1) or (sure and not bool((part != part[:1]).any())):
             return 0
         if function.startswith("degree one-hot"):
+            above = ~part.sum(1).bool()
+            if bool(above.any()) and count < rest.size(1):
+                # One column more may stand for all degrees above.
+                more = rest[:, count].eq(1).eq(above)
+                return count + 1 if bool(more.all()) else 0
             if not bool((part.sum(1) == 1).all()):
                 return 0
             # Columns of degrees beyond all that occur are zeros, and so is a walk of one step.

@@ -59,8 +59,13 @@ def _degree(weight: Tensor, block: Derived) -> Tensor:
 
 
 def _degree_one_hot(weight: Tensor, block: Derived) -> Tensor:
-    """NaN where a node has more edges than there are columns, as PyG refuses it."""
+    """NaN where a node has more edges than there are columns, as PyG refuses it.
+
+    With the setting ``beyond`` the last column stands for its degree and all above.
+    """
     degree = _degree(weight, block)
+    if block.options.get("beyond"):
+        degree = degree.clamp_max(block.width - 1)
     columns = torch.arange(block.width, device=weight.device, dtype=weight.dtype)
     hot = (degree == columns).to(weight.dtype)
     return hot.masked_fill(degree >= block.width, torch.nan)
@@ -75,6 +80,8 @@ def _soft_degree_one_hot(weight: Tensor, block: Derived) -> Tensor:
     for other in range(ends.size(2)):
         edge = ends[..., other, None]
         more = torch.nn.functional.pad(shares[..., :-1], (1, 0))
+        if block.options.get("beyond"):
+            more[..., -1] += shares[..., -1]
         shares = shares + edge * (more - shares)
     return shares
 

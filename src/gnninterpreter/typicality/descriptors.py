@@ -25,7 +25,7 @@ EXACT = 4.0
 DEGREES = 6
 # Degrees that a table of kinds tells apart, and most kinds of edges with both ends.
 TABLE_DEGREES = 8
-COMBINED = ("degrees", "edges")
+COMBINED = ("degrees", "edges", "other degrees", "together")
 MOST_EDGE_KINDS = 2500
 REACH = (2, 3, 4, 6, 8)
 TINY = 1e-6
@@ -198,6 +198,12 @@ def _tables(graphs: DenseGraphs, degree: Tensor, presence: Tensor) -> dict[str, 
         bins = torch.arange(1, TABLE_DEGREES + 1, device=degree.device, dtype=degree.dtype)
         near = (1 - (degree.clamp_max(TABLE_DEGREES).unsqueeze(2) - bins).abs()).clamp_min(0)
         tables["degrees"] = torch.einsum("bnf,bnd->bfd", kinds, near).flatten(1)
+        others = _other_kinds(graphs)
+        if others.size(2):
+            tables["other degrees"] = torch.einsum("bnf,bnd->bfd", others, near).flatten(1)
+            if kinds.size(2) * others.size(2) <= MOST_EDGE_KINDS:
+                here = kinds * presence.unsqueeze(2)
+                tables["together"] = torch.einsum("bnf,bne->bfe", here, others).flatten(1)
     both = categorical_columns(graphs.spec.edges)
     size = max(len(columns), 1) ** 2 * max(len(both), 1)
     if not (columns or both) or size > MOST_EDGE_KINDS:
@@ -211,6 +217,14 @@ def _tables(graphs: DenseGraphs, degree: Tensor, presence: Tensor) -> dict[str, 
         found = torch.einsum("bif,bie->bfe", graphs.weight @ ends, ends)
     tables["edges"] = found.flatten(1)
     return tables
+
+
+def _other_kinds(graphs: DenseGraphs) -> Tensor:
+    """Categories of all blocks of the nodes but the first that has some, [B, N, columns]."""
+    blocks = graphs.spec.nodes
+    parts = split_blocks(graphs.nodes, blocks)
+    found = [p for p, block in zip(parts, blocks, strict=True) if isinstance(block, Categorical)]
+    return torch.cat([graphs.nodes[..., :0], *found[1:]], dim=2)
 
 
 def categorical_columns(blocks: tuple[Block, ...]) -> list[int]:

@@ -35,6 +35,8 @@ LITTLE, MUCH = 0.1, 0.25
 # Cycles through one edge that are told apart, and odd numbers that keep parts of a code apart.
 CYCLES = 2
 OWN, OUT = 0x1B873593, 0x2545F4914F6CDD1D
+# More than the columns of any spec: keeps whole numbers of several columns apart.
+APART = 1_000_003
 # Nodes of the largest cycles that are looked for; whole numbers up to which floats are exact.
 LARGEST, EXACT = 8, 2**24
 
@@ -181,8 +183,9 @@ def smallest_cycles(edge: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _kinds(values: Tensor, blocks: tuple[Block, ...]) -> Tensor:
-    """A random odd number for each combination of kinds; numbers are no kinds."""
+    """A random odd number for each combination of kinds; only whole numbers are kinds, too."""
     total, start = values.new_zeros(values.shape[:-1]), 1
+    levels = torch.zeros_like(total, dtype=torch.long)
     for part, block in zip(split_blocks(values, blocks), blocks, strict=True):
         if isinstance(block, Categorical):
             # Small enough for sums of a few to be exact.
@@ -190,8 +193,12 @@ def _kinds(values: Tensor, blocks: tuple[Block, ...]) -> Tensor:
                 mix(torch.arange(start, start + block.size, device=values.device)), 43
             )
             total = total + part.gt(0.5).to(total.dtype) @ column.to(total.dtype)
+        elif block.whole:
+            held = part[..., torch.tensor(block.whole, device=part.device)].round().long()
+            place = torch.arange(held.size(-1), device=held.device) + start
+            levels = levels + shift_right(mix(held * APART + place), 43).sum(-1)
         start += part.size(-1)
-    return 2 * total.long() + 1
+    return 2 * (total.long() + levels) + 1
 
 
 def _batches(graphs: Sequence[Data], spec: GraphSpec) -> Iterator[DenseGraphs]:

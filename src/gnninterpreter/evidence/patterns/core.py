@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import ceil, floor
 from typing import Any
 
 import networkx as nx
@@ -115,14 +116,19 @@ class Core(ByValue):
         for one in self.ranges:
             blocks = self.spec.nodes if len(one.nodes) == 1 else self.spec.edges
             what = "node" if len(one.nodes) == 1 else "edge"
-            name = column_name(blocks, varying_columns(blocks)[one.column])
-            where = f"{name} of {what} {'-'.join(map(str, one.nodes))}"
-            if one.low is not None and one.high is not None:
-                found.append(f"{where} from {one.low:.3g} to {one.high:.3g}")
-            elif one.low is not None:
-                found.append(f"{where} at least {one.low:.3g}")
+            column = varying_columns(blocks)[one.column]
+            where = f"{column_name(blocks, column)} of {what} {'-'.join(map(str, one.nodes))}"
+            low, high = one.low, one.high
+            if is_whole(blocks, column):
+                low, high = (
+                    None if b is None else step(b) for b, step in ((low, ceil), (high, floor))
+                )
+            if low is not None and high is not None:
+                found.append(f"{where} from {low:.3g} to {high:.3g}")
+            elif low is not None:
+                found.append(f"{where} at least {low:.3g}")
             else:
-                found.append(f"{where} at most {one.high:.3g}")
+                found.append(f"{where} at most {high:.3g}")
         return found
 
     def found_in(self, noun: str = "graphs of the class") -> str:
@@ -193,6 +199,14 @@ _range = record(
     low=optional(number()),
     high=optional(number()),
 )
+
+
+def is_whole(blocks: Sequence[Block], column: int) -> bool:
+    """Whether a column of features holds whole numbers alone."""
+    marks: list[bool] = []
+    for block in blocks:
+        marks += getattr(block, "whole", ()) or [False] * block.width
+    return marks[column]
 
 
 def column_name(blocks: Sequence[Block], column: int) -> str:

@@ -148,8 +148,21 @@ def _learned(
     joint, rows = (" and ", table & held) if both[1] >= either[1] else (" or ", table | held)
     second, more = max(both, either, key=lambda one: one[1])
     if more >= bits + ADDED:
-        return words + joint + tried[second][0], rows[second]
+        return _joined(words, joint, tried[second][0]), rows[second]
     return words, held
+
+
+def _joined(first: str, joint: str, second: str) -> str:
+    """Two conditions in words; at least and at most as many of the same is exactly so many."""
+    for one, other in ((first, second), (second, first)):
+        least, most = one.split(" ", 3), other.split(" ", 3)
+        exact = joint == " and " and (least[:2], most[:2]) == (["at", "least"], ["at", "most"])
+        if exact and least[2:] == most[2:]:
+            return " ".join(["exactly", *least[2:]])
+        single = other.removeprefix("at most one ")
+        if joint == " and " and single != other and one in (f"a {single}", f"an {single}"):
+            return f"exactly one {single}"
+    return first + joint + second
 
 
 def _together(values: np.ndarray, own: np.ndarray, rng: np.random.Generator) -> float:
@@ -173,29 +186,38 @@ def _bounds(row: np.ndarray, least: bool) -> np.ndarray:
 
 
 def _kinds(real: RealGraphs, numbers: Sequence[int]) -> Counted:
-    """Nodes of each kind, and edges between two kinds."""
-    names: dict[int, str] = {}
-    held, joined = [], []
+    """Nodes of each kind, and edges between two kinds; by each feature alone first."""
+    named: dict[int, dict[str, str]] = {}
     for number in numbers:
         one = real.typed[number]
-        held.append(Counter(one.kinds))
-        pairs = ((one.kinds[i], one.kinds[j]) for i, j in one.edges)
-        joined.append(Counter(pair if one.directed else tuple(sorted(pair)) for pair in pairs))
-        for kind in held[-1].keys() - names.keys():
-            node = one.kinds.index(kind)
-            names[kind] = kind_words(real.graphs[number], node, real.classifier.spec)
-    if len(names) == 1:
+        for node, kind in enumerate(one.kinds):
+            if kind not in named:
+                features = _features(real.graphs[number], node, real.classifier.spec)
+                named[kind] = {k: v for k, v in features.items() if isinstance(v, str)}
+    typed = [real.typed[number] for number in numbers]
+    keys = {key for features in named.values() for key in features}
+    for single in sorted(keys) if len(keys) > 1 else ():
+        words = {kind: _words({single: own.get(single)}) for kind, own in named.items()}
+        yield from _kinds_by(words, typed)
+    yield from _kinds_by({kind: _words(own) for kind, own in named.items()}, typed)
+
+
+def _kinds_by(names: Mapping[int, str], typed: Sequence[Typed]) -> Counted:
+    """The same for kinds that go by their names."""
+    if len(set(names.values())) == 1:
         return
+    held, joined = [], []
+    for one in typed:
+        own = [names[kind] for kind in one.kinds]
+        held.append(Counter(own))
+        pairs = ((own[i], own[j]) for i, j in one.edges)
+        joined.append(Counter(pair if one.directed else tuple(sorted(pair)) for pair in pairs))
     usual = [kind for kind, _ in sum(held, Counter()).most_common(KINDS)]
     for kind in sorted(usual):
-        yield _several(f"node{names[kind]}", f"nodes{names[kind]}"), [own[kind] for own in held]
-    words = (
-        " from a node{} to one{}"
-        if real.classifier.spec.directed
-        else " between a node{} and one{}"
-    )
+        yield _several(f"node{kind}", f"nodes{kind}"), [own[kind] for own in held]
+    words = " from a node{} to one{}" if typed[0].directed else " between a node{} and one{}"
     for a, b in sorted(pair for pair, _ in sum(joined, Counter()).most_common(KINDS)):
-        ends = words.format(names[a], names[b])
+        ends = words.format(a, b)
         yield _several(f"edge{ends}", f"edges{ends}"), [own[a, b] for own in joined]
 
 
@@ -206,19 +228,33 @@ def _links(real: RealGraphs, numbers: Sequence[int]) -> Counted:
         place = next(place for place, own in enumerate(held) if own[kind])
         number = numbers[place]
         ends = next(e for e, own in real.typed[number].edges.items() if own == kind)
-        graph = to_networkx(cut(real.graphs[number], ends), real.classifier.spec)
-        words = _words(next(iter(graph.edges.values()), {}))
+        words = link_words(real.graphs[number], ends, real.classifier.spec)
         if words:
             yield _several(f"edge{words}", f"edges{words}"), [own[kind] for own in held]
 
 
+def link_words(graph: Data, ends: tuple[int, int], spec: GraphSpec) -> str:
+    """The kind of an edge, in words that follow "edge"."""
+    return _words(next(iter(to_networkx(cut(graph, ends), spec).edges.values()), {}))
+
+
 def kind_words(graph: Data, node: int, spec: GraphSpec) -> str:
     """The kind of a node, in words that follow "node"."""
-    return _words(to_networkx(cut(graph, [node]), spec).nodes[0])
+    return _words(_features(graph, node, spec))
+
+
+def _features(graph: Data, node: int, spec: GraphSpec) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = to_networkx(cut(graph, [node]), spec).nodes[0]
+    return found
 
 
 def _words(features: Mapping[str, Any]) -> str:
-    named = [f"{key} {value}" for key, value in features.items() if isinstance(value, str)]
+    # "feature 0 3" could be one number or two.
+    named = [
+        f"{key}{' =' if key[-1].isdigit() else ''} {value}"
+        for key, value in features.items()
+        if isinstance(value, str)
+    ]
     return f" of {' and '.join(named)}" if named else ""
 
 
@@ -228,13 +264,14 @@ def _several(one: str, many: str) -> Column:
 
 
 def _rings(typed: Sequence[Typed]) -> Counted:
-    """Rings that are independent of each other, and rings of each length; of undirected graphs."""
+    """Pieces, independent rings, rings of each length and where they meet; of undirected graphs."""
     if typed[0].directed:
         return
-    pieces = [_pieces(one) for one in typed]
+    pieces = [one.pieces for one in typed]
+    yield _several("separate piece", "separate pieces"), pieces
     every = [len(t.edges) - len(t) + count for t, count in zip(typed, pieces, strict=True)]
     yield _several("ring", "rings"), every
-    lengths = np.zeros((len(typed), LARGEST + 1))
+    lengths, shared = np.zeros((len(typed), LARGEST + 1)), np.zeros(len(typed))
     # Some at a time, those of like size together.
     order = sorted(np.flatnonzero(every).tolist(), key=lambda place: len(typed[place]))
     for first in range(0, len(order), TOGETHER):
@@ -244,19 +281,13 @@ def _rings(typed: Sequence[Typed]) -> Counted:
         ends = [(row, i, j) for row, place in enumerate(part) for i, j in typed[place].edges]
         row, i, j = torch.tensor(ends).t()
         edge[row, i, j] = edge[row, j, i] = True
-        for place, sizes in zip(part, smallest_cycles(edge)[0].flatten(1).long(), strict=True):
-            lengths[place] = np.bincount(sizes.numpy(), minlength=LARGEST + 1)
+        for place, sizes in zip(part, smallest_cycles(edge)[0].long(), strict=True):
+            lengths[place] = np.bincount(sizes.flatten().numpy(), minlength=LARGEST + 1)
+            shared[place] = int((sizes.gt(0).sum(1) > 2).sum())
+    yield _several("node that rings share", "nodes that rings share"), shared.tolist()
     for length in range(3, LARGEST + 1):
         rings = np.ceil(lengths[:, length] / (2 * length)).tolist()
         yield _several(f"ring of {length} nodes", f"rings of {length} nodes"), rings
-
-
-def _pieces(one: Typed) -> int:
-    left, count = (1 << len(one)) - 1, 0
-    while left:
-        left &= ~one.reach(left & -left, left)
-        count += 1
-    return count
 
 
 def _degrees(typed: Sequence[Typed]) -> Counted:

@@ -96,6 +96,15 @@ class Typed:
             found[j] |= 1 << i
         return tuple(found)
 
+    @property
+    def pieces(self) -> int:
+        """How many pieces it is in."""
+        left, count = (1 << len(self)) - 1, 0
+        while left:
+            left &= ~self.reach(left & -left, left)
+            count += 1
+        return count
+
     def needs(self, node: int) -> list[Need]:
         """What a node of another graph must have to take the place of this one.
 
