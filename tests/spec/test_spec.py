@@ -262,3 +262,20 @@ def test_names_may_be_given_for_every_column() -> None:
     assert spec.with_feature_names(["r", "g", "b"]).nodes[1].names == ("r", "g", "b")
     with pytest.raises(SpecError, match="3 categories but 4 names"):
         spec.with_feature_names(["r", "g", "b", "tag"])
+
+
+def test_names_are_for_the_block_that_they_fit() -> None:
+    spec = GraphSpec(nodes=(Categorical(3),), edges=(Categorical(2),))
+    atoms = spec.with_feature_names({"type": ["C", "N", "O"]})
+    assert (atoms.nodes[0].names, atoms.edges) == (("C", "N", "O"), spec.edges)
+    bonds = spec.with_feature_names({"type": ["single", "double"]})
+    assert (bonds.nodes, bonds.edges[0].names) == (spec.nodes, ("single", "double"))
+    with pytest.raises(SpecError, match="3 categories but 4 names"):
+        spec.with_feature_names({"type": ["a", "b", "c", "d"]})
+
+
+@pytest.mark.parametrize("names", [5, "CNO"])
+def test_names_of_a_block_must_be_a_list(names: object) -> None:
+    spec = GraphSpec(nodes=(Categorical(3),))
+    with pytest.raises(SpecError, match="names"):
+        spec.with_feature_names({"type": names})  # type: ignore[dict-item]
