@@ -8,8 +8,9 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
+from gnninterpreter.chem import is_molecular
 from gnninterpreter.errors import GNNInterpreterError, SpecError, TargetError
-from gnninterpreter.spec import ONES, PALETTE, Categorical, Continuous, GraphSpec
+from gnninterpreter.spec import ONES, PALETTE, Categorical, Continuous, Derived, GraphSpec
 
 MOLECULES = GraphSpec(
     nodes=(Categorical(3, names=("C", "N", "O"), name="atom"), Continuous(2, (0.0, -1.0), 1.0)),
@@ -279,3 +280,24 @@ def test_names_of_a_block_must_be_a_list(names: object) -> None:
     spec = GraphSpec(nodes=(Categorical(3),))
     with pytest.raises(SpecError, match="names"):
         spec.with_feature_names({"type": names})  # type: ignore[dict-item]
+
+
+def test_names_become_texts() -> None:
+    spec = GraphSpec(
+        nodes=(Categorical(2, names=[6, 7], name=1), Continuous(1, names=[2], name=3)),
+        metadata={"a": 1},
+    )
+    first, second = spec.nodes
+    assert (first.name, first.names) == ("1", ("6", "7"))
+    assert (second.name, second.names) == ("3", ("2",))
+    assert dict(spec.metadata) == {"a": "1"}
+    assert not is_molecular(spec)
+    assert GraphSpec.from_json(spec.to_json()) == spec
+
+
+def test_what_is_no_list_of_names_is_refused() -> None:
+    for names in ("ab", 5):
+        with pytest.raises(SpecError, match="names must be a list of names"):
+            Derived("degree", 2, names=names)
+    with pytest.raises(SpecError, match="metadata must be texts by name"):
+        GraphSpec(metadata=5)

@@ -93,7 +93,10 @@ class GraphSpec:
         if isinstance(self.class_names, str) or not isinstance(self.class_names, Sequence):
             raise SpecError(f"class_names must be a list of names (got {self.class_names!r})")
         object.__setattr__(self, "class_names", tuple(str(name) for name in self.class_names))
-        object.__setattr__(self, "metadata", _Frozen(tuple(sorted(self.metadata.items()))))
+        if not isinstance(self.metadata, Mapping):
+            raise SpecError(f"metadata must be texts by name (got {self.metadata!r:.60})")
+        texts = sorted((str(name), str(text)) for name, text in self.metadata.items())
+        object.__setattr__(self, "metadata", _Frozen(tuple(texts)))
         if len(set(self.class_names)) != len(self.class_names):
             raise SpecError(f"class_names must differ from each other (got {self.class_names})")
         if self.max_nodes is not None:
