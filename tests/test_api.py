@@ -685,6 +685,13 @@ def test_cuda_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
         explain(MeanDegree(), spec=SPEC, device="cuda")
 
 
+def test_more_cuda_than_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(SpecError, match="asked for, but the last one here is 'cuda:1'"):
+        explain(MeanDegree(), spec=SPEC, device="cuda:2")
+
+
 def test_classes_that_the_data_lacks_are_left_out_unless_asked_for() -> None:
     recipe = gi.Recipe.auto(iterations=1).without(*DISCRETE)
     result = explain(Three(), labelled(), spec=three_classes(), recipe=recipe)

@@ -84,6 +84,10 @@ def device_of(value: Any) -> torch.device:
         raise SpecError(f"device {value!r:.40} is not supported; use 'cpu' or 'cuda'")
     if wanted.type == "cuda" and not torch.cuda.is_available():
         raise SpecError(f"device {value!r:.40} was asked for, but there is no CUDA here; use 'cpu'")
+    if wanted.type == "cuda" and (wanted.index or 0) >= (count := torch.cuda.device_count()):
+        raise SpecError(
+            f"device {value!r:.40} was asked for, but the last one here is 'cuda:{count - 1}'"
+        )
     return wanted
 
 

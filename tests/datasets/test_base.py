@@ -12,6 +12,7 @@ from gnninterpreter import datasets
 from gnninterpreter.datasets._storage import CACHE_VARIABLE, cache_folder
 from gnninterpreter.datasets.base import undirected_graph
 from gnninterpreter.datasets.shape import Shape
+from gnninterpreter.datasets.splits import stratified_split
 from gnninterpreter.errors import DataError
 from gnninterpreter.files import atomic_path
 from gnninterpreter.spec import GraphSpec
@@ -194,3 +195,22 @@ def test_graphs_as_they_are_stored(tmp_path):
     with pytest.raises(IndexError):
         stored[6]
     assert data[:3].as_graphs() is None
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", None])
+@pytest.mark.parametrize("name", ["is_acyclic", "motif"])
+def test_a_seed_is_a_whole_number(name: str, seed: object, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="seed must be"):
+        datasets.load(name, tmp_path, seed, num_graphs=20)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("root", [5, "a\0b"])
+def test_a_root_is_a_path(root: object) -> None:
+    with pytest.raises(DataError, match="root must be a path"):
+        datasets.load("is_acyclic", root, num_graphs=20)
+
+
+def test_the_seed_of_a_split_is_a_whole_number() -> None:
+    with pytest.raises(DataError, match="seed must be a whole number"):
+        stratified_split(torch.tensor([0, 1] * 20), "x")

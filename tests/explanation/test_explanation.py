@@ -97,3 +97,9 @@ def test_the_summary_is_plain_json() -> None:
 
 def test_probabilities_read_as_people_write_them() -> None:
     assert str(explanation(graph(4, TRIANGLE)).probability) == "0.980 ± 0.020 (n=1000)"
+
+
+@pytest.mark.parametrize("device", ["gpu", 1.5, "meta"])
+def test_it_goes_where_something_computes(device: object) -> None:
+    with pytest.raises(SpecError, match="device"):
+        explanation(graph(5, TRIANGLE)).to(device)

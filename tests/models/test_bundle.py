@@ -16,7 +16,7 @@ from gnninterpreter.datasets._storage import (
     unpack_tensors,
     write_tensors,
 )
-from gnninterpreter.errors import CheckpointError, OutputError
+from gnninterpreter.errors import CheckpointError, OutputError, SpecError
 from gnninterpreter.models.architectures import build
 from gnninterpreter.models.bundle import Bundle, load, load_bundle
 from gnninterpreter.models.scores import ClassificationScores
@@ -194,3 +194,11 @@ def test_statistics_written_before_they_were_compressed_are_read(bundle, saved):
     parts = unpack_tensors(tensors.pop("statistics"))
     write_tensors(path, tensors | {f"statistics.{k}": v for k, v in parts.items()}, header)
     assert torch.equal(load_bundle(saved).statistics.count, bundle.statistics.count)
+
+
+def test_odd_places_and_sizes_are_told() -> None:
+    bundle = load("shape")
+    with pytest.raises(OutputError, match="folder must be a path"):
+        bundle.save(5)
+    with pytest.raises(SpecError, match="max_nodes must be a whole number"):
+        ClassStatistics.from_dataset(bundle, [], bundle.spec, max_nodes="x")

@@ -9,8 +9,7 @@ from torch_geometric.data import Data
 from torch_geometric.explain.config import ModelConfig
 
 from gnninterpreter.errors import ModelError, SpecError
-from gnninterpreter.models.outputs import OutputKind, OutputReader
-from gnninterpreter.models.reading import parse_task, read_outputs
+from gnninterpreter.models.outputs import OutputKind, OutputReader, parse_task, read_outputs
 from gnninterpreter.models.task import Task
 from gnninterpreter.spec import Labels, read_labels
 

@@ -8,8 +8,9 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
+from gnninterpreter.chem import is_molecular
 from gnninterpreter.errors import GNNInterpreterError, SpecError, TargetError
-from gnninterpreter.spec import ONES, PALETTE, Categorical, Continuous, GraphSpec
+from gnninterpreter.spec import ONES, PALETTE, Categorical, Continuous, Derived, GraphSpec
 
 MOLECULES = GraphSpec(
     nodes=(Categorical(3, names=("C", "N", "O"), name="atom"), Continuous(2, (0.0, -1.0), 1.0)),
@@ -262,3 +263,41 @@ def test_names_may_be_given_for_every_column() -> None:
     assert spec.with_feature_names(["r", "g", "b"]).nodes[1].names == ("r", "g", "b")
     with pytest.raises(SpecError, match="3 categories but 4 names"):
         spec.with_feature_names(["r", "g", "b", "tag"])
+
+
+def test_names_are_for_the_block_that_they_fit() -> None:
+    spec = GraphSpec(nodes=(Categorical(3),), edges=(Categorical(2),))
+    atoms = spec.with_feature_names({"type": ["C", "N", "O"]})
+    assert (atoms.nodes[0].names, atoms.edges) == (("C", "N", "O"), spec.edges)
+    bonds = spec.with_feature_names({"type": ["single", "double"]})
+    assert (bonds.nodes, bonds.edges[0].names) == (spec.nodes, ("single", "double"))
+    with pytest.raises(SpecError, match="3 categories but 4 names"):
+        spec.with_feature_names({"type": ["a", "b", "c", "d"]})
+
+
+@pytest.mark.parametrize("names", [5, "CNO"])
+def test_names_of_a_block_must_be_a_list(names: object) -> None:
+    spec = GraphSpec(nodes=(Categorical(3),))
+    with pytest.raises(SpecError, match="names"):
+        spec.with_feature_names({"type": names})  # type: ignore[dict-item]
+
+
+def test_names_become_texts() -> None:
+    spec = GraphSpec(
+        nodes=(Categorical(2, names=[6, 7], name=1), Continuous(1, names=[2], name=3)),
+        metadata={"a": 1},
+    )
+    first, second = spec.nodes
+    assert (first.name, first.names) == ("1", ("6", "7"))
+    assert (second.name, second.names) == ("3", ("2",))
+    assert dict(spec.metadata) == {"a": "1"}
+    assert not is_molecular(spec)
+    assert GraphSpec.from_json(spec.to_json()) == spec
+
+
+def test_what_is_no_list_of_names_is_refused() -> None:
+    for names in ("ab", 5):
+        with pytest.raises(SpecError, match="names must be a list of names"):
+            Derived("degree", 2, names=names)
+    with pytest.raises(SpecError, match="metadata must be texts by name"):
+        GraphSpec(metadata=5)

@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import path_of
+from gnninterpreter.errors import DataError
 from gnninterpreter.files import read_file, write_atomically
 
 CACHE_VARIABLE = "GNNINTERPRETER_CACHE"
@@ -30,7 +32,7 @@ def cache_folder() -> Path:
 
 def root_folder(root: str | Path | None) -> Path:
     """The folder that a user names for data, or the cache folder."""
-    return cache_folder() if root is None else Path(root).expanduser()
+    return cache_folder() if root is None else path_of("root", root, DataError).expanduser()
 
 
 def to_bytes(tensors: Mapping[str, Tensor], metadata: dict[str, str] | None = None) -> bytes:

@@ -97,7 +97,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         progress: bool = False,
         force_reload: bool = False,
     ) -> None:
-        self.seed = seed
+        self.seed = whole_number("seed", seed, 0, error=DataError)
         self.progress = progress
         self.metadata: dict[str, Any] = vars(self).get("metadata", {})
         super().__init__(str(root_folder(root)), transform, log=False, force_reload=force_reload)

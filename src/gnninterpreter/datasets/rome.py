@@ -153,7 +153,7 @@ class RomeDataset(ExplainableDataset):
         **options: Any,
     ) -> None:
         one_of("base", base, BASES, DataError)
-        self.seed = options.get("seed", 0)
+        self.seed = whole_number("seed", options.get("seed", 0), 0, error=DataError)
         count = NUM_GRAPHS if num_graphs is None else num_graphs
         self.num_graphs = whole_number("num_graphs", count, 1, NUM_GRAPHS, error=DataError)
         self.root = str(root_folder(root))

@@ -7,9 +7,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from gnninterpreter.arguments import whole_number
 from gnninterpreter.errors import DataError
 
 SHARES = (0.1, 0.1)
+
+
+def _generator(seed: int) -> torch.Generator:
+    return torch.Generator().manual_seed(whole_number("seed", seed, -(2**63), error=DataError))
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ def stratified_split(labels: Tensor, seed: int = 0, shares: tuple[float, float] 
     Raises:
         DataError: If a part would be empty.
     """
-    generator = torch.Generator().manual_seed(seed)
+    generator = _generator(seed)
     parts: tuple[list[Tensor], list[Tensor], list[Tensor]] = ([], [], [])
     for label in sorted(set(labels.tolist())):
         members = (labels == label).nonzero().flatten()
@@ -57,7 +62,7 @@ def grouped_split(groups: Tensor, seed: int = 0) -> Split:
 
     Groups larger than half of the test part are trained on; the others are dealt at random.
     """
-    generator = torch.Generator().manual_seed(seed)
+    generator = _generator(seed)
     _, group, sizes = torch.unique(groups, return_inverse=True, return_counts=True)
     order = torch.randperm(len(sizes), generator=generator)
     order = order[(sizes[order] <= 0.5 * SHARES[1] * len(groups)).long().argsort(stable=True)]
@@ -71,7 +76,7 @@ def grouped_split(groups: Tensor, seed: int = 0) -> Split:
 
 def folds(labels: Tensor, count: int = 10, seed: int = 0) -> list[Tensor]:
     """Deal the graphs of each class to ``count`` parts, as even as they go; sorted indices."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = _generator(seed)
     members = [(labels == label).nonzero().flatten() for label in sorted(set(labels.tolist()))]
     order = torch.cat([part[torch.randperm(len(part), generator=generator)] for part in members])
     return [order[start::count].sort().values for start in range(count)]

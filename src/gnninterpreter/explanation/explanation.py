@@ -11,7 +11,7 @@ import networkx as nx
 import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.arguments import path_of, real_number, whole_number
+from gnninterpreter.arguments import device_of, path_of, real_number, whole_number
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.equality import ByValue
 from gnninterpreter.evidence import Evidence, Verdict, verdict_on
@@ -234,12 +234,13 @@ class Explanation(ByValue):
 
     def to(self, device: torch.device | str) -> Explanation:
         """Return the explanation with its graphs on another device."""
+        there = device_of(device)
         return replace(
             self,
-            sampler=self.sampler.to(device),
-            cores=[core.to(device) for core in self.cores],
-            shortcuts=[core.to(device) for core in self.shortcuts],
-            real_graphs=[exemplar.to(device) for exemplar in self.real_graphs],
+            sampler=self.sampler.to(there),
+            cores=[core.to(there) for core in self.cores],
+            shortcuts=[core.to(there) for core in self.shortcuts],
+            real_graphs=[exemplar.to(there) for exemplar in self.real_graphs],
         )
 
     def modes(self, least_probability: float = 0.5) -> list[Mode]:

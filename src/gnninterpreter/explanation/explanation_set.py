@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from gnninterpreter.arguments import device_of, path_of, whole_number
+from gnninterpreter.arguments import path_of, whole_number
 from gnninterpreter.errors import DataError, SpecError, TargetError, needs
 from gnninterpreter.evidence.patterns import (
     Fidelity,
@@ -93,8 +93,7 @@ class ExplanationSet(Mapping[str, Explanation]):
 
     def to(self, device: torch.device | str) -> ExplanationSet:
         """Return the explanations with their graphs on another device."""
-        there = device_of(device)
-        moved = {name: one.to(there) for name, one in self.explanations.items()}
+        moved = {name: one.to(device) for name, one in self.explanations.items()}
         return replace(self, explanations=moved)
 
     def summary(self) -> dict[str, Any]:

@@ -91,7 +91,7 @@ class Bundle:
             "scores": {part: scores.to_json() for part, scores in self.scores.items()},
             "training": dict(self.training),
         }
-        path = Path(folder) / f"{name}.json"
+        path = path_of("folder", folder) / f"{name}.json"
         # Weights first: a description is only there when what it describes is.
         write_tensors(path.with_suffix(".safetensors"), tensors, {"format": FORMAT, "name": name})
         return write_atomically(path, (json.dumps(description, indent=1) + "\n").encode())

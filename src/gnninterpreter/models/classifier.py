@@ -27,8 +27,7 @@ from gnninterpreter.models.embedding import EmbeddingPoint, check_embedding, fin
 from gnninterpreter.models.examples import COUNT, choose, prepare, varied
 from gnninterpreter.models.final_operation import OperationRecorder
 from gnninterpreter.models.frozen import frozen
-from gnninterpreter.models.outputs import OutputReader, find_scores
-from gnninterpreter.models.reading import parse_task, read_outputs
+from gnninterpreter.models.outputs import OutputReader, find_scores, parse_task, read_outputs
 from gnninterpreter.models.task import Scores, Task
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec, read_labels
 from gnninterpreter.spec.data import node_count

@@ -16,6 +16,7 @@ DIFFERENT = 1e-3
 # Other orders of nodes and edges in which graphs are shown to a model, and how much more than with
 # these scores may change with company.
 ORDERS, ROOM = 3, 1.5
+EDGE_FIELDS = ("edge_attr", "edge_type", "edge_weight")
 
 
 def independent(model: GraphClassifier, batch: Batch, logits: Tensor) -> bool:
@@ -66,16 +67,11 @@ def _alone(
     place[mine] = torch.arange(len(mine), device=mine.device)
     edges = places(place[batch.edge_index[1]] >= 0)
     alone = Batch(x=batch.x[mine], edge_index=place[batch.edge_index[:, edges]])
-    for key, kept in (
-        ("pos", mine),
-        *((block.name, mine) for block in model.spec.attributes),
-        ("edge_attr", edges),
-        ("edge_type", edges),
-        ("edge_weight", edges),
-    ):
+    rows = dict.fromkeys(("pos", *(block.name for block in model.spec.attributes)), mine)
+    for key, kept in (rows | dict.fromkeys(EDGE_FIELDS, edges)).items():
         if batch.get(key) is not None:
             alone[key] = batch[key][kept]
-    alone.batch = torch.zeros(len(mine), dtype=torch.long, device=mine.device)
+    alone.batch = torch.zeros_like(mine)
     alone.ptr = torch.tensor([0, len(mine)], device=mine.device)
     alone._num_graphs = 1
     return model.reader(model._raw(alone).to(model.dtype))[0]

@@ -8,6 +8,7 @@ passed over.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from torch_geometric.nn.aggr import Aggregation
 
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models.frozen import Hook, hooked
+
+PARTIAL = (Aggregation, MessagePassing)
 
 
 @dataclass(frozen=True)
@@ -71,30 +74,24 @@ def find_embedding(
     """
     if wanted is not None:
         return _named(model, run, num_graphs, wanted)
-    received: list[EmbeddingPoint] = []
-    produced: list[EmbeddingPoint] = []
-    calls: dict[str, int] = {}
-    hooks: list[Hook] = []
+    seen: dict[str, list[EmbeddingPoint]] = {"input": [], "output": []}
+    calls: Counter[str] = Counter()
 
-    def watch(name: str, args: tuple[Any, ...]) -> None:
-        call = calls[name] = calls.get(name, -1) + 1
-        if args and _graph_level(args[0], num_graphs):
-            received.append(EmbeddingPoint(name, "input", call))
+    def watch(name: str, side: str, args: tuple[Any, ...], *output: Any) -> None:
+        calls[name] += side == "input"
+        if _graph_level((output or args or (None,))[0], num_graphs):
+            seen[side].append(EmbeddingPoint(name, side, calls[name] - 1))
 
-    def watch_output(name: str, args: tuple[Any, ...], output: Any) -> None:
-        if _graph_level(output, num_graphs):
-            produced.append(EmbeddingPoint(name, "output", calls[name]))
-
-    for name, module in model.named_modules():
+    hooks: list[Hook] = [
+        (module, side, partial(watch, name, side))
+        for name, module in model.named_modules()
         # What is part of an aggregation or convolution sees partial results.
-        layers = (isinstance(o, (Aggregation, MessagePassing)) for o in owners_of(model, name))
-        if name and not any(layers):
-            hooks.append((module, "input", partial(watch, name)))
-            hooks.append((module, "output", partial(watch_output, name)))
+        if name and not any(isinstance(o, PARTIAL) for o in owners_of(model, name))
+        for side in seen
+    ]
     with hooked(hooks):
         run()
-    found = received or produced
-    return found[0] if found else EmbeddingPoint("")
+    return next((found[0] for found in seen.values() if found), EmbeddingPoint(""))
 
 
 def owners_of(model: nn.Module, name: str) -> Iterator[nn.Module]:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import whole_number
 from gnninterpreter.datasets._storage import below
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError, DataError
@@ -223,6 +224,7 @@ class ClassStatistics(ByValue):
         """
         from gnninterpreter.models.classifier import GraphClassifier
 
+        max_nodes = None if max_nodes is None else whole_number("max_nodes", max_nodes, 2)
         graphs = graph_list(dataset, progress)
         classifier = model
         if not isinstance(model, GraphClassifier):

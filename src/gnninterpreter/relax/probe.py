@@ -280,18 +280,17 @@ def _agree(
 def _record(model: nn.Module, into: list[_Record], run: Callable[[], Any]) -> None:
     """Run a model and write down what each of its modules receives and returns."""
 
-    def before(name: str) -> Callable[..., None]:
-        return lambda args: into.append(_Record(name, False, _first_tensor(args)))
+    def note(name: str, *values: Any) -> None:
+        # What it receives comes alone, what it returns behind that.
+        into.append(_Record(name, len(values) > 1, _first_tensor(values[-1])))
 
-    def after(name: str) -> Callable[..., None]:
-        return lambda _, output: into.append(_Record(name, True, _first_tensor(output)))
-
-    hooks: list[Hook] = []
-    for name, module in model.named_modules():
+    hooks: list[Hook] = [
+        (module, side, partial(note, name))
+        for name, module in model.named_modules()
         # A layer that is always computed as a whole does not call its parts.
-        if not any(type(owner) in REQUIRED for owner in owners_of(model, name)):
-            hooks.append((module, "input", before(name)))
-            hooks.append((module, "output", after(name)))
+        if not any(type(owner) in REQUIRED for owner in owners_of(model, name))
+        for side in ("input", "output")
+    ]
     with hooked(hooks):
         run()
 

@@ -68,8 +68,7 @@ class Categorical:
                     f"Categorical has {self.size} categories but {len(values)} {label}; "
                     "give one for each category or none"
                 )
-        object.__setattr__(self, "names", names)
-        object.__setattr__(self, "colors", colors)
+            object.__setattr__(self, label, tuple(str(value) for value in values))
 
     @property
     def width(self) -> int:
@@ -181,7 +180,7 @@ class Derived:
             )
         name = self.name or self.function
         counted = (name,) if self.width == 1 else tuple(f"{name} {i}" for i in range(self.width))
-        names = tuple(str(one) for one in self.names) or counted
+        names = tuple(map(str, several("names", self.names, "names"))) or counted
         if len(names) != self.width:
             raise SpecError(f"Derived has {self.width} columns but {len(names)} names")
         try:
@@ -239,8 +238,8 @@ def distinct(blocks: Any) -> tuple[Block, ...]:
     return tuple(result)
 
 
-def _free(name: str, taken: set[str]) -> str:
-    number, free = 1, name
+def _free(name: Any, taken: set[str]) -> str:
+    number, free = 1, str(name)
     while free in taken:
         number += 1
         free = f"{name} {number}"

@@ -18,7 +18,6 @@ from gnninterpreter.spec.blocks import (
     ONES,
     Block,
     Categorical,
-    Continuous,
     Derived,
     block_from_json,
     block_to_json,
@@ -94,7 +93,10 @@ class GraphSpec:
         if isinstance(self.class_names, str) or not isinstance(self.class_names, Sequence):
             raise SpecError(f"class_names must be a list of names (got {self.class_names!r})")
         object.__setattr__(self, "class_names", tuple(str(name) for name in self.class_names))
-        object.__setattr__(self, "metadata", _Frozen(tuple(sorted(self.metadata.items()))))
+        if not isinstance(self.metadata, Mapping):
+            raise SpecError(f"metadata must be texts by name (got {self.metadata!r:.60})")
+        texts = sorted((str(name), str(text)) for name, text in self.metadata.items())
+        object.__setattr__(self, "metadata", _Frozen(tuple(texts)))
         if len(set(self.class_names)) != len(self.class_names):
             raise SpecError(f"class_names must differ from each other (got {self.class_names})")
         if self.max_nodes is not None:
@@ -178,35 +180,37 @@ class GraphSpec:
 
         One for each category of the first categorical block of the nodes, or, where there is none,
         one for each column of the numbers; or one for each column of all node features. Or a
-        mapping from the names of blocks, of nodes or edges, to such names.
+        mapping from the names of blocks, of nodes or edges, to such names; where both have a block
+        of one name, it is the one that they fit.
         """
         if isinstance(names, Mapping):
-            known = {block.name for block in (*self.nodes, *self.edges)}
-            if unknown := [name for name in names if name not in known]:
+            blocks = (*self.nodes, *self.edges)
+            words = {name: _words(f"feature_names of {name!r}", of) for name, of in names.items()}
+            if unknown := [name for name in words if name not in {block.name for block in blocks}]:
                 raise SpecError(
                     f"feature_names has no block to name {unknown[0]!r}; the blocks are "
-                    f"{', '.join(sorted(known))}"
+                    f"{', '.join(sorted({block.name for block in blocks}))}"
                 )
-            nodes, edges = (
-                tuple(
-                    replace(b, names=tuple(str(n) for n in names[b.name])) if b.name in names else b
-                    for b in blocks
-                )
-                for blocks in (self.nodes, self.edges)
-            )
+            fitted = {b.name for b in blocks if len(words.get(b.name, ())) == len(b.names)}
+
+            def named(block: Block) -> Block:
+                mine = words.get(block.name)
+                # Nodes and edges may each have a block of one name: words are for what they fit.
+                if mine is None or (block.name in fitted and len(mine) != len(block.names)):
+                    return block
+                return replace(block, names=mine)
+
+            nodes, edges = (tuple(map(named, of)) for of in (self.nodes, self.edges))
             return replace(self, nodes=nodes, edges=edges)
-        given = tuple(str(name) for name in several("feature_names", names, "names"))
-        for kind in (Categorical, Continuous):
-            for place, block in enumerate(self.nodes):
-                if isinstance(block, kind) and not getattr(block, "constant", False):
-                    count = block.size if isinstance(block, Categorical) else block.dim
-                    if len(given) != count and len(given) == sum(b.width for b in self.nodes):
-                        return replace(self, nodes=_column_names(self.nodes, given))
-                    named = replace(block, names=given)
-                    return replace(
-                        self, nodes=(*self.nodes[:place], named, *self.nodes[place + 1 :])
-                    )
-        raise SpecError("feature_names were given, but the nodes have no features to name")
+        given = _words("feature_names", names)
+        free = [block for block in self.nodes if not getattr(block, "constant", False)]
+        free.sort(key=lambda block: not isinstance(block, Categorical))
+        if not free:
+            raise SpecError("feature_names were given, but the nodes have no features to name")
+        if len(given) != len(free[0].names) and len(given) == self.node_width:
+            return replace(self, nodes=_column_names(self.nodes, given))
+        first = replace(free[0], names=given)
+        return replace(self, nodes=tuple(first if b is free[0] else b for b in self.nodes))
 
     @classmethod
     def from_dataset(cls, dataset: Any, features: Any = None, **overrides: Any) -> GraphSpec:
@@ -261,6 +265,10 @@ class GraphSpec:
             for part in ("nodes", "edges", "attributes")
         }
         return cls(**{**values, **blocks})
+
+
+def _words(label: str, names: Any) -> tuple[str, ...]:
+    return tuple(str(name) for name in several(label, names, "names"))
 
 
 def _fold(name: str) -> str:
