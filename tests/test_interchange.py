@@ -53,6 +53,7 @@ def test_an_undirected_edge_goes_both_ways() -> None:
         ({"nodes": 3, "edges": []}, '"nodes" must be a list'),
         ({"nodes": [[0]] * 10_000, "edges": []}, "at most 500 nodes here (got 10000)"),
         ({"nodes": [[3]], "edges": []}, "from 0 to 2"),
+        ({"nodes": [], "edges": [[0, 1]]}, "edge 0 ends at a node 0; there is none"),
         ({"nodes": [[True]], "edges": []}, "from 0 to 2"),
         ({"nodes": [[0, 0]], "edges": []}, "a list of 1 features"),
         ({"nodes": [[0]], "edges": [[0, 1]]}, "ends at a node 1"),

@@ -42,9 +42,8 @@ from gnninterpreter.models import load_bundle
 from gnninterpreter.report.page import render_page
 from gnninterpreter.sweep import load_recipe, read_results, read_sweep, save_recipe
 from gnninterpreter.sweep.results import Results
-from gnninterpreter.sweep.spec import ModelSource, SweepSpec
-from gnninterpreter.sweep.tune import Trial as Tried
-from gnninterpreter.sweep.tune import TuneSpec, _best, _study
+from gnninterpreter.sweep.spec import ModelSource, SweepSpec, change_recipe
+from gnninterpreter.sweep.tune import TuneSpec, _best, _study, nested
 from gnninterpreter.training._progress_file import TrainingState
 from tests.cli.lab import Degrees, graphs
 from tests.experiments.robustness.test_robustness import RUN
@@ -163,13 +162,12 @@ def write_journal(folder: Path) -> None:
     study = _study(TUNING, folder)
     trial = study.ask()
     trial.suggest_categorical("stop_score", [0.8, 0.9])
-    for name in ("certain", "typicality", "seconds"):
-        trial.set_user_attr(name, 1.0)
     study.tell(trial, 1.0)
 
 
 def read_journal(folder: Path) -> None:
-    _best(TUNING, _study(TUNING, folder), folder, Tried(-1, {}, 0.0, None, 1.0, 0.0))
+    (settings,) = _best(_study(TUNING, folder), folder).values()
+    change_recipe(TUNING.base, nested(settings))
 
 
 READERS = {

@@ -170,5 +170,6 @@ def _shaped(values: Tensor, layout: str | None, dtype: torch.dtype) -> Tensor:
 
 def _whole(value: Any, count: int, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < count:
-        raise DataError(f"{what} {value!r}; it must be a whole number from 0 to {count - 1}")
+        known = f"it must be a whole number from 0 to {count - 1}" if count else "there is none"
+        raise DataError(f"{what} {value!r}; {known}")
     return value

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
 import gnninterpreter as gi
 from gnninterpreter.audit import Audit, Kind, Pattern, Severity, audit
-from gnninterpreter.errors import SpecError, TargetError
+from gnninterpreter.errors import DataError, SpecError, TargetError
 from gnninterpreter.interchange import graph_from_json
 from gnninterpreter.search import Recipe
 from tests.tiny import trained_shapes
@@ -127,3 +128,32 @@ def test_the_report_shows_the_findings(motif: Audit, tmp_path: object) -> None:
     assert "Look-alikes of the true complete-4" in page
     assert page.count('class="card finding') == len(motif.findings)
     assert 'id="audit"' not in render_page(motif.explanations)
+
+
+def test_a_model_by_its_name_and_a_seed_below_zero(motif: Audit) -> None:
+    found = audit("motif", explanations=motif.explanations, hosts=3, seed=-1)
+    assert found.numbers["seed"] == -1
+    assert found.numbers["hosts"] == 3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"patterns": [3]}, r"patterns must be a list of Pattern \(got 3\)"),
+        ({"patterns": "house"}, "patterns must be a list of patterns"),
+        ({"seed": "a"}, "seed must be a whole number"),
+        ({"explanations": "run"}, r"a result of gnninterpreter.explain \(got str\)"),
+    ],
+)
+def test_what_is_wrong_is_told_before_anything_is_explained(
+    wrong: dict[str, object], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["gnninterpreter.audit.audit"], "explain", None)
+    with pytest.raises(SpecError, match=said):
+        audit("motif", **wrong)  # type: ignore[arg-type]
+
+
+def test_a_severity_that_there_is_not(motif: Audit) -> None:
+    assert len(motif.at_least("low")) == len(motif.findings)
+    with pytest.raises(DataError, match=r"severity must be one of high, medium, low \(got 'bad'\)"):
+        motif.at_least("bad")

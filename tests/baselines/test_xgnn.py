@@ -105,6 +105,8 @@ def test_bad_settings():
         XGNN(patience=0)
     with pytest.raises(SpecError, match="learning_rate"):
         XGNN(learning_rate=0.0)
+    with pytest.raises(SpecError, match=r"learning_rate must be positive \(got 'fast'\)"):
+        XGNN(learning_rate="fast")  # type: ignore[arg-type]
     with pytest.raises(SpecError, match="reward"):
         XGNN(reward="best")
     with pytest.raises(SpecError, match="edge"):

@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
+from gnninterpreter.errors import SpecError
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.report import draw, graph_svg
 from gnninterpreter.report.appearance import edge_look, legend, node_look, short_names
@@ -88,6 +89,12 @@ def test_an_empty_graph_says_so(plain_spec: GraphSpec) -> None:
     root = parsed(nx.Graph(), plain_spec)
     assert count(root, "circle") == count(root, "line") == 0
     assert "no edges, so no graph" in "".join(root.itertext())
+
+
+@pytest.mark.parametrize("size", [(0, 10), (10, -1), "ab", 7])
+def test_a_size_must_be_two_numbers_of_at_least_one(plain_spec: GraphSpec, size: object) -> None:
+    with pytest.raises(SpecError, match="size must be"):
+        graph_svg(nx.path_graph(2), plain_spec, size=size)  # type: ignore[arg-type]
 
 
 def test_hostile_names_and_colours_stay_text() -> None:

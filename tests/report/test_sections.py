@@ -24,7 +24,6 @@ from gnninterpreter.report.sections import (
     mode_tiles,
     real_graph_svg,
 )
-from gnninterpreter.report.svg import RING
 from gnninterpreter.report.words import core_words, typical_words
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from tests.report.conftest import make_core, with_answers
@@ -78,8 +77,8 @@ def test_how_the_search_went_is_closed(full: ExplanationSet) -> None:
 def test_the_core_is_ringed_in_real_graphs(full: ExplanationSet) -> None:
     view = answers_view(full["chain"])
     marked, bare = (tile.drawing for tile in view["exemplars"])
-    assert marked.count(f'class="ring" stroke="{RING}"') == 3
-    assert RING not in bare
+    assert marked.count('class="ring" stroke="#d1480f"') == 3
+    assert "#d1480f" not in bare
     assert marked.count("<circle") == bare.count("<circle") == full["chain"].num_nodes
     assert view["exemplars"][0].caption == "labelled chain"
     assert "3 of the core" in marked

@@ -87,6 +87,11 @@ def test_a_cluster_that_cannot_be_reached() -> None:
         make_workers(address="somewhere")
 
 
+def test_an_engine_that_there_is_not() -> None:
+    with pytest.raises(SpecError, match=r"engine must be one of ray, processes \(got 'dask'\)"):
+        make_workers("dask")
+
+
 def test_processes_need_no_ray() -> None:
     with pytest.raises(SpecError, match="--address is for Ray"):
         make_workers("processes", address="127.0.0.1:1")

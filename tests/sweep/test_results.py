@@ -81,3 +81,8 @@ def test_a_foreign_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "part-000001.parquet").write_text("none")
     with pytest.raises(CheckpointError, match=r"part-000001.parquet is no part of a sweep"):
         read_results(tmp_path)
+
+
+def test_a_folder_must_be_a_path() -> None:
+    with pytest.raises(CheckpointError, match=r"folder must be a path .*\(got 3\)"):
+        read_results(3)  # type: ignore[arg-type]

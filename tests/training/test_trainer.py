@@ -254,12 +254,19 @@ def test_cross_validation_scores_every_graph_once():
         ({"keep": "first"}, "keep must be one of best, last"),
         ({"learning_rate": 0.0}, r"learning_rate must be positive \(got 0.0\)"),
         ({"patience": -1}, "patience must be positive"),
+        ({"clip": "much"}, r"clip must be positive \(got 'much'\)"),
         ({"task": "ranking"}, r"task must be one of .*got 'ranking'"),
     ],
 )
 def test_bad_settings_are_refused(changes, message):
     with pytest.raises(ModelError, match=message):
         TrainingConfig(model=MODEL, **changes)
+
+
+def test_a_model_that_cannot_be_built_is_told_before_the_data_is_looked_at():
+    for model, message in (({"architecture": "mlp"}, "architecture"), ({}, "architecture")):
+        with pytest.raises(ModelError, match=message):
+            train([], TrainingConfig(model=model))
 
 
 def test_labels_beyond_the_models_classes():

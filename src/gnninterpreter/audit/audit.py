@@ -11,7 +11,7 @@ from torch import nn
 from torch_geometric.data import Data
 
 from gnninterpreter.api import explain
-from gnninterpreter.arguments import whole_number
+from gnninterpreter.arguments import several, whole_number
 from gnninterpreter.audit.changes import small_change_findings
 from gnninterpreter.audit.context import Context, Oracle, host_graphs, rule_agreement
 from gnninterpreter.audit.findings import Audit, Finding, Kind
@@ -20,9 +20,11 @@ from gnninterpreter.audit.lookalikes import ColoredGraph
 from gnninterpreter.audit.missed import contrasts, missed_findings
 from gnninterpreter.audit.patterns import Pattern, true_patterns
 from gnninterpreter.audit.questions import default_class, disagreements
+from gnninterpreter.errors import SpecError
 from gnninterpreter.evidence import rule_of
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.models import Bundle
+from gnninterpreter.models import load as load_model
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective import BoundaryTarget, ClassTarget
 from gnninterpreter.objective.question import YES, as_question
@@ -34,7 +36,7 @@ MOST_HOSTS = 100_000
 
 
 def audit(
-    model: nn.Module | Bundle,
+    model: nn.Module | Bundle | str,
     dataset: Any = None,
     *,
     explanations: ExplanationSet | None = None,
@@ -52,11 +54,12 @@ def audit(
     them and of the explanations pass for them; (4) is there a default class; (5) how small a change
     turns an explanation into another class.
 
-    Explanations of this model are used where there are some already, and else made with
-    ``settings`` of `gnninterpreter.explain`. Without labeled graphs look-alikes hang on so many
-    ``hosts`` among fresh graphs of the data set that a bundled model was trained on, or on random
-    ones. The oracle is the rule that gives a graph its class, and patterns are what defines the
-    classes: the data set's own, or those that are known of a bundled model's, when omitted.
+    The model may be a bundled one's name. Explanations of it are used where there are some already,
+    and else made with ``settings`` of `gnninterpreter.explain`. Without labeled graphs look-alikes
+    hang on so many ``hosts`` among fresh graphs of the data set that a bundled model was trained
+    on, or on random ones. The oracle is the rule that gives a graph its class, and patterns are
+    what defines the classes: the data set's own, or those that are known of a bundled model's, when
+    omitted.
 
     Example:
         >>> found = audit(gi.models.load("motif"))  # doctest: +SKIP
@@ -64,11 +67,21 @@ def audit(
         'Look-alikes of the true house-x pass for “house-x”'
     """
     hosts = whole_number("hosts", hosts, 1, MOST_HOSTS)
+    seed = whole_number("seed", seed, -(2**63))
+    patterns = None if patterns is None else several("patterns", patterns, "patterns")
+    if odd := [one for one in patterns or () if not isinstance(one, Pattern)]:
+        raise SpecError(f"patterns must be a list of Pattern (got {odd[0]!r:.60})")
+    if not isinstance(explanations, (ExplanationSet, type(None))):
+        kind = type(explanations).__name__
+        raise SpecError(f"explanations must be a result of gnninterpreter.explain (got {kind})")
+    model = load_model(model) if isinstance(model, str) else model
     dataset = None if dataset is None else graph_list(dataset)
     started = time.perf_counter()
     if explanations is None:
         explanations = explain(model, dataset, seed=seed, forward=forward, **settings)
-    context, source = _context(model, dataset, explanations, oracle, patterns, hosts, seed, forward)
+    drawn = seed % 2**63  # numpy takes no seed below 0
+    given = (model, dataset, explanations, oracle, patterns, hosts, drawn, forward)
+    context, source = _context(*given)
     found: list[Finding] = []
     checked: list[str] = [f"graphs to join things to: {len(context.hosts)} {source}"]
     if context.oracle is None:

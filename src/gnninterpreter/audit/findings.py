@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch_geometric.data import Data
 
-from gnninterpreter.arguments import path_of
+from gnninterpreter.arguments import one_of, path_of
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence import audit_check
 from gnninterpreter.explanation import ExplanationSet
@@ -53,6 +53,11 @@ class Severity(str, Enum):
 
     def __str__(self) -> str:
         return self.value
+
+    @classmethod
+    def of(cls, value: Severity | str) -> Severity:
+        """One of them by its name."""
+        return cls(one_of("severity", value, map(str, cls), DataError))
 
     @property
     def rank(self) -> int:
@@ -159,7 +164,7 @@ class Audit:
 
     def at_least(self, severity: Severity | str) -> list[Finding]:
         """The findings that are as grave as this, or graver."""
-        limit = Severity(severity)
+        limit = Severity.of(severity)
         return [finding for finding in self.findings if finding.severity.rank <= limit.rank]
 
     def counterexamples(self) -> list[Data]:
@@ -224,11 +229,7 @@ def load_graphs(
     """
     file = path_of("path", path, DataError)
     file = file / FILE if file.is_dir() else file
-    try:
-        limit = Severity(severity)
-    except ValueError:
-        names = ", ".join(map(str, Severity))
-        raise DataError(f"severity must be one of {names} (got {severity!r})") from None
+    limit = Severity.of(severity)
     try:
         values = read_json(file)
     except OSError as error:

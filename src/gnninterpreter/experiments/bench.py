@@ -91,7 +91,7 @@ class Bench(Generic[Row]):
             return rows
         except (OSError, ValueError, KeyError, TypeError) as error:
             why = f"no {error}" if isinstance(error, KeyError) else str(error)
-            why = error.strerror if isinstance(error, OSError) else why
+            why = str(error.strerror) if isinstance(error, OSError) else why
             raise CheckpointError(
                 f"{out} is not a file of {self.kind} rows ({why}); give another file"
             ) from error

@@ -12,6 +12,7 @@ import numpy as np
 from markupsafe import Markup
 from torch_geometric.data import Data
 
+from gnninterpreter.arguments import several, whole_number
 from gnninterpreter.chem.drawing import formula_svg, places
 from gnninterpreter.errors import needs
 from gnninterpreter.explanation import Explanation
@@ -134,7 +135,8 @@ def graph_svg(
     it. Known places of some nodes (``start``, in units of an edge) make drawings comparable;
     ``compact`` leaves out what only hands and pointers need; ``marked`` nodes get a thick ring.
     """
-    drawing = Drawing.of(graph, spec, size, start)
+    width, height = (whole_number("size", side, 1) for side in several("size", size, "two numbers"))
+    drawing = Drawing.of(graph, spec, (width, height), start)
     return render(drawing, title, show_legend, compact=compact, marked=marked)
 
 

@@ -16,7 +16,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.chem.drawing import formula_svg
 from gnninterpreter.evidence.patterns.core import Core, with_names
-from gnninterpreter.explanation import Explanation, Restart
+from gnninterpreter.explanation import Explanation
 from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.report import gallery
@@ -230,21 +230,6 @@ def search_view(explanation: Explanation) -> dict[str, Any]:
     return {
         "curves": curves,
         "dots": dots_svg(means, choice, f"Mean {score} of each of {len(restarts)} restarts"),
-        "spread": _spread(restarts, score),
         "rows": [(r, restarts[r]) for r in best],
         "left_out": len(restarts) - len(best),
     }
-
-
-def _spread(restarts: Sequence[Restart], score: str) -> str:
-    def span(values: list[float], digits: int) -> str:
-        low, high = f"{min(values):.{digits}f}", f"{max(values):.{digits}f}"
-        return low if low == high else f"{low} to {high}"
-
-    parts = [
-        f"Mean {score} {span([r.mean_probability for r in restarts], 3)}",
-        f"{span([float(r.nodes) for r in restarts], 0)} nodes",
-        f"{span([float(r.edges) for r in restarts], 0)} edges",
-    ]
-    similar = [r.similarity for r in restarts if r.similarity is not None]
-    return ", ".join([*parts, f"similarity {span(similar, 3)}"] if similar else parts)

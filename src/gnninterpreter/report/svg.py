@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 HEAD_LENGTH, HEAD_WIDTH = 0.62, 0.36
-READABLE = 6.0
-RING = "#d1480f"
 # Of the legend.
 ROW, GAP = 22, 10
 SWATCH, LETTER = 44.0, 7.4
@@ -37,33 +35,23 @@ def render(
     Edges less probable than ``threshold``, and nodes that only they touch, are there but not shown;
     the page's slider brings them out.
     """
-    (width, height), radius, graph = drawing.size, drawing.radius, drawing.graph
+    (width, height), graph = drawing.size, drawing.graph
     key, room = legend_group(drawing.legend(), width, height) if show_legend else ("", 0)
-    nodes = list(drawing.nodes())
-    longest = max((len(look.label) for *_, look in nodes), default=0)
     return rendered(
         "graph.svg.jinja",
         drawing=drawing,
-        nodes=nodes,
-        directed=drawing.spec.directed,
+        nodes=list(drawing.nodes()),
         title=title,
         counted=f"{graph.number_of_nodes()} nodes, {graph.number_of_edges()} edges",
         compact=compact,
         faint=_below(graph, threshold),
         marked=marked,
-        width=width,
-        height=height,
         room=room,
         key=key,
-        radius=radius,
-        breadth=max(1.2, 0.17 * radius),
-        size=radius * (1.05 if longest <= 2 else 0.78),
-        readable=READABLE,
         head=_head,
         font=FONT,
         ink=INK,
         line=EDGE_STROKE,
-        ring=RING,
     )
 
 

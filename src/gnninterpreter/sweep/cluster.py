@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any
 
-from gnninterpreter.arguments import whole_number
+from gnninterpreter.arguments import one_of, whole_number
 from gnninterpreter.errors import SpecError, needs
 from gnninterpreter.parallel import Processes, Workers, call, limit_threads
 
@@ -32,6 +32,7 @@ def make_workers(
     Raises:
         SpecError: If the cluster cannot be reached, or has no such GPU.
     """
+    one_of("engine", engine, ("ray", "processes"))
     jobs = max(1, _cores() // threads) if jobs is None else whole_number("jobs", jobs, 1)
     if engine == "ray":
         return RayWorkers(address, jobs, threads, gpus, runtime_env)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gnninterpreter.arguments import path_of
 from gnninterpreter.errors import CheckpointError, OutputError, needs
 from gnninterpreter.files import read_file, write_atomically, writing
 
@@ -41,7 +42,7 @@ def read_results(folder: str | Path) -> pa.Table:
     Raises:
         CheckpointError: If a part cannot be read.
     """
-    return Results(Path(folder)).table()
+    return Results(path_of("folder", folder, CheckpointError)).table()
 
 
 class Results:

@@ -158,9 +158,7 @@ def tune(
             for trial, found in zip(asked, _run(spec, folder, made, drawn), strict=True):
                 study.tell(trial, found.value)
                 tell(found)
-        with _readable(folder / JOURNAL):
-            best = study.best_trial
-        (found,) = _run(spec, folder, made, {best.number: best.params})  # all of it is stored
+        (found,) = _run(spec, folder, made, _best(study, folder))  # which is stored by now
     finally:
         made.close(at_once=True)
     if max(found.value, base.value) < 0:
@@ -170,6 +168,13 @@ def tune(
         return spec.base, base, base
     tuned = change_recipe(spec.base, nested(found.settings))
     return replace(tuned, name=f"{spec.base.name}, tuned"), found, base
+
+
+def _best(study: optuna.Study, folder: Path) -> dict[int, dict[str, Any]]:
+    """The settings of the best trial, by its number."""
+    with _readable(folder / JOURNAL):
+        best = study.best_trial
+        return {best.number: best.params}
 
 
 def _run(

@@ -81,8 +81,9 @@ class TrainingConfig:
         one_of("schedule", self.schedule, SCHEDULES, ModelError)
         one_of("keep", self.keep, ("best", "last"), ModelError)
         for name in ("learning_rate", "batch_size", "max_epochs", "patience", "clip"):
-            if getattr(self, name) <= 0:
-                raise ModelError(f"{name} must be positive (got {getattr(self, name)})")
+            value = getattr(self, name)
+            if not isinstance(value, (int, float)) or not value > 0:
+                raise ModelError(f"{name} must be positive (got {value!r:.60})")
 
     def rate(self, epoch: int) -> float:
         """Return the learning rate of an epoch, counted from 0."""
@@ -165,6 +166,8 @@ def train(
         SpecError: If the device is not there.
     """
     device = device_of(device)
+    generator = torch.Generator().manual_seed(config.seed)
+    model = build(config.model, generator).to(device)
     stores = [
         GraphStore(graphs, use_edge_attr="edge_dim" in config.model, device=device)
         for graphs in (dataset, *variants)
@@ -174,8 +177,6 @@ def train(
     if any(len(other) != len(store) for other in stores):
         raise DataError("every one of variants must have as many graphs as the data set itself")
     split = split or stratified_split(store.y.cpu(), config.seed)
-    generator = torch.Generator().manual_seed(config.seed)
-    model = build(config.model, generator).to(device)
     unit = _fit_outputs(model, store.y[split.train.to(device)], config)
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay

@@ -6,6 +6,7 @@ import itertools
 import stat
 import threading
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from gnninterpreter.spec import GraphSpec
 
 FOLDER = "saved"
 INDEX = "run.json"
+MOST_READ = 1000
 
 Entry = dict[str, Any]
 Stamp = tuple[int, int, int]
@@ -31,7 +33,7 @@ class SavedRuns:
         """Read nothing yet."""
         self._place = folder / FOLDER
         self._spec, self._show = spec, show
-        self._read: dict[str, tuple[Stamp, list[Entry]]] = {}
+        self._read = lru_cache(MOST_READ)(self._entries_of)
         self._lock = threading.Lock()
 
     def add(self, result: ExplanationSet, index: int) -> str:
@@ -48,19 +50,15 @@ class SavedRuns:
     def entries(self) -> list[Entry]:
         """What was saved, in the order it was saved."""
         with self._lock:
-            found = []
-            for place in [] if self._place.is_symlink() else self._place.glob("*"):
-                stamp = _stamp(place)
-                if stamp is not None:
-                    if self._read.get(place.name, (None,))[0] != stamp:
-                        self._read[place.name] = stamp, self._entries_of(place)
-                    found.append((stamp, place.name))
-            return [entry for _, name in sorted(found) for entry in self._read[name][1]]
+            places = [] if self._place.is_symlink() else self._place.glob("*")
+            found = sorted((stamp, place) for place in places if (stamp := _stamp(place)))
+            return [entry for stamp, place in found for entry in self._read(place, stamp)]
 
-    def _entries_of(self, place: Path) -> list[Entry]:
+    def _entries_of(self, place: Path, stamp: Stamp) -> list[Entry]:
         """The explanations of one saved run; none where it is damaged, or about other graphs.
 
-        It may be damaged in any way, and must not keep the page from opening.
+        It may be damaged in any way, and must not keep the page from opening. The stamp tells one
+        that was written again from the one before.
         """
         try:
             result = load_run(place)

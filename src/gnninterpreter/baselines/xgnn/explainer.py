@@ -10,11 +10,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from gnninterpreter.arguments import one_of, whole_number
+from gnninterpreter.arguments import check_positive, one_of, whole_number
 from gnninterpreter.baselines.baseline import Baseline, Drawing
 from gnninterpreter.baselines.xgnn.building import Rules, State
 from gnninterpreter.baselines.xgnn.policy import Policy, generate, kept, roll_out
-from gnninterpreter.errors import SpecError, TargetError
+from gnninterpreter.errors import TargetError
 from gnninterpreter.explanation import Curve
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier
@@ -76,8 +76,7 @@ class XGNN(Baseline):
     def __post_init__(self) -> None:
         for name in ("episodes", "max_steps", "rollouts", "parallel", "patience"):
             whole_number(name, getattr(self, name), 1)
-        if not self.learning_rate > 0:
-            raise SpecError(f"learning_rate must be positive (got {self.learning_rate})")
+        check_positive(self.learning_rate, "learning_rate")
         one_of("reward", self.reward, FORMS)
 
     def prepare(
