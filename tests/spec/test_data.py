@@ -11,6 +11,7 @@ from torch_geometric.loader import DataLoader
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec, graph_list
+from gnninterpreter.spec.data import told_size
 
 EDGES = torch.tensor([[0, 1, 2], [1, 2, 0]])
 
@@ -161,3 +162,13 @@ def test_graphs_without_nodes_are_left_out_and_counted() -> None:
     found = graph_list([full, empty, full, empty])
     assert (len(found), found.left_out) == (2, 2)
     assert graph_list([empty])[0].num_nodes == 0, "whoever asks about it is told"
+
+
+def test_edges_from_a_node_to_itself_are_told() -> None:
+    plain = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1], [1, 0]]))
+    looped = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1, 1], [1, 0, 1]]))
+    assert told_size(graph_list([plain])) == []
+    assert told_size(graph_list([plain, looped, looped])) == [
+        "2 of 3 graphs that were looked at have edges from a node to itself; graphs that are made "
+        "here have none"
+    ]
