@@ -172,3 +172,21 @@ def test_edges_from_a_node_to_itself_are_told() -> None:
         "2 of 3 graphs that were looked at have edges from a node to itself; graphs that are made "
         "here have none"
     ]
+
+
+def test_edges_of_every_node_to_itself_are_put_aside() -> None:
+    def looped(*nodes: int) -> Data:
+        loops = torch.tensor([nodes, nodes])
+        edges = torch.cat([torch.tensor([[0, 1], [1, 0]]), loops], dim=1)
+        return Data(x=torch.ones(2, 1), edge_index=edges)
+
+    given = looped(0, 1)
+    found = graph_list([given, looped(1, 0)])
+    assert found.looped
+    assert [graph.edge_index.tolist() for graph in found] == [[[0, 1], [1, 0]]] * 2
+    assert given.num_edges == 4
+    assert GraphSpec.from_dataset(found).looped
+    mixed = graph_list([looped(0, 1), looped(1)])
+    assert not mixed.looped
+    assert [graph.num_edges for graph in mixed] == [4, 3]
+    assert sorted(mixed[0].keys()) == ["edge_index", "x"]
