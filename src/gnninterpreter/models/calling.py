@@ -160,9 +160,15 @@ def infer_convention(
     for p in parameters:
         source = own.get(p.name, ALIASES.get(p.name))
         if source is None and p.default is p.empty:
+            given = (
+                f"data.{ALIASES[q.name]}" if q.name in ALIASES else q.name
+                for q in parameters
+                if q.default is q.empty
+            )
             raise ModelError(
                 f"{type(model).__name__}.forward needs an argument '{p.name}' that is not part of "
-                "a graph; pass forward=lambda model, data: model(data.x, data.edge_index, ...)"
+                f"a graph; pass forward=lambda model, data: model({', '.join(given)}), with a "
+                f"usual value in the place of '{p.name}'"
             )
         if source is not None and (p.default is p.empty or source in optional):
             arguments.append((p.name, source))
