@@ -164,7 +164,7 @@ def test_graphs_without_nodes_are_left_out_and_counted() -> None:
     assert graph_list([empty])[0].num_nodes == 0, "whoever asks about it is told"
 
 
-def test_edges_from_a_node_to_itself_are_told() -> None:
+def test_edges_that_no_graph_made_here_has_are_told() -> None:
     plain = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1], [1, 0]]))
     looped = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1, 1], [1, 0, 1]]))
     assert told_size(graph_list([plain])) == []
@@ -172,6 +172,9 @@ def test_edges_from_a_node_to_itself_are_told() -> None:
         "2 of 3 graphs that were looked at have edges from a node to itself; graphs that are made "
         "here have none"
     ]
+    twice = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1, 0], [1, 0, 1]]))
+    (line,) = told_size(graph_list([plain, twice]))
+    assert line.startswith("1 of 2 graphs that were looked at have edges that are there twice; ")
 
 
 def test_edges_of_every_node_to_itself_are_put_aside() -> None:

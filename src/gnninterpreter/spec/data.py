@@ -105,15 +105,12 @@ def told_size(graphs: Any) -> list[str]:
     """How many graphs were read and how many were kept, where these differ, in short lines."""
     read, empty = getattr(graphs, "read", 0), getattr(graphs, "left_out", 0)
     lines = [f"graphs without nodes, left out: {empty:,}"] if empty else []
-    looped = sum(
-        bool((graph.edge_index[0] == graph.edge_index[1]).any())
-        for graph in (graphs or ())[:LOOKED]
-    )
-    if looped:
-        some = f"{looped:,} of {min(len(graphs), LOOKED):,} graphs that were looked at"
-        lines.append(
-            f"{some} have edges from a node to itself; graphs that are made here have none"
-        )
+    looked = (graphs or ())[:LOOKED]
+    for odd, what in ((_loops, "from a node to itself"), (_repeated, "that are there twice")):
+        count = sum(map(odd, looked))
+        if count:
+            some = f"{count:,} of {len(looked):,} graphs that were looked at have edges {what}"
+            lines.append(f"{some}; graphs that are made here have none")
     if read <= len(graphs or ()):
         return lines
     return [
@@ -121,6 +118,14 @@ def told_size(graphs: Any) -> list[str]:
         f"read {read:,} graphs and kept {len(graphs):,}, of each class as many as of any other "
         "where there are enough; numbers and sizes of graphs are over all",
     ]
+
+
+def _loops(graph: Data) -> bool:
+    return bool((graph.edge_index[0] == graph.edge_index[1]).any())
+
+
+def _repeated(graph: Data) -> bool:
+    return bool(graph.edge_index.unique(dim=1).size(1) < graph.edge_index.size(1))
 
 
 def node_count(graph: Data) -> int:
