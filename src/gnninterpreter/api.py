@@ -284,6 +284,7 @@ def _spec_of(
                 "blocks into the spec"
             )
         spec = split_derived(graphs, spec, features, infer_blocks)
+    spec = spec.with_loops(graphs is not None and graphs.looped)
     return spec if feature_names is None else spec.with_feature_names(feature_names)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from gnninterpreter.cli.output import echo_json, echo_table, with_graphs
 from gnninterpreter.evidence import Check
+from gnninterpreter.evidence.evidence import HAS_NO_CORE
 from gnninterpreter.evidence.patterns import Core, Exemplar
 from gnninterpreter.evidence.patterns.core import Effect
 from gnninterpreter.interchange import graph_from_json
@@ -55,6 +56,18 @@ def test_the_table_has_prototype_typical_and_core(result, capsys, monkeypatch):
         "  chain: 5 nodes, 5 edges: 0 of 2,401 real graphs that the model gives to the class "
         "contain this; the model gives it 1.000."
     ]
+
+
+def test_a_class_without_a_core_has_none_and_what_counts_tell(result, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    evidence = result["ring"].evidence.with_check(Check("core covers", None, HAS_NO_CORE))
+    evidence = evidence.with_check(Check("counts", True, "all of them have exactly one ring"))
+    ring = replace(result["ring"], evidence=evidence)
+    echo_table(replace(result, explanations={**result.explanations, "ring": ring}))
+    lines = capsys.readouterr().out.splitlines()
+    row = next(line for line in lines if "│ ring" in line)
+    assert row.split("│")[5].strip() == "none"
+    assert "ring: all of them have exactly one ring" in lines
 
 
 def test_the_json_document_has_all_answers(result, capsys):

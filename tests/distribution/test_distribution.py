@@ -395,6 +395,26 @@ def bits(*shares: float) -> float:
     return -sum(p * math.log2(p) for p in shares if p > 0)
 
 
+def test_whole_numbers_are_whole_on_discrete_graphs_and_free_on_soft_ones() -> None:
+    block = Continuous(2, (-1.0, -1.0), (1.0, 1.0), whole=(True, False))
+    latent = torch.tensor([[[-0.4, -0.4], [2.5, 2.5]]])
+    mode = most_probable_values(block, latent)
+    assert mode[0, :, 0].tolist() == [0.0, 1.0]
+    assert str(mode[0, 0, 0].item()) == "0.0"  # and not -0.0
+    assert mode[0, :, 1].tolist() == pytest.approx([-0.197, 0.848], abs=1e-3)
+    spec = GraphSpec(nodes=(block,), class_names=("a", "b"))
+    made = GraphDistribution(spec, 2, torch.zeros(1, 1), (latent,), ())
+    drawn = made.discrete(50, Streams(0, 1), jitter=1.0).nodes[..., 0]
+    assert set(drawn.flatten().tolist()) <= {-1.0, 0.0, 1.0}
+    assert made.relaxed(1, 1.0, Streams(0, 1)).nodes[0, 0, 0].item() == pytest.approx(
+        -0.197, abs=1e-3
+    )
+    drawn = made.discrete(3, Streams(0, 1), jitter=1.0)
+    other = GraphDistribution(spec, 2, torch.zeros(1, 1), (latent + torch.tensor([5.0, 0.0]),), ())
+    # What was rounded has no density, so that where it was drawn from makes no difference.
+    assert torch.equal(made.log_probability(drawn, 1.0), other.log_probability(drawn, 1.0))
+
+
 def test_entropy_counts_bits_of_edges() -> None:
     of = edges_only([[0.0, 0.0, 100.0], [100.0, -100.0, 100.0], [math.log(3), -90.0, -90.0]], 3)
     assert of.entropy().tolist() == pytest.approx([2.0, 0.0, bits(0.25, 0.75)], abs=1e-9)

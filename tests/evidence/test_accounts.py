@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
+from torch_geometric.nn import global_mean_pool
+
 from gnninterpreter.evidence.accounts import counts, not_by_heart, one_kind
 from gnninterpreter.evidence.evidence import Evidence
 from gnninterpreter.evidence.patterns.answers import Answers
 from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.patterns.counts import Account
+from gnninterpreter.evidence.reaching import Case
 from gnninterpreter.evidence.verdict import verdict_on
+from gnninterpreter.graphs import dense_graphs
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from tests.evidence.patterns.pairs import PAIRED, PLAIN, SPEC, chain
 from tests.evidence.test_controls import case
+from tests.explanation.made import explanation
 
 
 def test_one_kind_of_node_that_gives_the_class_away() -> None:
@@ -24,6 +34,81 @@ def test_one_kind_of_node_that_gives_the_class_away() -> None:
     assert (found.passed, found.value, found.reference) == (False, 0.0, 1.0)
     assert one_kind(case([chain(c) for c in PAIRED + PLAIN])).passed
     assert one_kind(case([chain("brrb")] * 20)).passed is None
+
+
+class Offset(nn.Module):
+    """Says the second class where the mean of the first number is above 0; edges are not read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(20.0))
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        score = self.scale * global_mean_pool(x[:, :1], batch)
+        return torch.cat([-score, score], dim=1)
+
+
+def marked(module: nn.Module, spec: GraphSpec, graphs: list[Data]) -> Case:
+    """A graph of the second class explained, beside graphs."""
+    known = GraphClassifier(module, spec, examples=graphs)
+    made = explanation(dense_graphs([graphs[-1]], spec), target=1, probabilities=[0.999])
+    return Case(replace(made, spec=spec), known, graphs=graphs)
+
+
+def test_one_number_that_gives_the_class_away() -> None:
+    spec = GraphSpec(nodes=(Continuous(2, -2.0, 2.0, ("offset", "noise")),), class_names=("a", "b"))
+    graphs = []
+    for number in range(40):
+        one, sign = chain("bbbb"), 1 if number % 2 else -1
+        one.x = torch.tensor([[sign * (1 + 0.01 * number), 0.1 * (number % 7)]]).repeat(4, 1)
+        graphs.append(one)
+    found = one_kind(marked(Offset(), spec, graphs))
+    assert (found.name, found.passed, found.value) == ("more than one number", False, 1.0)
+    assert "the mean of offset tells the graphs of the class from the others" in found.sentence
+    assert verdict_on(Evidence((found,))).word == "goes by one number"
+
+    class Other(Offset):
+        """The same by a number that only goes with the first."""
+
+        def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+            return super().forward(x.flip(1), edge_index, batch)
+
+    for graph in graphs:
+        graph.x[:, 1] = graph.x[:, 0]
+    found = one_kind(marked(Other(), spec, graphs))
+    assert "the mean of noise tells" in found.sentence
+
+
+def test_one_kind_of_edge_that_gives_the_class_away() -> None:
+    class Marks(nn.Module):
+        """Says the second class where an edge is of the last kind."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = nn.Parameter(torch.tensor(20.0))
+
+        def forward(
+            self, x: Tensor, edge_index: Tensor, batch: Tensor, edge_attr: Tensor
+        ) -> Tensor:
+            held = x.new_zeros(int(batch.max()) + 1, 1)
+            held = held.index_add(0, batch[edge_index[0]], edge_attr[:, -1:])
+            score = self.scale * (held - 0.5)
+            return torch.cat([-score, score], dim=1)
+
+    spec = GraphSpec(
+        nodes=(Categorical(2),), edges=(Categorical(2, name="wire"),), class_names=("a", "b")
+    )
+    graphs = []
+    for number in range(40):
+        one = chain("brbb")
+        kinds = torch.zeros(6, dtype=torch.long)
+        kinds[[1, 4]] = number % 2
+        one.edge_attr = torch.eye(2)[kinds]
+        graphs.append(one)
+    found = one_kind(marked(Marks(), spec, graphs))
+    assert (found.name, found.passed) == ("more than one kind of edge", False)
+    assert "all of the graphs of the class hold an edge of wire 1, and none of" in found.sentence
+    assert verdict_on(Evidence((found,))).word == "goes by one kind of edge"
 
 
 def test_counts_are_said_where_they_tell_more_than_the_core() -> None:

@@ -17,12 +17,16 @@ from gnninterpreter.evidence import (
     evidence_of,
     verdict_on,
 )
+from gnninterpreter.evidence.checks import feasible
 from gnninterpreter.evidence.patterns import Core, Effect
 from gnninterpreter.explanation import Explanation, Probability
+from gnninterpreter.graphs import dense_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import Profile
 from gnninterpreter.typicality import Typicality
 from gnninterpreter.typicality.pieces import to_dense
+from tests.evidence.patterns.pairs import chain
+from tests.evidence.test_controls import case
 from tests.explanation.made import explanation
 from tests.tiny import PLAIN, MeanDegree, graph, stack
 from tests.typicality.some import KINDS, ring
@@ -103,6 +107,24 @@ def test_feasible() -> None:
     restarts = [replace(one.restarts[0], feasible=False), *one.restarts[1:]]
     assert check("feasible", one).passed is True
     assert check("feasible", replace(one, restarts=restarts)).passed is False
+
+
+def test_a_graph_in_pieces_is_fine_where_real_graphs_are() -> None:
+    def apart(colours: str) -> Data:
+        """A chain of which the last two nodes are a piece of their own."""
+        one = chain(colours)
+        across = one.edge_index.sum(0) == 2 * len(colours) - 5
+        return Data(x=one.x, edge_index=one.edge_index[:, ~across])
+
+    made_case = case([apart("bbrrbb")] * 12 + [chain("bbbb")] * 12)
+    one = explanation(dense_graphs([apart("bbrrbb")], made_case.explanation.spec), target=1)
+    one = replace(one, spec=made_case.explanation.spec)
+    one = replace(one, restarts=[replace(one.restarts[0], feasible=False)])
+    found = feasible(replace(made_case, explanation=one))
+    assert found.passed
+    assert found.sentence == "the graph is in pieces, as are all of the real graphs of the class"
+    whole = case([chain("bbrrbb")] * 12 + [chain("bbbb")] * 12)
+    assert feasible(replace(whole, explanation=one)).passed is False
 
 
 @pytest.mark.parametrize(("percentile", "passed"), [(10.0, True), (9.9, False), (None, None)])

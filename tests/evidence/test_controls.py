@@ -7,16 +7,21 @@ from dataclasses import replace
 import networkx as nx
 import pytest
 import torch
+from torch import Tensor, nn
 from torch_geometric.data import Data
+from torch_geometric.nn import global_add_pool
 
 from gnninterpreter.evidence import evidence_of
-from gnninterpreter.evidence.controls import connected_weights, random_control
+from gnninterpreter.evidence.controls import connected_weights, model_is_right, random_control
 from gnninterpreter.evidence.evidence import Check, Evidence
 from gnninterpreter.evidence.patterns.answers import LEFT_OVER, Answers
 from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.reaching import Case, reached
 from gnninterpreter.evidence.verdict import verdict_on
 from gnninterpreter.graphs import dense_graphs
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.objective import ValueTarget
+from gnninterpreter.spec import Continuous, GraphSpec
 from tests.evidence.patterns.pairs import PAIRED, PLAIN, SPEC, chain, classifier
 from tests.explanation.made import explanation
 
@@ -70,6 +75,38 @@ def test_random_graphs_that_must_be_as_dense_show_what_the_model_goes_by() -> No
     assert found.sentence.endswith("as many nodes and edges are enough for the class")
 
 
+def test_what_is_said_of_graphs_as_large_as_others_is_no_default() -> None:
+    """Large graphs with red nodes have pairs by chance; graphs as small as the others do not."""
+    large, small = [chain("rb" * 6 + "rr")] * 20, [chain("rbb")] * 8
+    found = random_control(case([*large, *small], colours="rb" * 6 + "rr"))
+    assert (found.name, found.passed) == ("size and density", False)
+    assert found.sentence.endswith("as many nodes and edges are enough for the class")
+
+
+def test_random_graphs_that_differ_by_their_numbers_alone_are_no_control() -> None:
+    class Dense(nn.Module):
+        """Says the second class of four nodes with six edges."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = nn.Parameter(torch.tensor(10.0))
+
+        def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+            count = torch.zeros(int(batch.max()) + 1, 1)
+            count = count.index_add(0, batch[edge_index[0]], torch.ones(edge_index.size(1), 1))
+            score = self.scale * (count - 11)
+            return torch.cat([-score, score], dim=1)
+
+    spec = GraphSpec(nodes=(Continuous(1, -1.0, 1.0),), class_names=("other", "complete"))
+    full = complete(4)
+    full.x = torch.rand(4, 1)
+    known = GraphClassifier(Dense(), spec, examples=[full])
+    one = explanation(dense_graphs([full], spec), target=1, probabilities=[0.999])
+    found = random_control(Case(replace(one, spec=spec), known, graphs=[full] * 12))
+    assert found.passed is None
+    assert found.sentence == "no other graph of this size and density can be drawn"
+
+
 def test_a_class_told_by_size_though_its_smallest_graph_is_special() -> None:
     """With half of the nodes red one pair of four is; of thirty nodes two neighbours always are."""
     large, small = [chain("rb" * 14 + "rr")] * 12, [chain("rb")] * 12
@@ -112,6 +149,35 @@ def test_a_model_is_right_where_the_labels_say_so() -> None:
     assert never.passed is False
     assert never.sentence == "the model gives the class to none of 10 real graphs, and 50% have it"
     assert check("model is right", case([chain(c) for c in PAIRED])).passed is None
+
+
+def test_values_are_right_where_they_are_as_far_out_as_labels_are() -> None:
+    """No label is below 0, and the model says -0.02 of those that are 0."""
+
+    class Pairs(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.shift = nn.Parameter(torch.tensor(0.02))
+
+        def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+            return global_add_pool(x[:, 1:], batch) - self.shift
+
+    graphs = []
+    for number in range(20):
+        one = chain("b" * (8 - number % 4) + "r" * (number % 4))
+        one.y = torch.tensor([float(number % 4)])
+        graphs.append(one)
+    spec = replace(SPEC, class_names=("red",))
+    known = GraphClassifier(Pairs(), spec, examples=graphs, task="regression")
+    target = ValueTarget(0, "min", "min", -0.01, 1.0, "red")
+    made = explanation(dense_graphs([chain("bbb")], SPEC), target=0, probabilities=[0.999])
+    given = Case(replace(made, spec=spec, target=target), known, graphs=graphs)
+    found = model_is_right(given)
+    assert (found.passed, found.value, found.reference) == (True, 1.0, 0.25)
+    assert "are as far out by their label" in found.sentence
+    for graph in graphs:
+        graph.y = 3 - graph.y
+    assert model_is_right(Case(given.explanation, known, graphs=graphs)).passed is False
 
 
 def test_a_class_that_the_model_gives_to_no_sample_is_not_reached() -> None:

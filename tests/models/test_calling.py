@@ -147,6 +147,19 @@ def test_unweighted_graphs_have_edges_of_weight_one(dtype: torch.dtype) -> None:
     assert torch.equal(weight, torch.ones(data.edge_index.size(1), dtype=dtype))
 
 
+def test_edges_of_every_node_to_itself_are_added_where_they_are_missing() -> None:
+    batch = random_graphs(GraphSpec(class_names=("a",)), 3, 4, torch.Generator().manual_seed(0))
+    data = batch.to_batch()
+    nodes, edges = int(data.num_nodes), data.edge_index.size(1)
+    convention = infer_convention(TakesTensors(), None, False, looped=True)
+    seen = convention(TakesTensors(), data)["edge_index"]
+    assert seen[:, :edges].equal(data.edge_index)
+    assert seen[:, edges:].tolist() == [list(range(nodes))] * 2
+    assert data.edge_index.size(1) == edges
+    data.edge_index = seen
+    assert convention(TakesTensors(), data)["edge_index"].size(1) == edges + nodes
+
+
 def test_weights_are_the_single_feature_of_edges() -> None:
     data = batch((Continuous(1, name="weight"),))
     needed = infer_convention(NeedsWeight(), None, True, weighted=True)

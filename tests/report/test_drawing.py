@@ -169,6 +169,17 @@ def test_a_long_legend_lists_only_what_is_there() -> None:
     assert [entry.name for entry in legend(spec, {("node", "7")})] == ["7"]
 
 
+def test_the_number_that_colours_nodes_is_in_the_legend() -> None:
+    """The first that varies; a column of ones says nothing."""
+    numbers = Continuous(3, (1.0, 0.0, -2.0), (1.0, 1.0, 2.0), ("one", "down", "load"))
+    spec = GraphSpec(nodes=(numbers,), class_names=("a",))
+    low, high = legend(spec)
+    assert (low.topic, low.name, high.name) == ("down", "0", "1")
+    node = node_look({"one": 1.0, "down": 1.0, "load": 0.5}, spec)
+    assert (node.fill, node.label) == (high.look.fill, "1")
+    assert legend(GraphSpec(class_names=("a",))) == []
+
+
 @pytest.mark.parametrize("directed", [False, True])
 def test_drawing_on_axes(directed: bool, explanation_of: Callable[..., Explanation]) -> None:
     matplotlib = pytest.importorskip("matplotlib")

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from gnninterpreter.evidence import Check, Evidence
+from gnninterpreter.evidence.evidence import HAS_NO_CORE
 from gnninterpreter.evidence.patterns.causes import Effect
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.report.words import (
@@ -52,6 +53,11 @@ def test_the_reason_of_a_check_that_was_not_made_is_told(plain: Explanation) -> 
     told = replace(plain, evidence=evidence)
     expected = "Not checked: Only four real graphs are known."
     assert (typical_words(told), core_words(None, told)) == (expected, expected)
+
+
+def test_that_there_is_no_core_was_checked(plain: Explanation) -> None:
+    evidence = plain.evidence.with_check(Check("core covers", None, HAS_NO_CORE))
+    assert core_words(None, replace(plain, evidence=evidence)) == "There is no core."
 
 
 def test_a_core_says_that_the_prototype_lacks_it(plain: Explanation) -> None:

@@ -11,6 +11,7 @@ from torch_geometric.loader import DataLoader
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec, graph_list
+from gnninterpreter.spec.data import told_size
 
 EDGES = torch.tensor([[0, 1, 2], [1, 2, 0]])
 
@@ -161,3 +162,34 @@ def test_graphs_without_nodes_are_left_out_and_counted() -> None:
     found = graph_list([full, empty, full, empty])
     assert (len(found), found.left_out) == (2, 2)
     assert graph_list([empty])[0].num_nodes == 0, "whoever asks about it is told"
+
+
+def test_edges_that_no_graph_made_here_has_are_told() -> None:
+    plain = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1], [1, 0]]))
+    looped = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1, 1], [1, 0, 1]]))
+    assert told_size(graph_list([plain])) == []
+    assert told_size(graph_list([plain, looped, looped])) == [
+        "2 of 3 graphs that were looked at have edges from a node to itself; graphs that are made "
+        "here have none"
+    ]
+    twice = Data(x=torch.ones(2, 1), edge_index=torch.tensor([[0, 1, 0], [1, 0, 1]]))
+    (line,) = told_size(graph_list([plain, twice]))
+    assert line.startswith("1 of 2 graphs that were looked at have edges that are there twice; ")
+
+
+def test_edges_of_every_node_to_itself_are_put_aside() -> None:
+    def looped(*nodes: int) -> Data:
+        loops = torch.tensor([nodes, nodes])
+        edges = torch.cat([torch.tensor([[0, 1], [1, 0]]), loops], dim=1)
+        return Data(x=torch.ones(2, 1), edge_index=edges)
+
+    given = looped(0, 1)
+    found = graph_list([given, looped(1, 0)])
+    assert found.looped
+    assert [graph.edge_index.tolist() for graph in found] == [[[0, 1], [1, 0]]] * 2
+    assert given.num_edges == 4
+    assert GraphSpec.from_dataset(found).looped
+    mixed = graph_list([looped(0, 1), looped(1)])
+    assert not mixed.looped
+    assert [graph.num_edges for graph in mixed] == [4, 3]
+    assert sorted(mixed[0].keys()) == ["edge_index", "x"]

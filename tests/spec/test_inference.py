@@ -54,6 +54,13 @@ class TestBlocks:
         values = torch.tensor([[1.0, 1.0], [0.0, 1.0]])
         assert infer_blocks(values) == (Continuous(2, (0.0, 1.0), (1.0, 1.0)),)
 
+    def test_flags_charges_and_small_counts_are_whole_numbers(self) -> None:
+        steps = torch.arange(20.0)
+        columns = [steps % 2, steps % 3 - 1, steps / 10, 100 * steps, torch.ones(20)]
+        (block,) = infer_blocks(torch.stack([*columns, 1 - (steps > 3).float()], dim=1))
+        assert block.whole == (True, True, False, False, False, True)
+        assert Continuous(1).whole == ()
+
     def test_a_category_that_is_sometimes_unset_is_numbers(self) -> None:
         values = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
         assert infer_blocks(values) == (Continuous(2, 0.0, 1.0),)

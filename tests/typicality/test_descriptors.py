@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from gnninterpreter.typicality.descriptors import describe
 from gnninterpreter.typicality.pieces import to_dense
 from tests.typicality.some import BONDS, KINDS, NUMBERS, PLAIN, graph, path, ring, shuffled, star
@@ -29,6 +30,18 @@ def test_the_whole_of_a_ring_and_of_a_path():
     assert found.graphs["degrees"][1, :2].tolist() == pytest.approx([0.5, 0.5])
     # Within two steps: all but the opposite node of a ring; 10 of 12 ordered pairs of a path.
     assert found.graphs["reach"][:, 0].tolist() == pytest.approx([0.8, 10 / 12])
+
+
+def test_kinds_of_every_block_are_held_against_degrees_and_each_other():
+    spec = GraphSpec(nodes=(Categorical(2), Continuous(1), Categorical(3)), class_names=("a", "b"))
+    data = path(3)
+    data.x = torch.cat([torch.eye(2)[[0, 1, 0]], torch.rand(3, 1), torch.eye(3)[[2, 0, 2]]], dim=1)
+    tables = describe(to_dense([data], spec)).tables
+    # The middle one, of the first kind, has two neighbours, the ends, of the last, have one.
+    degrees = tables["other degrees"].view(3, -1)
+    assert degrees[:, :3].tolist() == [[0, 1, 0], [0, 0, 0], [2, 0, 0]]
+    assert tables["together"].view(2, 3).tolist() == [[0, 0, 2], [1, 0, 0]]
+    assert "together" not in describe(to_dense([path(3, kinds=[0, 1, 2])], KINDS)).tables
 
 
 def test_kinds_of_neighbours_are_told_apart_by_the_edge_between():

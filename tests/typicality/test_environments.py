@@ -36,6 +36,20 @@ def codes(data, spec):
     return [tuple(row) for row in found[0][here[0]].tolist()]
 
 
+def test_whole_numbers_are_kinds_and_others_are_not():
+    def numbered(values, spec):
+        data = path(4)
+        data.x = torch.tensor([[value, 0.5] for value in values])
+        return codes(data, spec)
+
+    flags = GraphSpec(nodes=(Continuous(2, 0.0, 1.0, whole=(True, False)),), class_names=("a", "b"))
+    plain = GraphSpec(nodes=(Continuous(2, 0.0, 1.0),), class_names=("a", "b"))
+    one, other = [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]
+    assert numbered(one, plain) == numbered(other, plain)
+    assert numbered(one, flags) != numbered(other, flags)
+    assert sorted(numbered(one, flags)) == sorted(numbered(one[::-1], flags))
+
+
 def test_the_order_of_nodes_does_not_matter_and_absent_nodes_have_no_say():
     data = graph([(0, 1), (1, 2), (2, 3), (3, 0), (3, 4)], 5, [0, 1, 2, 0, 1], [0, 1, 0, 1, 0])
     dense = to_dense([data], BONDS, 8)

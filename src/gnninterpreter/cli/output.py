@@ -167,7 +167,9 @@ def echo_table(result: ExplanationSet) -> None:
     for explanation in result.values():
         for line in _formula_lines(explanation):
             typer.echo(f"{explanation.name}: {line}")
-        for reason in (*explanation.verdict.reasons, *explanation.notes):
+        counts = explanation.evidence["counts"]
+        told = [counts.sentence] if counts.passed else []
+        for reason in (*explanation.verdict.reasons, *told, *explanation.notes):
             typer.echo(f"{explanation.name}: {reason}")
     fooled = [line for explanation in result.values() for line in _shortcut_lines(explanation)]
     if fooled:
@@ -178,6 +180,7 @@ def echo_table(result: ExplanationSet) -> None:
 
 def _cells(one: Explanation) -> Iterator[str | Text]:
     """The row of an explanation."""
+    from gnninterpreter.evidence.evidence import HAS_NO_CORE
     from gnninterpreter.report.words import typical_percentile
 
     target, core, percentile = one.target, one.core, typical_percentile(one)
@@ -188,7 +191,7 @@ def _cells(one: Explanation) -> Iterator[str | Text]:
     yield f"{one.num_nodes} / {one.num_edges}"
     yield UNCHECKED if percentile is None else f"{percentile:.0f}%"
     if core is None or core.coverage is None:
-        yield UNCHECKED
+        yield "none" if one.evidence["core covers"].sentence == HAS_NO_CORE else UNCHECKED
     else:
         yield f"{100 * core.coverage:.0f}%" + ("" if core.lift is None else f", x {core.lift:.1f}")
     yield verdict_text(one.verdict)

@@ -16,7 +16,7 @@ from torch_geometric.data import Data
 from gnninterpreter.evidence.accounts import counts, not_by_heart, one_kind
 from gnninterpreter.evidence.boundaries import boundary_checks
 from gnninterpreter.evidence.controls import model_is_right, random_control
-from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, Check, Evidence
+from gnninterpreter.evidence.evidence import HAS_NO_CORE, NO_REAL_GRAPHS, Check, Evidence
 from gnninterpreter.evidence.familiarity import familiarity
 from gnninterpreter.evidence.patterns.answers import Answers
 from gnninterpreter.evidence.patterns.core import storable
@@ -150,7 +150,7 @@ def core_covers(case: Case) -> Check:
     """Do real graphs of the class have the core, and others not?"""
     core = case.explanation.core
     if core is None:
-        none = NO_REAL_GRAPHS if case.graphs is None else "there is no core"
+        none = NO_REAL_GRAPHS if case.graphs is None else HAS_NO_CORE
         return Check("core covers", None, none)
     if core.coverage is None:
         return Check("core covers", None, "there is no data to look for the core in")

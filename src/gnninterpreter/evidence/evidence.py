@@ -90,6 +90,7 @@ class Evidence:
 
 NOT_ASKED = "nobody asked"
 NO_REAL_GRAPHS = "there were no real graphs to compare with"
+HAS_NO_CORE = "there is no core"
 
 
 def written(score: float) -> str:

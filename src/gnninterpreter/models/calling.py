@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 from torch_geometric.data import Batch
+from torch_geometric.utils import add_remaining_self_loops
 
 from gnninterpreter.errors import ModelError
 from gnninterpreter.models.bundle import Bundle
@@ -87,9 +88,13 @@ class Convention:
     arguments: tuple[tuple[str, str], ...] = ()
     function: Callable[[nn.Module, Batch], Any] | None = field(default=None, compare=False)
     weighted: bool = False
+    looped: bool = False
 
     def __call__(self, model: nn.Module, data: Batch) -> Any:
         """Call the model on a batch; weights of edges are its single feature."""
+        if self.looped:
+            data = copy(data)
+            data.edge_index = add_remaining_self_loops(data.edge_index, num_nodes=data.num_nodes)[0]
         if self.weighted and data.get("edge_weight") is None:
             data = copy(data)
             data.edge_weight = data.edge_attr.view(-1)
@@ -117,6 +122,7 @@ def infer_convention(
     has_edge_types: bool = False,
     attributes: Sequence[Derived] = (),
     weighted: bool = False,
+    looped: bool = False,
 ) -> Convention:
     """Read the convention off the signature of ``model.forward``; a user's ``forward`` goes first.
 
@@ -125,7 +131,7 @@ def infer_convention(
     if forward is not None and not callable(forward):
         raise ModelError(f"forward must be a function forward(model, data) (got {forward!r:.60})")
     if forward is not None:
-        return Convention(function=forward, weighted=weighted)
+        return Convention(function=forward, weighted=weighted, looped=looped)
     parameters = [
         p
         for p in inspect.signature(model.forward).parameters.values()
@@ -140,7 +146,7 @@ def infer_convention(
         )
     if not any(ALIASES.get(p.name) in ("edge_index", "adj_t") for p in parameters):
         if len(required) == 1 or (not required and parameters):
-            return Convention(weighted=weighted)
+            return Convention(weighted=weighted, looped=looped)
         raise ModelError(
             f"cannot tell how to call {type(model).__name__}.forward"
             f"({', '.join(p.name for p in parameters)}): it names no edge_index; "
@@ -156,13 +162,19 @@ def infer_convention(
     for p in parameters:
         source = own.get(p.name, ALIASES.get(p.name))
         if source is None and p.default is p.empty:
+            given = (
+                f"data.{ALIASES[q.name]}" if q.name in ALIASES else q.name
+                for q in parameters
+                if q.default is q.empty
+            )
             raise ModelError(
                 f"{type(model).__name__}.forward needs an argument '{p.name}' that is not part of "
-                "a graph; pass forward=lambda model, data: model(data.x, data.edge_index, ...)"
+                f"a graph; pass forward=lambda model, data: model({', '.join(given)}), with a "
+                f"usual value in the place of '{p.name}'"
             )
         if source is not None and (p.default is p.empty or source in optional):
             arguments.append((p.name, source))
-    return Convention(tuple(arguments), weighted=weighted)
+    return Convention(tuple(arguments), weighted=weighted, looped=looped)
 
 
 def _field(data: Batch, source: str) -> Tensor | int:

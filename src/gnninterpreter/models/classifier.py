@@ -84,7 +84,13 @@ class GraphClassifier:
         self.spec = spec if class_names is None else spec.with_classes(class_names)
         self.dtype, self.device = _dtype_and_device(model)
         self.convention: Convention = infer_convention(
-            model, forward, bool(spec.edges), spec.has_edge_types, spec.attributes, spec.weighted
+            model,
+            forward,
+            bool(spec.edges),
+            spec.has_edge_types,
+            spec.attributes,
+            spec.weighted,
+            spec.looped,
         )
         if self.convention.arguments:
             read = {source for _, source in self.convention.arguments}
@@ -179,6 +185,8 @@ class GraphClassifier:
         ]
         if "note" in self.spec.metadata:
             lines.append(self.spec.metadata["note"])
+        if self.convention.looped:
+            lines.append("every node of the data has an edge to itself: graphs made here get them")
         if not self.convention.takes_batch:
             lines.append("takes no batch vector: graphs are scored one by one (slower)")
         elif self.undecided:

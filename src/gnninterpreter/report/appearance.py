@@ -70,13 +70,11 @@ def node_look(attributes: Mapping[str, Any], spec: GraphSpec) -> NodeLook:
     for block in spec.nodes:
         if isinstance(block, Categorical) and attributes.get(block.name) in block.names:
             return _category(block, block.names.index(attributes[block.name]), hint)
-    for block in spec.nodes:
-        if isinstance(block, Continuous) and not block.constant and block.names[0] in attributes:
-            value = float(attributes[block.names[0]])
-            low, high = np.atleast_1d(block.low, block.high)
-            share = (value - low[0]) / (high[0] - low[0]) if high[0] > low[0] else 0.5
-            fill = _mixed(LOW_FILL, HIGH_FILL, min(max(share, 0.0), 1.0))
-            return NodeLook(fill, NODE_STROKE, f"{value:.2g}"[:5], hint)
+    name, low, high = _first_number(spec.nodes) or ("", 0.0, 0.0)
+    if name in attributes:
+        value = float(attributes[name])
+        fill = _mixed(LOW_FILL, HIGH_FILL, min(max((value - low) / (high - low), 0.0), 1.0))
+        return NodeLook(fill, NODE_STROKE, f"{value:.2g}"[:5], hint)
     return NodeLook(NODE_FILL, NODE_STROKE, "", hint)
 
 
@@ -101,13 +99,17 @@ def edge_look(attributes: Mapping[str, Any], spec: GraphSpec) -> EdgeLook:
 
 
 def legend(spec: GraphSpec, present: set[tuple[str, str]] | None = None) -> list[LegendEntry]:
-    """Lines of the legend: the categories that colour nodes and edges."""
+    """Lines of the legend: what colours nodes and edges, categories or the ends of a number."""
     entries = [
         LegendEntry(kind, block.name, name, look({block.name: name}, spec))
         for kind, blocks, look in (("node", spec.nodes, node_look), ("edge", spec.edges, edge_look))
         for block in filter(None, [_first_category(blocks)])
         for name in block.names
     ]
+    shown = None if _first_category(spec.nodes) else _first_number(spec.nodes)
+    if shown is not None:
+        ends = [(f"{end:.3g}", node_look({shown[0]: end}, spec)) for end in shown[1:]]
+        entries = [LegendEntry("node", shown[0], *end) for end in ends] + entries
     topics = {entry.kind: entry.topic for entry in entries}
     if len(topics) == 2 and len(set(topics.values())) == 1:
         entries = [replace(entry, topic=f"{entry.kind} {entry.topic}") for entry in entries]
@@ -135,6 +137,17 @@ def short_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _first_category(blocks: tuple[Block, ...]) -> Categorical | None:
     return next((block for block in blocks if isinstance(block, Categorical)), None)
+
+
+def _first_number(blocks: tuple[Block, ...]) -> tuple[str, float, float] | None:
+    """Name, least and largest value of the first number that varies."""
+    for block in blocks:
+        if isinstance(block, Continuous):
+            low, high = np.atleast_1d(block.low, block.high)
+            for name, least, most in zip(block.names, low.tolist(), high.tolist(), strict=True):
+                if least < most:
+                    return name, least, most
+    return None
 
 
 def _category(block: Categorical, i: int, hint: str) -> NodeLook:

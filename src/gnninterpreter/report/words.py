@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from gnninterpreter.evidence.evidence import NO_REAL_GRAPHS, NOT_ASKED, Check
+from gnninterpreter.evidence.evidence import HAS_NO_CORE, NO_REAL_GRAPHS, NOT_ASKED, Check
 from gnninterpreter.evidence.patterns import Core
 from gnninterpreter.evidence.thresholds import CLEARLY
 from gnninterpreter.explanation import Explanation
@@ -145,7 +145,8 @@ def _idle(core: Core, target: Target) -> str:
 def _unchecked(check: Check, otherwise: str) -> str:
     if check.sentence in (NOT_ASKED, NO_REAL_GRAPHS):
         return otherwise
-    return f"Not checked: {sentence(check.sentence)}"
+    said = sentence(check.sentence)
+    return said if check.sentence == HAS_NO_CORE else f"Not checked: {said}"
 
 
 def _percent(share: float) -> str:

@@ -19,8 +19,8 @@ from torch_geometric.utils import to_edge_index
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec.sampling import Sample
 
-# Graphs that are looked at for edges from a node to itself.
-LOOKED = 200
+# Graphs that are looked at for edges from a node to itself, and where such edges are put aside.
+LOOKED, ASIDE = 200, "_loops"
 FEATURES = ("x", "edge_attr", "edge_type", "edge_weight")
 ABOUT = ("name", "spec", "class_names", "oracle", "rule_of_thumb", "patterns")
 
@@ -30,7 +30,8 @@ class GraphList(list[Data]):
 
     Of many that were ``read`` some are kept, with ``totals`` over all by label (see `Sample`);
     ``left_out`` counts graphs without nodes; ``patterns`` are what defines the classes;
-    ``weighted`` whether the features of edges were their weights.
+    ``weighted`` whether the features of edges were their weights; ``looped`` whether every node had
+    an edge to itself, which was then left out.
     """
 
     read: int = 0
@@ -43,6 +44,7 @@ class GraphList(list[Data]):
     patterns: Any = None
     left_out: int = 0
     weighted: bool = False
+    looped: bool = False
 
 
 def graph_list(dataset: Any, progress: Callable[[int], object] | None = None) -> GraphList:
@@ -72,9 +74,13 @@ def graph_list(dataset: Any, progress: Callable[[int], object] | None = None) ->
     checked = known or (_checked(graph, i) for i, graph in enumerate(_items(dataset)))
     empty: list[Data] = []
     weights: set[bool] = set()
-    full = known or _full(_weights_as_features(checked, weights), empty)
+    loops: set[bool] = set()
+    full = known or _full(_loops_apart(_weights_as_features(checked, weights), loops), empty)
     sample = Sample.of(full, progress)
     graphs = GraphList(sample.graphs or empty)
+    graphs.looped = loops == {True}
+    if True in loops:
+        _put_back(graphs, graphs.looped)
     graphs.weighted = weights == {True}
     graphs.left_out = len(empty) if sample.graphs else 0
     if not graphs:
@@ -99,15 +105,12 @@ def told_size(graphs: Any) -> list[str]:
     """How many graphs were read and how many were kept, where these differ, in short lines."""
     read, empty = getattr(graphs, "read", 0), getattr(graphs, "left_out", 0)
     lines = [f"graphs without nodes, left out: {empty:,}"] if empty else []
-    looped = sum(
-        bool((graph.edge_index[0] == graph.edge_index[1]).any())
-        for graph in (graphs or ())[:LOOKED]
-    )
-    if looped:
-        some = f"{looped:,} of {min(len(graphs), LOOKED):,} graphs that were looked at"
-        lines.append(
-            f"{some} have edges from a node to itself; graphs that are made here have none"
-        )
+    looked = (graphs or ())[:LOOKED]
+    for odd, what in ((_loops, "from a node to itself"), (_repeated, "that are there twice")):
+        count = sum(map(odd, looked))
+        if count:
+            some = f"{count:,} of {len(looked):,} graphs that were looked at have edges {what}"
+            lines.append(f"{some}; graphs that are made here have none")
     if read <= len(graphs or ()):
         return lines
     return [
@@ -115,6 +118,14 @@ def told_size(graphs: Any) -> list[str]:
         f"read {read:,} graphs and kept {len(graphs):,}, of each class as many as of any other "
         "where there are enough; numbers and sizes of graphs are over all",
     ]
+
+
+def _loops(graph: Data) -> bool:
+    return bool((graph.edge_index[0] == graph.edge_index[1]).any())
+
+
+def _repeated(graph: Data) -> bool:
+    return bool(graph.edge_index.unique(dim=1).size(1) < graph.edge_index.size(1))
 
 
 def node_count(graph: Data) -> int:
@@ -216,6 +227,31 @@ def _weights_as_features(graphs: Iterable[Data], found: set[bool]) -> Iterator[D
             graph.edge_attr = weight.reshape(-1, 1)
             del graph.edge_weight
         yield graph
+
+
+def _loops_apart(graphs: Iterable[Data], found: set[bool]) -> Iterator[Data]:
+    """Put edges from a node to itself aside where every node has one, and note where that is so."""
+    for graph in graphs:
+        ends, count = graph.edge_index, node_count(graph)
+        loops = ends[0] == ends[1]
+        plain = all(graph.get(key) is None for key in FEATURES[1:])
+        every = plain and count > 0 and len(ends[0, loops].unique()) == count
+        if every:
+            graph = copy(graph)
+            graph.edge_index, graph[ASIDE] = ends[:, ~loops], ends[:, loops]
+        if count:
+            found.add(every)
+        yield graph
+
+
+def _put_back(graphs: Iterable[Data], everywhere: bool) -> None:
+    """Forget the edges that were put aside, or put them back where only some graphs had them."""
+    for graph in graphs:
+        if ASIDE in graph:
+            loops = graph[ASIDE]
+            del graph[ASIDE]
+            if not everywhere:
+                graph.edge_index = torch.cat([graph.edge_index, loops], dim=1)
 
 
 def _tensor(value: Any, what: str, advice: str = "turn it into a tensor first") -> Tensor:

@@ -229,9 +229,21 @@ class GraphSpec:
             dataset = graph_list(dataset)
             own = dataset.spec
         spec = own if isinstance(own, cls) else infer_spec(dataset)
+        spec = spec.with_loops(getattr(dataset, "looped", False))
         if features is not None:
             spec = split_derived(graph_list(dataset), spec, features, infer_blocks)
         return replace(spec, **overrides) if overrides else spec
+
+    @property
+    def looped(self) -> bool:
+        """Whether the model is to see an edge from every node to itself."""
+        return bool(self.metadata.get("loops"))
+
+    def with_loops(self, looped: bool = True) -> GraphSpec:
+        """The same where graphs get an edge from every node to itself when the model sees them."""
+        if not looped or self.looped:
+            return self
+        return replace(self, metadata={**self.metadata, "loops": "every node"})
 
     def to_json(self) -> dict[str, Any]:
         """Return the spec as plain JSON values."""

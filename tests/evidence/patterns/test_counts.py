@@ -9,11 +9,21 @@ from gnninterpreter.evidence.patterns.counts import (
     Column,
     account_for,
     counted,
+    joined,
     kind_words,
 )
 from gnninterpreter.evidence.patterns.real import RealGraphs
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.spec import Categorical, GraphSpec
 from tests.evidence.patterns import hot
-from tests.evidence.patterns.pairs import PAIRED_CLASS, SPEC, chain, classifier, real_graphs
+from tests.evidence.patterns.pairs import (
+    PAIRED_CLASS,
+    SPEC,
+    RedPairs,
+    chain,
+    classifier,
+    real_graphs,
+)
 
 
 def ring(colours: str) -> Data:
@@ -45,6 +55,32 @@ def test_counts_of_graphs_made_by_hand() -> None:
     }
 
 
+def test_pieces_and_nodes_that_rings_share() -> None:
+    apart = Data(x=torch.eye(2)[[0] * 4], edge_index=torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]]))
+    fused = ring("bbbbbb")
+    fused.edge_index = torch.cat([fused.edge_index, torch.tensor([[0, 3], [3, 0]])], dim=1)
+    found = columns([apart, fused, ring("bbb"), chain("bbb")])
+    assert found["at least 2 separate pieces"] == [2, 1, 1, 1]
+    assert found["at least 2 nodes that rings share"] == [0, 2, 0, 0]
+
+
+def test_kinds_count_by_each_of_their_features_too() -> None:
+    spec = GraphSpec(
+        nodes=(Categorical(2, ("C", "O"), name="atom"), Categorical(2, name="feature 1")),
+        class_names=("plain", "paired"),
+    )
+    two = [chain("br"), chain("rr")]
+    for graph in two:
+        graph.x = torch.cat([graph.x, torch.eye(2)], dim=1)
+    known = GraphClassifier(RedPairs(), spec, examples=two)
+    values, found = counted(RealGraphs(known, two), range(2))
+    said = [column.said(2, True) for column in found]
+    assert said[:2] == ["at least 2 nodes of atom C", "at least 2 nodes of atom O"]
+    assert values[:, :2].T.tolist() == [[1, 0], [1, 2]]
+    # A number behind a name that ends in one is told apart from it.
+    assert "at least 2 nodes of atom O and feature 1 = 0" in said
+
+
 def test_numbers_count_by_their_largest_and_smallest() -> None:
     real = hot.real_graphs(4)
     values, found = counted(real, range(4))
@@ -64,6 +100,27 @@ def test_conditions_are_said_as_people_say_them() -> None:
     ]
     assert said == ["a ring", "at least 3 rings", "no ring", "at most one ring"]
     assert kind_words(chain("br"), 1, SPEC) == " of colour red"
+
+
+@pytest.mark.parametrize(
+    ("first", "joint", "second", "said"),
+    [
+        ("at least 3 rings", " and ", "at most 3 rings", "exactly 3 rings"),
+        ("at most one ring", " and ", "a ring", "exactly one ring"),
+        ("at least 3 rings", " or ", "at most 3 rings", "at least 3 rings or at most 3 rings"),
+        ("at least 3 rings", " and ", "at most 3 nodes", "at least 3 rings and at most 3 nodes"),
+        (
+            "at most one ring of 3 nodes",
+            " and ",
+            "a ring",
+            "at most one ring of 3 nodes and a ring",
+        ),
+    ],
+)
+def test_as_many_and_no_more_is_exactly_so_many(
+    first: str, joint: str, second: str, said: str
+) -> None:
+    assert joined(first, joint, second) == said
 
 
 def test_the_condition_that_tells_most_is_measured_on_other_graphs() -> None:

@@ -125,9 +125,10 @@ class RealAnswers:
             known = self._by_label(fitting, abs(seed)) if many else fitting
             few = chosen(known, MOST_GRAPHS, abs(seed))
             if len(few) < len(fitting):
+                over = "values" if classifier.task is Task.REGRESSION else "classes"
                 self.lines.append(
                     f"cores were looked for in {len(few):,} of {len(fitting):,} real graphs, drawn "
-                    f"evenly over the {'labels that the model gives' if many else 'classes'}"
+                    f"evenly over the {'labels that the model gives' if many else over}"
                 )
             self.real = RealGraphs(classifier, few, LIMIT)
             # They come in random order.

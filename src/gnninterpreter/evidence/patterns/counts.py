@@ -148,11 +148,11 @@ def _learned(
     joint, rows = (" and ", table & held) if both[1] >= either[1] else (" or ", table | held)
     second, more = max(both, either, key=lambda one: one[1])
     if more >= bits + ADDED:
-        return _joined(words, joint, tried[second][0]), rows[second]
+        return joined(words, joint, tried[second][0]), rows[second]
     return words, held
 
 
-def _joined(first: str, joint: str, second: str) -> str:
+def joined(first: str, joint: str, second: str) -> str:
     """Two conditions in words; at least and at most as many of the same is exactly so many."""
     for one, other in ((first, second), (second, first)):
         least, most = one.split(" ", 3), other.split(" ", 3)
