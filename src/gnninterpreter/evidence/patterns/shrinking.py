@@ -10,6 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.parts import Parts
@@ -19,7 +22,9 @@ from gnninterpreter.objective.target import Target
 Margins = Callable[[Sequence[tuple[int, int]]], list[float]]
 LEAST = 1
 # Most nodes that are dropped at once: all beyond ``LARGE``, a share of those beyond ``SINGLY``, one.
-LARGE, SINGLY, SHARE = 30, 18, 3
+LARGE, SINGLY, SHARE = 45, 18, 3
+# Nodes of what is tried first in larger graphs, and how often: all that lies around some node.
+BALLS, TRIED = (20, 30), 6
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,20 @@ def shrink(
 
     while left := {n: pieces for n, pieces in left.items() if pieces and n not in going}:
         going |= _record(margins, needed, {n: p.pop() for n, p in left.items()}, ways)
+    large = {number: nodes for number, nodes in going.items() if nodes.bit_count() > LARGE}
+    rng = np.random.default_rng(0)
+    for size in BALLS:
+        asked = [
+            (number, _ball(graphs[number], nodes, size, rng))
+            for number, nodes in large.items()
+            for _ in range(TRIED)
+        ]
+        best: dict[int, tuple[float, int]] = {}
+        for (number, nodes), value in zip(asked, margins(asked), strict=True):
+            best[number] = max(best.get(number, (value, nodes)), (value, nodes))
+        small = _record(margins, needed, {n: nodes for n, (_, nodes) in best.items()}, ways)
+        going |= small
+        large = {number: nodes for number, nodes in large.items() if number not in small}
     while going:
         singles = _singles(margins, graphs, going, least)
         left, going = going, {}
@@ -107,6 +126,21 @@ def shrink(
             if last or nodes.bit_count() <= largest:
                 found.append(Piece(number, nodes, 1 / (1 + math.exp(-value)), last))
     return found
+
+
+def _ball(graph: Typed, nodes: int, size: int, rng: np.random.Generator) -> int:
+    """So many connected nodes around a random one of more that hang together (all as bits)."""
+    choices = list(bits(nodes))
+    ball = newest = 1 << choices[int(rng.integers(len(choices)))]
+    while ball.bit_count() < size:
+        front = 0
+        for node in bits(newest):
+            front |= graph.near[node]
+        newest = 0
+        for node in islice(bits(front & ~ball), size - ball.bit_count()):
+            newest |= 1 << node
+        ball |= newest
+    return ball
 
 
 def removable(graph: Typed, nodes: int) -> int:
