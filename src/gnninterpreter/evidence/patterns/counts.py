@@ -7,9 +7,9 @@ what the model says, on half of the graphs, and measured on the other half.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -172,44 +172,56 @@ def _bounds(row: np.ndarray, least: bool) -> np.ndarray:
     return known[:: max(1, len(known) // BOUNDS)]
 
 
+def _tally(rows: Sequence[Sequence[int]]) -> tuple[list[int], list[tuple[int, int]], np.ndarray]:
+    """The different numbers in rows, the row and place of each first one, and counts by row."""
+    sizes = [len(row) for row in rows]
+    flat = np.fromiter(chain.from_iterable(rows), np.int64, sum(sizes))
+    owner = np.repeat(np.arange(len(rows)), sizes)
+    values, first, which = np.unique(flat, return_index=True, return_inverse=True)
+    table = np.bincount(owner * len(values) + which, minlength=len(rows) * len(values))
+    place = first - (np.cumsum(sizes) - sizes)[owner[first]]
+    firsts = list(zip(owner[first].tolist(), place.tolist(), strict=True))
+    return values.tolist(), firsts, table.reshape(len(rows), -1)
+
+
 def _kinds(real: RealGraphs, numbers: Sequence[int]) -> Counted:
     """Nodes of each kind, and edges between two kinds."""
-    names: dict[int, str] = {}
-    held, joined = [], []
-    for number in numbers:
-        one = real.typed[number]
-        held.append(Counter(one.kinds))
-        pairs = ((one.kinds[i], one.kinds[j]) for i, j in one.edges)
-        joined.append(Counter(pair if one.directed else tuple(sorted(pair)) for pair in pairs))
-        for kind in held[-1].keys() - names.keys():
-            node = one.kinds.index(kind)
-            names[kind] = kind_words(real.graphs[number], node, real.classifier.spec)
-    if len(names) == 1:
+    typed, spec = [real.typed[number] for number in numbers], real.classifier.spec
+    kinds, firsts, table = _tally([one.kinds for one in typed])
+    if len(kinds) == 1:
         return
-    usual = [kind for kind, _ in sum(held, Counter()).most_common(KINDS)]
-    for kind in sorted(usual):
-        yield _several(f"node{names[kind]}", f"nodes{names[kind]}"), [own[kind] for own in held]
-    words = (
-        " from a node{} to one{}"
-        if real.classifier.spec.directed
-        else " between a node{} and one{}"
-    )
-    for a, b in sorted(pair for pair, _ in sum(joined, Counter()).most_common(KINDS)):
-        ends = words.format(names[a], names[b])
-        yield _several(f"edge{ends}", f"edges{ends}"), [own[a, b] for own in joined]
+    names = [kind_words(real.graphs[numbers[row]], node, spec) for row, node in firsts]
+    for place in _usual(table):
+        name = names[place]
+        yield _several(f"node{name}", f"nodes{name}"), table[:, place].tolist()
+    words = " from a node{} to one{}" if spec.directed else " between a node{} and one{}"
+    place_of, count = {kind: place for place, kind in enumerate(kinds)}, len(kinds)
+    joined = []
+    for one in typed:
+        own = [place_of[kind] for kind in one.kinds]
+        pairs = ((own[i], own[j]) for i, j in one.edges)
+        joined.append([count * a + b if one.directed or a < b else count * b + a for a, b in pairs])
+    pairs, _, table = _tally(joined)
+    for place in _usual(table):
+        ends = words.format(*(names[end] for end in divmod(pairs[place], count)))
+        yield _several(f"edge{ends}", f"edges{ends}"), table[:, place].tolist()
+
+
+def _usual(table: np.ndarray) -> list[int]:
+    """The columns of what there is most of, in their order."""
+    return sorted(np.argsort(-table.sum(axis=0), kind="stable")[:KINDS].tolist())
 
 
 def _links(real: RealGraphs, numbers: Sequence[int]) -> Counted:
     """Edges of each kind."""
-    held = [Counter(real.typed[number].edges.values()) for number in numbers]
-    for kind in sorted(set().union(*held)):
-        place = next(place for place, own in enumerate(held) if own[kind])
-        number = numbers[place]
-        ends = next(e for e, own in real.typed[number].edges.items() if own == kind)
-        graph = to_networkx(cut(real.graphs[number], ends), real.classifier.spec)
+    edges = [real.typed[number].edges for number in numbers]
+    _, firsts, table = _tally([list(own.values()) for own in edges])
+    for (row, place), counts in zip(firsts, table.T.tolist(), strict=True):
+        ends = list(edges[row])[place]
+        graph = to_networkx(cut(real.graphs[numbers[row]], ends), real.classifier.spec)
         words = _words(next(iter(graph.edges.values()), {}))
         if words:
-            yield _several(f"edge{words}", f"edges{words}"), [own[kind] for own in held]
+            yield _several(f"edge{words}", f"edges{words}"), counts
 
 
 def kind_words(graph: Data, node: int, spec: GraphSpec) -> str:
@@ -260,13 +272,11 @@ def _pieces(one: Typed) -> int:
 
 
 def _degrees(typed: Sequence[Typed]) -> Counted:
-    near = [[mask.bit_count() for mask in one.near] for one in typed]
+    known, _, table = _tally([[mask.bit_count() for mask in one.near] for one in typed])
     for least in DEGREES:
         words = f"with at least {least} neighbours"
-        yield (
-            _several(f"node {words}", f"nodes {words}"),
-            [sum(count >= least for count in own) for own in near],
-        )
+        counts = table[:, np.array(known) >= least].sum(axis=1)
+        yield _several(f"node {words}", f"nodes {words}"), counts.tolist()
 
 
 def _numbers(real: RealGraphs, typed: Sequence[Typed]) -> Counted:
