@@ -133,7 +133,9 @@ def find_cores(
         )
         return Cores(target, bar, (), 0, tuple(notes))
     telling = Telling(real, target, search)
-    shared = in_company(real, candidates, target, bar, search, telling) if measured else []
+    shared = []
+    if measured and search.company:
+        shared = in_company(real, candidates, target, bar, search, telling)
     candidates += widened(real, candidates, target, bar, search, telling) + shared
     cores = []
     elsewhere = _graphs(real, some(np.flatnonzero(~real.mine(target)).tolist(), HOSTS, rng))
