@@ -40,7 +40,7 @@ MOST_OTHERS = 4
 # Most steps of matching one pattern, on average over graphs.
 LIMIT = 20
 SEARCH = CoreSearch(seeds=24, sample=100, changed=48)
-FEW = {"seeds": 8, "count": 2, "sample": 40, "changed": 8}
+FEW = CoreSearch(seeds=8, count=2, sample=40, changed=8, singly=8, company=False)
 # Real graphs beyond this many nodes are not cut down: each step asks about every node left.
 LARGEST = 200
 # How often the cores of a class must say what the model says: without cores that tell something
@@ -99,7 +99,7 @@ class RealAnswers:
     ) -> None:
         """Choose and score the graphs."""
         self.classifier, self.statistics = classifier, statistics
-        self.search = CoreSearch(**{**vars(SEARCH), "seed": abs(seed)})
+        self.search = replace(SEARCH, seed=abs(seed))
         self.measured = graphs is not None
         self.lines: list[str] = []
         self.notes: list[str] = []
@@ -190,7 +190,7 @@ class RealAnswers:
     def _few_cores(self, target: Target) -> Cores:
         """The cores of a class that was not asked for, looked for with less care."""
         assert self.fewer is not None
-        search = CoreSearch(**{**FEW, "seed": self.search.seed})
+        search = replace(FEW, seed=self.search.seed)
         return find_cores(self.fewer, target, search, thorough=False)
 
     def _left_over(self, target: ClassTarget) -> list[str]:

@@ -36,7 +36,7 @@ from gnninterpreter.evidence.patterns.pieces import (
     gather_pieces,
 )
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
-from gnninterpreter.evidence.patterns.trimming import trimmed
+from gnninterpreter.evidence.patterns.trimming import Trimming
 from gnninterpreter.evidence.patterns.typed import bits, cut
 from gnninterpreter.evidence.patterns.widening import widened
 from gnninterpreter.evidence.thresholds import CLEARLY, LIFT
@@ -133,14 +133,13 @@ def find_cores(
         )
         return Cores(target, bar, (), 0, tuple(notes))
     telling = Telling(real, target, search)
-    shared = in_company(real, candidates, target, bar, search, telling) if measured else []
+    shared = []
+    if measured and search.company:
+        shared = in_company(real, candidates, target, bar, search, telling)
     candidates += widened(real, candidates, target, bar, search, telling) + shared
     cores = []
     elsewhere = _graphs(real, some(np.flatnonzero(~real.mine(target)).tolist(), HOSTS, rng))
-
-    def trim(piece: Candidate) -> Candidate:
-        return trimmed(real, piece, telling, elsewhere, target, bar, search.least, search.seed)
-
+    trim = Trimming(real, telling, elsewhere, target, bar, search.least, search.seed)
     for piece in choose(real, candidates, target, search, rng, trim if measured else None):
         core = _core(real, piece, target)
         if core is not None and measured:

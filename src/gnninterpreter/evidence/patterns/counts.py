@@ -7,9 +7,9 @@ what the model says, on half of the graphs, and measured on the other half.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -185,52 +185,69 @@ def _bounds(row: np.ndarray, least: bool) -> np.ndarray:
     return known[:: max(1, len(known) // BOUNDS)]
 
 
+def _tally(rows: Sequence[Sequence[int]]) -> tuple[list[int], list[tuple[int, int]], np.ndarray]:
+    """The different numbers in rows, the row and place of each first one, and counts by row."""
+    sizes = [len(row) for row in rows]
+    flat = np.fromiter(chain.from_iterable(rows), np.int64, sum(sizes))
+    owner = np.repeat(np.arange(len(rows)), sizes)
+    values, first, which = np.unique(flat, return_index=True, return_inverse=True)
+    table = np.bincount(owner * len(values) + which, minlength=len(rows) * len(values))
+    place = first - (np.cumsum(sizes) - sizes)[owner[first]]
+    firsts = list(zip(owner[first].tolist(), place.tolist(), strict=True))
+    return values.tolist(), firsts, table.reshape(len(rows), -1)
+
+
 def _kinds(real: RealGraphs, numbers: Sequence[int]) -> Counted:
     """Nodes of each kind, and edges between two kinds; by each feature alone first."""
-    named: dict[int, dict[str, str]] = {}
-    for number in numbers:
-        one = real.typed[number]
-        for node, kind in enumerate(one.kinds):
-            if kind not in named:
-                features = _features(real.graphs[number], node, real.classifier.spec)
-                named[kind] = {k: v for k, v in features.items() if isinstance(v, str)}
-    typed = [real.typed[number] for number in numbers]
-    keys = {key for features in named.values() for key in features}
+    typed, spec = [real.typed[number] for number in numbers], real.classifier.spec
+    kinds, firsts, _ = _tally([one.kinds for one in typed])
+    named = []
+    for row, node in firsts:
+        features = _features(real.graphs[numbers[row]], node, spec)
+        named.append({key: value for key, value in features.items() if isinstance(value, str)})
+    keys = {key for features in named for key in features}
     for single in sorted(keys) if len(keys) > 1 else ():
-        words = {kind: _words({single: own.get(single)}) for kind, own in named.items()}
-        yield from _kinds_by(words, typed)
-    yield from _kinds_by({kind: _words(own) for kind, own in named.items()}, typed)
+        words = [_words({single: own.get(single)}) for own in named]
+        yield from _kinds_by(dict(zip(kinds, words, strict=True)), typed)
+    yield from _kinds_by(dict(zip(kinds, map(_words, named), strict=True)), typed)
 
 
-def _kinds_by(names: Mapping[int, str], typed: Sequence[Typed]) -> Counted:
-    """The same for kinds that go by their names."""
-    if len(set(names.values())) == 1:
+def _kinds_by(words: Mapping[int, str], typed: Sequence[Typed]) -> Counted:
+    """The same for kinds that go by their words."""
+    names = sorted(set(words.values()))
+    if len(names) == 1:
         return
-    held, joined = [], []
-    for one in typed:
-        own = [names[kind] for kind in one.kinds]
-        held.append(Counter(own))
+    place_of, count = {kind: names.index(name) for kind, name in words.items()}, len(names)
+    held = [[place_of[kind] for kind in one.kinds] for one in typed]
+    places, _, table = _tally(held)
+    for column in _usual(table):
+        name = names[places[column]]
+        yield _several(f"node{name}", f"nodes{name}"), table[:, column].tolist()
+    between = " from a node{} to one{}" if typed[0].directed else " between a node{} and one{}"
+    joined = []
+    for one, own in zip(typed, held, strict=True):
         pairs = ((own[i], own[j]) for i, j in one.edges)
-        joined.append(Counter(pair if one.directed else tuple(sorted(pair)) for pair in pairs))
-    usual = [kind for kind, _ in sum(held, Counter()).most_common(KINDS)]
-    for kind in sorted(usual):
-        yield _several(f"node{kind}", f"nodes{kind}"), [own[kind] for own in held]
-    words = " from a node{} to one{}" if typed[0].directed else " between a node{} and one{}"
-    for a, b in sorted(pair for pair, _ in sum(joined, Counter()).most_common(KINDS)):
-        ends = words.format(a, b)
-        yield _several(f"edge{ends}", f"edges{ends}"), [own[a, b] for own in joined]
+        joined.append([count * a + b if one.directed or a < b else count * b + a for a, b in pairs])
+    places, _, table = _tally(joined)
+    for column in _usual(table):
+        ends = between.format(*(names[end] for end in divmod(places[column], count)))
+        yield _several(f"edge{ends}", f"edges{ends}"), table[:, column].tolist()
+
+
+def _usual(table: np.ndarray) -> list[int]:
+    """The columns of what there is most of, in their order."""
+    return sorted(np.argsort(-table.sum(axis=0), kind="stable")[:KINDS].tolist())
 
 
 def _links(real: RealGraphs, numbers: Sequence[int]) -> Counted:
     """Edges of each kind."""
-    held = [Counter(real.typed[number].edges.values()) for number in numbers]
-    for kind in sorted(set().union(*held)):
-        place = next(place for place, own in enumerate(held) if own[kind])
-        number = numbers[place]
-        ends = next(e for e, own in real.typed[number].edges.items() if own == kind)
-        words = link_words(real.graphs[number], ends, real.classifier.spec)
+    edges = [real.typed[number].edges for number in numbers]
+    _, firsts, table = _tally([list(own.values()) for own in edges])
+    for (row, place), counts in zip(firsts, table.T.tolist(), strict=True):
+        ends = list(edges[row])[place]
+        words = link_words(real.graphs[numbers[row]], ends, real.classifier.spec)
         if words:
-            yield _several(f"edge{words}", f"edges{words}"), [own[kind] for own in held]
+            yield _several(f"edge{words}", f"edges{words}"), counts
 
 
 def link_words(graph: Data, ends: tuple[int, int], spec: GraphSpec) -> str:
@@ -291,13 +308,11 @@ def _rings(typed: Sequence[Typed]) -> Counted:
 
 
 def _degrees(typed: Sequence[Typed]) -> Counted:
-    near = [[mask.bit_count() for mask in one.near] for one in typed]
+    known, _, table = _tally([[mask.bit_count() for mask in one.near] for one in typed])
     for least in DEGREES:
         words = f"with at least {least} neighbours"
-        yield (
-            _several(f"node {words}", f"nodes {words}"),
-            [sum(count >= least for count in own) for own in near],
-        )
+        counts = table[:, np.array(known) >= least].sum(axis=1)
+        yield _several(f"node {words}", f"nodes {words}"), counts.tolist()
 
 
 def _numbers(real: RealGraphs, typed: Sequence[Typed]) -> Counted:

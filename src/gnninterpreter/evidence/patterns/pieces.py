@@ -18,7 +18,7 @@ from gnninterpreter.evidence.patterns.bounds import Bounds
 from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
-from gnninterpreter.evidence.patterns.shrinking import LEAST, shrink
+from gnninterpreter.evidence.patterns.shrinking import LEAST, SINGLY, shrink
 from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
@@ -51,6 +51,8 @@ class CoreSearch:
         seed: Of every draw.
         small: Whether there is no core where nothing gets small; else the smallest there is will
             do.
+        singly: Up to so many nodes graphs lose them one by one.
+        company: Whether pieces are looked for, too, that are enough only in company.
     """
 
     seeds: int = 64
@@ -61,6 +63,8 @@ class CoreSearch:
     changed: int = 64
     seed: int = 0
     small: bool = False
+    singly: int = SINGLY
+    company: bool = True
 
     def __post_init__(self) -> None:
         """Check that there is something to do."""
@@ -174,7 +178,7 @@ def _shrunk(
 ) -> list[Candidate]:
     """Shrink graphs and leave out pieces that are the same but for the order of their nodes."""
     parts = Parts(real.classifier, graphs)
-    pieces = shrink(parts, typed, target, floor, search.largest, search.least)
+    pieces = shrink(parts, typed, target, floor, search.largest, search.least, search.singly)
     small = [piece for piece in pieces if piece.nodes.bit_count() <= search.largest]
     pieces = small or [piece for piece in pieces if piece.last and not search.small]
     buckets: dict[object, list[int]] = {}

@@ -137,9 +137,9 @@ def in_order(graphs: Sequence[Data]) -> InOrder:
     columns = _KNOWN.get(graphs) if isinstance(graphs, StoredGraphs) else None
     if columns is None:
         fields = _side_by_side(graphs)
-        looks = _looks(*fields[:4]) if len(graphs) else []
-        order = np.array(sorted(range(len(graphs)), key=looks.__getitem__), dtype=np.int64)
-        nodes, edges = (column.numpy()[order] for column in fields[:2])
+        sizes, links = (column.numpy() for column in fields[:2])
+        order = np.lexsort((_looks(*fields[:4]), links, sizes))
+        nodes, edges = sizes[order], links[order]
         columns = (order, nodes, edges, np.array(fields[4], dtype=object)[order])
     if isinstance(graphs, StoredGraphs):
         _KNOWN[graphs] = columns
@@ -200,10 +200,8 @@ def _side_by_side(
     return sizes, edges, links, x, [label if label.is_integer() else None for label in labels]
 
 
-def _looks(
-    sizes: Tensor, edges: Tensor, links: Tensor, x: Tensor | None
-) -> list[tuple[float, ...]]:
-    """Numbers by which graphs are put in order, whatever the order of their nodes."""
+def _looks(sizes: Tensor, edges: Tensor, links: Tensor, x: Tensor | None) -> np.ndarray:
+    """A number by which graphs of one size are put in order, whatever the order of their nodes."""
     source, target = links + (sizes.cumsum(0) - sizes).repeat_interleave(edges)
     looks = torch.ones(int(sizes.sum()), dtype=torch.double)
     if x is not None and x.numel():
@@ -215,8 +213,7 @@ def _looks(
         looks = (3.1 * looks + 11.7 * around).sin()
     owner = torch.arange(len(sizes)).repeat_interleave(sizes)
     total = torch.zeros(len(sizes), dtype=torch.double).index_add_(0, owner, looks)
-    columns = (sizes.tolist(), edges.tolist(), total.tolist())
-    return [(n, e, round(look, 6)) for n, e, look in zip(*columns, strict=True)]
+    return np.asarray(total.numpy().round(6))
 
 
 def some(numbers: Sequence[int], most: int, rng: np.random.Generator) -> list[int]:

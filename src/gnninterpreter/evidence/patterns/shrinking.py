@@ -10,6 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.parts import Parts
@@ -18,8 +21,10 @@ from gnninterpreter.objective.target import Target
 
 Margins = Callable[[Sequence[tuple[int, int]]], list[float]]
 LEAST = 1
-# Most nodes that are dropped at once: all beyond ``LARGE``, a share of those beyond ``SINGLY``, one.
-LARGE, SINGLY, SHARE = 30, 18, 3
+# Up to so many nodes they are dropped one by one; beyond, one of so many of the others at a time.
+SINGLY, SHARE = 18, 3
+# How often what lies around a random node of a large graph is tried.
+TRIED = 6
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,7 @@ def shrink(
     bar: float,
     largest: int = 12,
     least: int = LEAST,
+    singly: int = SINGLY,
 ) -> list[Piece]:
     """Shrink graphs while the model stays certain; all of them at once.
 
@@ -56,6 +62,8 @@ def shrink(
         bar: Probability to keep.
         largest: Pieces with more nodes than this are not returned.
         least: Pieces do not become smaller than this.
+        singly: Up to so many nodes they are dropped one by one; beyond, some at a time. Of graphs
+            two and a half times as large first what lies around some node is tried.
 
     Returns:
         For each graph the pieces on its way, largest first; the last one is returned whatever its
@@ -85,6 +93,20 @@ def shrink(
 
     while left := {n: pieces for n, pieces in left.items() if pieces and n not in going}:
         going |= _record(margins, needed, {n: p.pop() for n, p in left.items()}, ways)
+    many, rng = 5 * singly // 2, np.random.default_rng(0)
+    large = {number: nodes for number, nodes in going.items() if nodes.bit_count() > many}
+    for size in (singly + 2, 5 * singly // 3):
+        asked = [
+            (number, _ball(graphs[number], nodes, size, rng))
+            for number, nodes in large.items()
+            for _ in range(TRIED)
+        ]
+        best: dict[int, tuple[float, int]] = {}
+        for (number, nodes), value in zip(asked, margins(asked), strict=True):
+            best[number] = max(best.get(number, (value, nodes)), (value, nodes))
+        small = _record(margins, needed, {n: nodes for n, (_, nodes) in best.items()}, ways)
+        going |= small
+        large = {number: nodes for number, nodes in large.items() if number not in small}
     while going:
         singles = _singles(margins, graphs, going, least)
         left, going = going, {}
@@ -92,10 +114,10 @@ def shrink(
             number: [node for value, node in found if value >= needed]
             for number, found in singles.items()
         }
-        # Many nodes at once where that goes well, else fewer; in a small graph one by one.
+        # Many nodes at once where that goes well, else fewer, else one.
         for turn in range(3):
             steps = {
-                number: _without(graphs[number], left[number], nodes, turn, least)
+                number: _without(graphs[number], left[number], nodes, turn, least, singly)
                 for number, nodes in ranked.items()
                 if nodes and number not in going
             }
@@ -107,6 +129,21 @@ def shrink(
             if last or nodes.bit_count() <= largest:
                 found.append(Piece(number, nodes, 1 / (1 + math.exp(-value)), last))
     return found
+
+
+def _ball(graph: Typed, nodes: int, size: int, rng: np.random.Generator) -> int:
+    """So many connected nodes around a random one of more that hang together (all as bits)."""
+    choices = list(bits(nodes))
+    ball = newest = 1 << choices[int(rng.integers(len(choices)))]
+    while ball.bit_count() < size:
+        front = 0
+        for node in bits(newest):
+            front |= graph.near[node]
+        newest = 0
+        for node in islice(bits(front & ~ball), size - ball.bit_count()):
+            newest |= 1 << node
+        ball |= newest
+    return ball
 
 
 def removable(graph: Typed, nodes: int) -> int:
@@ -186,10 +223,12 @@ def _singles(
     return found
 
 
-def _without(graph: Typed, nodes: int, ranked: Sequence[int], turn: int, least: int) -> int:
+def _without(
+    graph: Typed, nodes: int, ranked: Sequence[int], turn: int, least: int, singly: int
+) -> int:
     """Drop nodes, the cheapest first, as far as the others hang together; fewer in each turn."""
     size = nodes.bit_count()
-    most = (size - LARGE, (size - SINGLY) // SHARE + 1 if size > SINGLY else 1, 1)
+    most = (size - 5 * singly // 2, (size - singly) // SHARE + 1, 1)
     wanted = min(max(most[turn:]), size - least)
     for node in ranked:
         rest = nodes & ~(1 << node)
