@@ -227,7 +227,8 @@ def _numbers(block: Continuous, places: Sequence[int]) -> Continuous:
     bounds: Any = (block.low, block.high)
     low, high = (tuple(bound[k] for k in places) for bound in bounds)
     names = tuple(block.names[k] for k in places)
-    return Continuous(len(places), low, high, names=names, name=block.name)
+    whole = tuple(block.whole[k] for k in places if block.whole)
+    return Continuous(len(places), low, high, names=names, name=block.name, whole=whole)
 
 
 def _derived(
