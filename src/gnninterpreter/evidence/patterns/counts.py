@@ -199,12 +199,13 @@ def _kinds(real: RealGraphs, numbers: Sequence[int]) -> Counted:
     joined = []
     for one in typed:
         own = [place_of[kind] for kind in one.kinds]
-        pairs = ((own[i], own[j]) for i, j in one.edges)
-        joined.append([count * a + b if one.directed or a < b else count * b + a for a, b in pairs])
+        ends = [(own[i], own[j]) for i, j in one.edges]
+        ends = ends if one.directed else [(min(pair), max(pair)) for pair in ends]
+        joined.append([count * a + b for a, b in ends])
     pairs, _, table = _tally(joined)
     for place in _usual(table):
-        ends = words.format(*(names[end] for end in divmod(pairs[place], count)))
-        yield _several(f"edge{ends}", f"edges{ends}"), table[:, place].tolist()
+        between = words.format(*(names[end] for end in divmod(pairs[place], count)))
+        yield _several(f"edge{between}", f"edges{between}"), table[:, place].tolist()
 
 
 def _usual(table: np.ndarray) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain
 
 import numpy as np
 from torch_geometric.data import Data
@@ -118,9 +118,7 @@ class Telling:
         self.asked = own + some(np.flatnonzero(~mine).tolist(), few, rng)
         self._own, self._index = len(own), real.index_of(self.asked)
 
-    def __call__(
-        self, pattern: Typed, inside: Sequence[Typed] = ()
-    ) -> tuple[float, np.ndarray]:
+    def __call__(self, pattern: Typed, inside: Sequence[Typed] = ()) -> tuple[float, np.ndarray]:
         """Bits that a pattern tells, and which graphs hold it; -1 where that stays open.
 
         ``inside`` are patterns that it holds; see `PatternIndex.match`.
@@ -202,15 +200,15 @@ def _shrunk(
         alike = buckets.setdefault(found.key, [])
         first.append(next((i for i in alike if found.same(parted[i])), number))
         alike += [number] * (first[-1] == number)
+    ways: dict[int, list[int]] = {}
+    for number, piece in enumerate(pieces):
+        ways.setdefault(piece.source, []).append(number)
     candidates = []
-    for number in (number for alike in buckets.values() for number in alike):
-        piece, p = pieces[number], pieces[number].probability
+    for number in chain.from_iterable(buckets.values()):
+        way, p = ways[pieces[number].source], pieces[number].probability
         # What the graph was shrunk to after it lies in it, unless numbers have other ranges there.
-        after = takewhile(lambda i: pieces[i].source == piece.source, range(number, len(pieces)))
-        inside = [parted[first[i]] for i in after if i > number and not parted[i].ranges]
-        candidates.append(
-            Candidate(data_of(number), parted[number], p, p >= bar, tuple(inside))
-        )
+        after = [parted[first[i]] for i in way if i > number and not parted[i].ranges]
+        candidates.append(Candidate(data_of(number), parted[number], p, p >= bar, tuple(after)))
     return candidates
 
 
