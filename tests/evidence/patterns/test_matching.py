@@ -178,6 +178,17 @@ def test_only_some_graphs_may_be_asked():
     assert index.match(TRIANGLE, among=0b110).where == (2,)
 
 
+def test_graphs_that_are_known_to_lack_a_part_of_a_pattern_are_not_searched():
+    graphs = [TRIANGLE, PATH, EDGE, TRIANGLE]
+    index = PatternIndex(graphs)
+    assert index.match(PATH).where == (0, 1, 3)
+    assert index.match(TRIANGLE, inside=[EDGE, PATH]) == PatternIndex(graphs).match(TRIANGLE)
+    # A triangle is no part of a path: it shows that the second graph is left out unseen.
+    wrong = PatternIndex(graphs)
+    wrong.match(TRIANGLE)
+    assert wrong.match(PATH, inside=[EDGE, TRIANGLE]).where == (0, 3)
+
+
 def test_a_limit_or_graphs_that_make_no_sense():
     with pytest.raises(DataError, match="limit must be at least 1"):
         PatternIndex([], limit=0)

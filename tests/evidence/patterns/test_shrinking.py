@@ -69,6 +69,22 @@ def test_large_graphs_lose_several_nodes_at_once_and_end_at_the_same():
     assert all(p.nodes.bit_count() <= 12 for p in pieces)
 
 
+def test_of_large_graphs_what_lies_around_a_node_is_tried_first(monkeypatch):
+    """Without it each node of the whole graph that can be lost is asked about."""
+    ends = nx.star_graph(60).edges
+    links = torch.tensor([*ends, *((j, i) for i, j in ends)]).t()
+    x = torch.eye(2)[[1, 1] + [0] * 59]
+    graph, asked = Data(x=x, edge_index=links), []
+    plain = Parts.logits
+    monkeypatch.setattr(Parts, "logits", lambda p, some: asked.extend(some) or plain(p, some))
+    model, typed = classifier(), typed_graphs([graph], SPEC)
+    for singly, large in ((30, False), (18, True)):
+        asked.clear()
+        pieces = shrink(Parts(model, [graph]), typed, PAIRED_CLASS, 0.99, least=2, singly=singly)
+        assert list(bits(pieces[-1].nodes)) == [0, 1]
+        assert (max(nodes.bit_count() for _, nodes in asked[1:]) <= 30) == large
+
+
 def test_least_and_largest_bound_the_pieces():
     graphs = [chain("bbrrbbb")]
     typed = typed_graphs(graphs, SPEC)

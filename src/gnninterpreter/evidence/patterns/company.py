@@ -82,6 +82,7 @@ def _way_down(piece: Candidate, told: float, telling: Telling) -> list[tuple[Can
         if value < told:
             break
         nodes, told = parts[values.index(value)], value
-        piece = replace(piece, data=cut(piece.data, nodes), typed=piece.typed.part(nodes), inside=())
+        part = piece.typed.part(nodes)
+        piece = replace(piece, data=cut(piece.data, nodes), typed=part, inside=())
         way.append((piece, told))
     return way

@@ -226,12 +226,13 @@ def _kinds_by(words: Mapping[int, str], typed: Sequence[Typed]) -> Counted:
     between = " from a node{} to one{}" if typed[0].directed else " between a node{} and one{}"
     joined = []
     for one, own in zip(typed, held, strict=True):
-        pairs = ((own[i], own[j]) for i, j in one.edges)
-        joined.append([count * a + b if one.directed or a < b else count * b + a for a, b in pairs])
+        ends = [(own[i], own[j]) for i, j in one.edges]
+        ends = ends if one.directed else [(min(pair), max(pair)) for pair in ends]
+        joined.append([count * a + b for a, b in ends])
     places, _, table = _tally(joined)
     for column in _usual(table):
-        ends = between.format(*(names[end] for end in divmod(places[column], count)))
-        yield _several(f"edge{ends}", f"edges{ends}"), table[:, column].tolist()
+        both = between.format(*(names[end] for end in divmod(places[column], count)))
+        yield _several(f"edge{both}", f"edges{both}"), table[:, column].tolist()
 
 
 def _usual(table: np.ndarray) -> list[int]:

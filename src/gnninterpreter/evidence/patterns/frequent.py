@@ -16,7 +16,7 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.pieces import LEANING, CoreSearch, Telling, gather_pieces
 from gnninterpreter.evidence.patterns.real import RealGraphs
-from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
+from gnninterpreter.evidence.patterns.typed import Typed, alike, bits, cut
 from gnninterpreter.evidence.patterns.widening import widened
 from gnninterpreter.objective.target import ClassTarget
 
@@ -72,7 +72,8 @@ def gather_patterns(
         found += [Pattern(piece.data, piece.typed, number) for piece in pieces]
     for radius in radii:
         found += _surroundings(real, radius, search.largest)
-    return _frequent(real, _different(found), rng)
+    different = [found[group[0]] for group in alike([pattern.typed for pattern in found])]
+    return _frequent(real, different, rng)
 
 
 def presence(patterns: Sequence[Typed], index: PatternIndex) -> tuple[np.ndarray, int]:
@@ -111,15 +112,6 @@ def _surroundings(real: RealGraphs, radius: int, largest: int) -> list[Pattern]:
             nodes = list(bits(ball))
             found.append(Pattern(cut(real.graphs[number], nodes), graph.part(nodes), -1))
     return found
-
-
-def _different(patterns: Sequence[Pattern]) -> list[Pattern]:
-    buckets: dict[object, list[Pattern]] = {}
-    for pattern in patterns:
-        alike = buckets.setdefault(pattern.typed.key, [])
-        if not any(pattern.typed.same(other.typed) for other in alike):
-            alike.append(pattern)
-    return [pattern for alike in buckets.values() for pattern in alike]
 
 
 def _frequent(real: RealGraphs, patterns: list[Pattern], rng: np.random.Generator) -> list[Pattern]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 import numpy as np
 from torch_geometric.data import Data
@@ -19,7 +18,7 @@ from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.shrinking import LEAST, SINGLY, shrink
-from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
+from gnninterpreter.evidence.patterns.typed import Typed, alike, bits, cut
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
 
@@ -118,9 +117,7 @@ class Telling:
         self.asked = own + some(np.flatnonzero(~mine).tolist(), few, rng)
         self._own, self._index = len(own), real.index_of(self.asked)
 
-    def __call__(
-        self, pattern: Typed, inside: Sequence[Typed] = ()
-    ) -> tuple[float, np.ndarray]:
+    def __call__(self, pattern: Typed, inside: Sequence[Typed] = ()) -> tuple[float, np.ndarray]:
         """Bits that a pattern tells, and which graphs hold it; -1 where that stays open.
 
         ``inside`` are patterns that it holds; see `PatternIndex.match`.
@@ -181,7 +178,6 @@ def _shrunk(
     pieces = shrink(parts, typed, target, floor, search.largest, search.least, search.singly)
     small = [piece for piece in pieces if piece.nodes.bit_count() <= search.largest]
     pieces = small or [piece for piece in pieces if piece.last and not search.small]
-    buckets: dict[object, list[int]] = {}
     if any(one.values or one.edge_values for one in typed):
         # Where numbers count every piece is another, so only the smallest of each graph are taken.
         last = {piece.source: place for place, piece in enumerate(pieces)}
@@ -197,20 +193,17 @@ def _shrunk(
     if floor > NOTHING and any(one.values or one.edge_values for one in typed):
         bounds = Bounds(real, target, real.of(target), floor, search.seed)
         parted = bounds([(data_of(i), one) for i, one in enumerate(parted)])
-    first: list[int] = []  # of each piece the first that is the same
-    for number, found in enumerate(parted):
-        alike = buckets.setdefault(found.key, [])
-        first.append(next((i for i in alike if found.same(parted[i])), number))
-        alike += [number] * (first[-1] == number)
+    groups = alike(parted)
+    first = {number: group[0] for group in groups for number in group}
+    ways: dict[int, list[int]] = {}
+    for number, piece in enumerate(pieces):
+        ways.setdefault(piece.source, []).append(number)
     candidates = []
-    for number in (number for alike in buckets.values() for number in alike):
-        piece, p = pieces[number], pieces[number].probability
+    for number in (group[0] for group in groups):
+        way, p = ways[pieces[number].source], pieces[number].probability
         # What the graph was shrunk to after it lies in it, unless numbers have other ranges there.
-        after = takewhile(lambda i: pieces[i].source == piece.source, range(number, len(pieces)))
-        inside = [parted[first[i]] for i in after if i > number and not parted[i].ranges]
-        candidates.append(
-            Candidate(data_of(number), parted[number], p, p >= bar, tuple(inside))
-        )
+        after = [parted[first[i]] for i in way if i > number and not parted[i].ranges]
+        candidates.append(Candidate(data_of(number), parted[number], p, p >= bar, tuple(after)))
     return candidates
 
 

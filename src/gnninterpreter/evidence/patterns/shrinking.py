@@ -109,7 +109,7 @@ def shrink(
         large = {number: nodes for number, nodes in large.items() if number not in small}
     while going:
         singles = _singles(margins, graphs, going, least)
-        left, going = going, {}
+        whole, going = going, {}
         ranked = {
             number: [node for value, node in found if value >= needed]
             for number, found in singles.items()
@@ -117,7 +117,7 @@ def shrink(
         # Many nodes at once where that goes well, else fewer, else one.
         for turn in range(3):
             steps = {
-                number: _without(graphs[number], left[number], nodes, turn, least, singly)
+                number: _without(graphs[number], whole[number], nodes, turn, least, singly)
                 for number, nodes in ranked.items()
                 if nodes and number not in going
             }

@@ -248,6 +248,19 @@ class Typed:
         return graph
 
 
+def alike(graphs: Sequence[Typed]) -> list[list[int]]:
+    """The numbers of graphs that are the same but for the order of their nodes, put together."""
+    buckets: dict[object, list[list[int]]] = {}
+    for number, graph in enumerate(graphs):
+        groups = buckets.setdefault(graph.key, [])
+        known = next((group for group in groups if graph.same(graphs[group[0]])), None)
+        if known is None:
+            groups.append([number])
+        else:
+            known.append(number)
+    return [group for groups in buckets.values() for group in groups]
+
+
 def bits(mask: int) -> Iterator[int]:
     """The nodes of a set, smallest first."""
     while mask:

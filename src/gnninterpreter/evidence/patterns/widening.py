@@ -22,7 +22,7 @@ from gnninterpreter.evidence.patterns.pieces import (
     Telling,
 )
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
-from gnninterpreter.evidence.patterns.typed import Typed, cut
+from gnninterpreter.evidence.patterns.typed import Typed, alike, cut
 from gnninterpreter.objective.target import Target
 
 STRUCTURES, COLOURINGS, ASKED = 8, 4, 48
@@ -72,18 +72,9 @@ def widened(
 
 def _structures(pieces: Sequence[Candidate]) -> list[list[Candidate]]:
     """Pieces that differ in their kinds only, the structure with the most of them first."""
-    found: dict[object, list[tuple[Typed, list[Candidate]]]] = {}
-    for piece in pieces:
-        bare = piece.typed.opened()
-        alike = found.setdefault(bare.key, [])
-        for other, group in alike:
-            if bare.same(other):
-                group.append(piece)
-                break
-        else:
-            alike.append((bare, [piece]))
-    groups = [group for alike in found.values() for _, group in alike if len(group) > 1]
-    return sorted(groups, key=len, reverse=True)
+    groups = alike([piece.typed.opened() for piece in pieces])
+    found = [[pieces[number] for number in group] for group in groups if len(group) > 1]
+    return sorted(found, key=len, reverse=True)
 
 
 def _closed(typed: Typed, told: Telling) -> tuple[Typed, float, np.ndarray]:
