@@ -284,7 +284,8 @@ def _spec_of(
                 "blocks into the spec"
             )
         spec = split_derived(graphs, spec, features, infer_blocks)
-    spec = spec.with_loops(graphs is not None and graphs.looped)
+    if graphs is not None and graphs.looped:
+        spec = spec.with_loops()
     return spec if feature_names is None else spec.with_feature_names(feature_names)
 
 
