@@ -103,14 +103,16 @@ def test_bad_weights() -> None:
             LatentSampler(CERTAIN, weights)
 
 
-def test_graphs_are_moved_with_the_explanation() -> None:
+def test_graphs_are_moved_with_the_sampler() -> None:
     """The device that holds nothing stands for one that is not there."""
     one = explanation(distribution(PLAIN, 4))
-    moved = one.to("meta")
-    assert moved.distribution is not None
+    moved = one.sampler.to("meta")
+    assert isinstance(moved, LatentSampler)
     assert {latent.device.type for latent in moved.distribution.latents()} == {"meta"}
     assert one.best.x.device.type == "cpu"
     assert drawn().to("meta").drawn.weight.device.type == "meta"
+    with pytest.raises(SpecError, match="computes nothing"):
+        one.to("meta")
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
