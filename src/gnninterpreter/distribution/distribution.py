@@ -189,7 +189,7 @@ class GraphDistribution(ByValue):
                 elif jitter and not block.constant:
                     distance = features.latent_of(block, value) - latent.unsqueeze(1)
                     if block.whole:  # what was rounded has no density
-                        whole = torch.tensor(block.whole, device=distance.device)
+                        whole = features.whole_columns(block.whole, distance.device)
                         distance = distance.masked_fill(whole, 0.0)
                     terms = -0.5 * (distance / jitter).square()
                 else:

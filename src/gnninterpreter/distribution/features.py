@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -42,9 +43,13 @@ def _settled(block: Block, latent: Tensor) -> Tensor:
     if isinstance(block, Categorical) or not block.whole:
         return values
     # Zero is added since a small negative number rounds to -0.
-    return torch.where(
-        torch.tensor(block.whole, device=values.device), values.round() + 0.0, values
-    )
+    return torch.where(whole_columns(block.whole, values.device), values.round() + 0.0, values)
+
+
+@lru_cache(maxsize=32)
+def whole_columns(whole: tuple[bool, ...], device: torch.device) -> Tensor:
+    """Which columns hold whole numbers; kept, since a GPU would wait for it."""
+    return torch.tensor(whole, device=device)
 
 
 def latent_of(block: Block, value: Tensor) -> Tensor:

@@ -193,10 +193,10 @@ def _kinds(values: Tensor, blocks: tuple[Block, ...]) -> Tensor:
                 mix(torch.arange(start, start + block.size, device=values.device)), 43
             )
             total = total + part.gt(0.5).to(total.dtype) @ column.to(total.dtype)
-        elif block.whole:
-            held = part[..., torch.tensor(block.whole, device=part.device)].round().long()
-            place = torch.arange(held.size(-1), device=held.device) + start
-            levels = levels + shift_right(mix(held * APART + place), 43).sum(-1)
+        else:
+            for place, number in enumerate(k for k, whole in enumerate(block.whole) if whole):
+                held = part[..., number].round().long()
+                levels = levels + shift_right(mix(held * APART + (start + place)), 43)
         start += part.size(-1)
     return 2 * (total.long() + levels) + 1
 
