@@ -223,8 +223,9 @@ def explain(
                             (shown.look, *listeners),
                             memory.at_once,
                         )
+                    # Evidence is gathered where the data is; the model is asked where it is.
                     explanation = explanation_of(
-                        result,
+                        result.to("cpu"),
                         classifier,
                         class_statistics,
                         chosen.name,

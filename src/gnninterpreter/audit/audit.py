@@ -92,7 +92,7 @@ def audit(
         checked.append(answer[1])
 
     rates: dict[str, dict[str, float]] = {}
-    for one in explanations.values():
+    for one in explanations.to("cpu").values():  # where the data is
         explanation, about = _asked(one, context)
         if about is None:
             checked.append(f"{one.name}: a boundary is where models change their mind; not audited")

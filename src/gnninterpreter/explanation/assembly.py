@@ -230,7 +230,7 @@ def _notes(explanation: Explanation, profile: Profile | None) -> list[str]:
 
 def _curves(history: History) -> list[Curve]:
     curves = [
-        Curve(name, history.iteration, [[float(v) for v in row] for row in rows])
+        Curve(name, history.iteration, [row.tolist() for row in rows])
         for name, rows in (
             ("probability", history.probability),
             ("expected edges", history.expected_edges),
@@ -244,6 +244,6 @@ def _curves(history: History) -> list[Curve]:
             for i, terms in zip(history.iteration, history.terms, strict=True)
             if name in terms
         ]
-        values = [[float(v) for v in row] for _, row in present]
+        values = [row.tolist() for _, row in present]
         curves.append(Curve(name, [i for i, _ in present], values))
     return curves

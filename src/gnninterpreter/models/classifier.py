@@ -219,6 +219,7 @@ class GraphClassifier:
     def score(self, graphs: DenseGraphs, chunk: int = 512) -> Scores:
         """Score discrete graphs with the native model: present nodes and edges, nothing else.
 
+        Scores are where the graphs are, which need not be where the model is.
         A graph without edges has no nodes and cannot be asked about, nor one whose derived features
         do not exist; its logits and embedding are NaN, and `probability` counts it as 0.
         """
@@ -235,7 +236,7 @@ class GraphClassifier:
         if parts:
             scores, where = Scores.cat(parts), asked.cpu()
             logits[where], embedding[where] = scores.logits.cpu(), scores.embedding.cpu()
-        return Scores(logits.to(self.device), embedding.to(self.device), self.task)
+        return Scores(logits, embedding, self.task).to(graphs.weight.device)
 
     def probability(self, graphs: DenseGraphs, target: int) -> Tensor:
         """Native class probability of each discrete graph, [B]; 0 where a graph is empty."""
@@ -243,7 +244,7 @@ class GraphClassifier:
 
     @torch.no_grad()
     def score_data(self, graphs: Sequence[Data], chunk: int | None = None) -> Scores:
-        """Score PyG graphs with the native model, so many at once."""
+        """Score PyG graphs with the native model, so many at once; where the first of them is."""
         step = (chunk or 512) if self.batched else 1
         if chunk is None and self.device.type == "cpu" and graphs:
             # Layers with a matrix for each edge take twice as long where that leaves the cache.
@@ -252,7 +253,8 @@ class GraphClassifier:
         with self.frozen(), self.explaining_errors():
             cuts = (graphs[start : start + step] for start in range(0, len(graphs), step))
             batches = (prepare(part, self) for part in cuts)
-            return Scores.cat([self.call(batch) for batch in batches])
+            found = Scores.cat([self.call(batch) for batch in batches])
+        return found.to(graphs[0].edge_index.device)
 
     def _raw(self, data: Batch) -> Tensor:
         """What the model returns for each graph, [B, outputs], as it is."""

@@ -114,7 +114,9 @@ def _joined(graphs: Sequence[Data]) -> Batch:
         if key == "x" and values[0] is None:
             values = [torch.ones(size, 1) for size in sizes.tolist()]
         if all(value is not None for value in values):
-            batch[key] = torch.cat(values, dim=1 if key == "edge_index" else 0)
+            # Graphs that were found may lie elsewhere than the data beside them.
+            near = [value.to(values[0].device) for value in values]
+            batch[key] = torch.cat(near, dim=1 if key == "edge_index" else 0)
     each = torch.tensor([graph.edge_index.size(1) for graph in graphs])
     first = batch.ptr[:-1].repeat_interleave(each)
     batch.edge_index = batch.edge_index + first.to(batch.edge_index.device)

@@ -57,6 +57,10 @@ class Scores:
         logits = torch.cat([part.logits for part in parts])
         return cls(logits, torch.cat([part.embedding for part in parts]), parts[0].task)
 
+    def to(self, device: torch.device) -> Scores:
+        """The same on another device."""
+        return Scores(self.logits.to(device), self.embedding.to(device), self.task)
+
     @property
     def log_probabilities(self) -> Tensor:
         """Log-probabilities of the classes or labels, [B, C]; of a regression there are none."""

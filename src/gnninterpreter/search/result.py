@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -57,6 +58,21 @@ class SearchResult:
     phase_seconds: Mapping[str, float]
     population: DenseGraphs | None = None
     shortcuts: DenseGraphs | None = None
+
+    def to(self, device: torch.device | str) -> SearchResult:
+        """The same on another device."""
+
+        def there(part: Any) -> Any:
+            return None if part is None else part.to(device)
+
+        return replace(
+            self,
+            distribution=self.distribution.each(there),
+            evaluation=self.evaluation.each(there),
+            mean_score=there(self.mean_score),
+            population=there(self.population),
+            shortcuts=there(self.shortcuts),
+        )
 
     def ranking(self) -> list[int]:
         """Restarts from best to worst: may it be an answer, mean over samples, cost."""

@@ -177,6 +177,8 @@ def _checked(graph: Any, number: int) -> Data:
             "dataset must hold graphs of type torch_geometric.data.Data "
             f"(got {type(graph).__name__})"
         )
+    if any(getattr(graph.get(key), "is_cuda", False) for key in ("x", "edge_index")):
+        graph = graph.cpu()  # where graphs are read and compared; the model gets them in batches
     changes = {
         key: change
         for key, read in _FIELDS.items()

@@ -133,7 +133,8 @@ def _laplacian(data: Data, blocks: Sequence[Derived], spec: GraphSpec) -> list[T
     nodes has none, as PyG refuses it.
     """
     found: list[list[Tensor]] = [[] for _ in blocks]
-    for weight, here in adjacencies(data):
+    # Graphs one by one, for which a GPU would take longer.
+    for weight, here in adjacencies(data.cpu()):
         for one, mask in zip(weight.double(), here, strict=True):
             size = int(mask.sum())
             vectors = _eigenvectors(one[:size, :size].mT)

@@ -158,6 +158,7 @@ class _Compute:
 
     def __call__(self, data: Data, blocks: Sequence[Derived], spec: GraphSpec) -> list[Tensor]:
         parts: list[list[Tensor]] = [[] for _ in blocks]
+        data = data.cpu()  # where transforms are usually run
         x, attr = _free(data.get("x"), spec.nodes), _free(data.get("edge_attr"), spec.edges)
         owner = data.batch[data.edge_index[0]]
         first = 0

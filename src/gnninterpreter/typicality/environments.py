@@ -93,7 +93,7 @@ class Environments(Alike, ByValue):
         """
         holders, here = self.holders(graphs)
         others = (holders - int(counted)).clamp_min(0).to(graphs.weight.dtype)
-        rare = ((self.common + 1) / (others + 1)).log().clamp_min(0).sum(2) * here
+        rare = ((self.common.to(others) + 1) / (others + 1)).log().clamp_min(0).sum(2) * here
         return rare.sum(1) / here.sum(1).clamp_min(1)
 
     def holders(self, graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
@@ -103,11 +103,11 @@ class Environments(Alike, ByValue):
         """
         parts = [environment_codes(part) for part in parts_of(graphs)]
         codes, here = (torch.cat(each) for each in zip(*parts, strict=True))
-        if not self.keys.numel():
+        keys, held = self.keys.to(codes.device), self.held[1:].to(codes.device)
+        if not keys.numel():
             return torch.zeros_like(codes), here
-        place = torch.searchsorted(self.keys, codes).clamp_max(self.keys.numel() - 1)
-        found = torch.where(self.keys[place] == codes, self.held[1:][place], 0)
-        return found, here
+        place = torch.searchsorted(keys, codes).clamp_max(keys.numel() - 1)
+        return torch.where(keys[place] == codes, held[place], 0), here
 
     def to(self, device: torch.device | str) -> Environments:
         """The same on another device."""
