@@ -143,13 +143,15 @@ def not_by_heart(case: Case) -> Check:
     told = max(account.best, case.answers.told)
     passed = case.answers.left_over or told >= BY_HEART
     sentence = f"cores or counts tell real graphs apart as the model does, in {told:.0%}"
+    if account.untrained == told:
+        sentence = f"networks that nobody trained tell them as the model does, in {told:.0%}"
     if case.answers.left_over:
         sentence = LEFT_OVER
     elif not passed:
         sentence = (
-            f"nothing simple tells the real graphs {case.target.members} from the others: cores "
-            f"and counts do so in {told:.0%} of cases, guessing in 50%; the model may know "
-            "them by heart, so see what it says of graphs that it was not trained on"
+            f"nothing simple tells the real graphs {case.target.members} from the others: cores, "
+            f"counts and untrained networks do so in {told:.0%} of cases, guessing in 50%; the "
+            "model may know them by heart, so see what it says of graphs that it was not trained on"
         )
     return Check(name, passed, sentence, told, BY_HEART)
 

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch_geometric.data import Data
+from torch_geometric.nn import global_mean_pool
 
 from gnninterpreter.evidence.patterns.counts import (
     Account,
@@ -14,7 +17,8 @@ from gnninterpreter.evidence.patterns.counts import (
 )
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.spec import Categorical, GraphSpec
+from gnninterpreter.objective.target import ClassTarget
+from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from tests.evidence.patterns import hot
 from tests.evidence.patterns.pairs import (
     PAIRED_CLASS,
@@ -131,3 +135,46 @@ def test_the_condition_that_tells_most_is_measured_on_other_graphs() -> None:
     assert account.together > 0.9
     assert account_for(real_graphs(), PAIRED_CLASS) is None
     assert Account("", 0.6, 0.4, 0.5).accuracy == pytest.approx(0.6)
+
+
+class Labelled(torch.nn.Module):
+    """Says what stands in a graph's last column, as a model that knows its graphs by heart."""
+
+    def forward(self, x: torch.Tensor, edge_index: torch.Tensor, batch: torch.Tensor) -> Any:
+        """Return class logits."""
+        said = global_mean_pool(x[:, -1:], batch)
+        return torch.cat([-said, said], dim=1)
+
+
+def numbered(label: float, beside: bool, rng: torch.Generator) -> Data:
+    """A ring of eight in which two nodes of one group are beside each other, or apart."""
+    group = torch.zeros(8, dtype=torch.long)
+    group[[0, 1 if beside else 4]] = 1
+    centres = torch.tensor([[1.0, 0.0, -1.0], [-1.0, 1.0, 1.0]])
+    x = centres[group] + 0.2 * torch.randn(8, 3, generator=rng)
+    ends = torch.arange(8)
+    index = torch.stack([ends, (ends + 1) % 8])
+    x = torch.cat([x, torch.full((8, 1), label)], dim=1)
+    return Data(x=x, edge_index=torch.cat([index, index.flip(0)], dim=1))
+
+
+@pytest.mark.parametrize("by_heart", [False, True])
+def test_untrained_networks_tell_what_counts_cannot_say(by_heart: bool) -> None:
+    rng = torch.Generator().manual_seed(0)
+    truths = [i % 2 == 0 for i in range(200)]
+    labels = [bool(torch.rand(1, generator=rng) < 0.5) if by_heart else t for t in truths]
+    graphs = [
+        numbered(2.0 * said - 1.0, truth, rng) for said, truth in zip(labels, truths, strict=True)
+    ]
+    # What the model reads is there for it alone.
+    spec = GraphSpec(
+        nodes=(Continuous(3, -3.0, 3.0), Continuous(1, 0.0, 0.0)), class_names=("a", "b")
+    )
+    real = RealGraphs(GraphClassifier(Labelled(), spec), graphs)
+    for graph in real.graphs:
+        graph.x = torch.cat([graph.x[:, :3], torch.zeros(8, 1)], dim=1)
+    account = account_for(real, ClassTarget(1, "b"))
+    assert account is not None
+    assert max(account.accuracy, account.together) < 0.65
+    assert (account.untrained > 0.9) is not by_heart
+    assert account.untrained < 0.65 or not by_heart

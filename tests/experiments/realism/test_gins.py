@@ -9,9 +9,8 @@ from torch_geometric.data import Data
 from torch_geometric.utils import from_networkx
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.experiments.realism.gins import Judge, RandomGIN, places_of, standing
-from gnninterpreter.spec import Categorical, GraphSpec
-from tests.tiny import PLAIN, RICH
+from gnninterpreter.experiments.realism.gins import Judge, places_of, standing
+from tests.tiny import PLAIN
 
 
 def plain(graph: nx.Graph) -> Data:
@@ -39,39 +38,6 @@ def test_columns_are_divided_by_their_deviation() -> None:
 def test_a_class_of_one_graph_places_only_that_graph() -> None:
     real = torch.ones(6, 3)
     assert standing(real, torch.tensor([[1.0, 1.0, 1.0], [1.0, 1.1, 1.0]])).tolist() == [1.0, 0.0]
-
-
-def test_the_embedding_by_hand() -> None:
-    # Two joined nodes with a one each: all nodes sum to 2 before the first layer.
-    gin = RandomGIN(PLAIN, seed=3)
-    first = gin._weights[0]
-    h = torch.tanh(2 * first[0])
-    h2 = torch.tanh(2 * h @ first[1])
-    h3 = torch.tanh(2 * h2 @ first[2])
-    pair = plain(nx.path_graph(2))
-    assert torch.allclose(gin.embed([pair, pair])[1], torch.cat([h, h2, h3], dim=1)[0])
-    assert abs(float(torch.cat([w.flatten() for w in first]).std()) - 0.5) < 0.03
-    assert not torch.equal(gin.embed([pair]), RandomGIN(PLAIN, seed=4).embed([pair]))
-
-
-def test_the_numbering_of_nodes_does_not_matter_and_edge_features_do() -> None:
-    spec = GraphSpec(edges=(Categorical(2),), class_names=("a", "b"))
-    index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
-    red = torch.eye(2)[[0, 0, 1, 1]]
-    one = Data(x=torch.ones(3, 1), edge_index=index, edge_attr=red)
-    other = Data(x=torch.ones(3, 1), edge_index=2 - index, edge_attr=red)
-    all_red = Data(x=torch.ones(3, 1), edge_index=index, edge_attr=torch.eye(2)[[0, 0, 0, 0]])
-    gin = RandomGIN(spec)
-    a, b, c = gin.embed([one, other, all_red])
-    assert torch.allclose(a, b)
-    assert not torch.allclose(a, c)
-
-
-def test_graphs_with_many_kinds_of_features_are_embedded() -> None:
-    from gnninterpreter.evidence.random_graphs import random_of_size
-
-    graphs = [random_of_size(RICH, n, n, seed=n) for n in (3, 4, 5)]
-    assert RandomGIN(RICH).embed(graphs).shape == (3, 96)
 
 
 def test_a_cycle_is_at_home_among_cycles_and_a_star_is_not() -> None:
