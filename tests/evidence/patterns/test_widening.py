@@ -15,10 +15,11 @@ from gnninterpreter.evidence.patterns.core import Core, core_check, with_names
 from gnninterpreter.evidence.patterns.cores import find_cores
 from gnninterpreter.evidence.patterns.fidelity import fidelity_of, in_words
 from gnninterpreter.evidence.patterns.frequent import Pattern
-from gnninterpreter.evidence.patterns.pieces import CoreSearch
+from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.single import explain_graph
-from gnninterpreter.evidence.patterns.typed import Typed
+from gnninterpreter.evidence.patterns.typed import Range, Typed
+from gnninterpreter.evidence.patterns.widening import _structures
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import ClassTarget
 from gnninterpreter.spec import Categorical, GraphSpec
@@ -102,6 +103,16 @@ def test_rules_may_leave_kinds_open(real: RealGraphs) -> None:
     found = fidelity_of(*halves, seeds=24, search=SEARCH)
     assert found.value > 0.9
     assert "any1-any" in found.words[0]
+
+
+def test_structures_are_put_together_whatever_ranges_their_numbers_have() -> None:
+    # Hardly two pieces have the same ranges, so that kinds beside numbers were never opened.
+    path, edges = chain("rb"), {(0, 1): 0}
+    pieces = [
+        Candidate(path, Typed(kinds, edges, ranges=(Range((0, 1), 0, low=low),)), 1.0, True)
+        for kinds, low in (((0, 1), 5.92), ((1, 2), 5.91), ((2, 2), 5.93))
+    ]
+    assert [len(group) for group in _structures(pieces)] == [3]
 
 
 def test_kinds_that_count_stay() -> None:

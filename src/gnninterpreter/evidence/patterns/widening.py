@@ -71,8 +71,11 @@ def widened(
 
 
 def _structures(pieces: Sequence[Candidate]) -> list[list[Candidate]]:
-    """Pieces that differ in their kinds only, the structure with the most of them first."""
-    groups = alike([piece.typed.opened() for piece in pieces])
+    """Pieces of the same structure, the one with the most of them first.
+
+    Kinds and ranges of numbers may differ: hardly two pieces have the same ranges.
+    """
+    groups = alike([replace(piece.typed.opened(), ranges=()) for piece in pieces])
     found = [[pieces[number] for number in group] for group in groups if len(group) > 1]
     return sorted(found, key=len, reverse=True)
 
