@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
-from torch_geometric.nn import GraphConv, global_mean_pool
+from torch_geometric.nn import GraphConv, global_add_pool, global_mean_pool
 from torch_geometric.utils import from_networkx
 
 import gnninterpreter as gi
@@ -163,3 +163,38 @@ def test_a_loaded_run_reads_outputs_as_the_run_itself_did(tmp_path: Path) -> Non
     loaded = gi.load(result.save(tmp_path / "run"))
     same = result.explain_graph(graphs[0]).scores
     assert loaded.explain_graph(graphs[0], model=model).scores == pytest.approx(same, abs=1e-6)
+
+
+class Relations(nn.Module):
+    """Log-odds of the second class: 20 for each edge of type 1 that one of type 2 leads to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(10.0))
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_type: Tensor, batch: Tensor) -> Tensor:
+        none = torch.zeros(len(x)).to(x)
+        reached = none.index_add(0, edge_index[1], (edge_type == 2).to(x))
+        both = none.index_add(0, edge_index[0], (edge_type == 1).to(x) * reached[edge_index[0]])
+        score = self.scale * (global_add_pool(both.unsqueeze(1), batch) - 0.5)
+        return torch.cat([-score, score], dim=1)
+
+
+def test_a_model_of_relations_whose_data_names_edges_by_their_types(tmp_path: Path) -> None:
+    rng = torch.Generator().manual_seed(0)
+    graphs = []
+    for _ in range(80):
+        types = torch.randint(4, (6,), generator=rng)
+        ends = torch.arange(6)
+        graph = Data(x=torch.ones(7, 1), edge_index=torch.stack([ends, ends + 1]), edge_type=types)
+        graph.y = torch.tensor([int(((types[:-1] == 2) & (types[1:] == 1)).any())])
+        graphs.append(graph)
+    result = gi.explain(Relations(), graphs, targets=[1], restarts=2, progress=False)
+    core = result[1].core
+    assert core is not None
+    assert core.graph.edge_type[core.graph.edge_index[0].argsort()].tolist() == [2, 1]
+    assert (core.coverage, core.others) == (1.0, 0)
+    result.save(tmp_path / "run")
+    assert gi.load(tmp_path / "run")[1].core == core
+    held = [graph for graph in graphs if graph.y]
+    assert result.explain_graph(held[0]).found

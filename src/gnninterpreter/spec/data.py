@@ -194,6 +194,9 @@ def _checked(graph: Any, number: int) -> Data:
         if graph.get("adj_t") is None:
             raise DataError(f"every graph needs an 'edge_index' (graph {number} has none)")
         changes["edge_index"] = _edges_of(graph.adj_t)
+    if graph.get("edge_attr") is None and graph.get("edge_type") is not None:
+        # One name for what edges are; a model that asks for types gets these.
+        changes["edge_attr"] = changes.get("edge_type", graph.edge_type)
     if changes:
         graph = copy(graph)
         for key, change in changes.items():

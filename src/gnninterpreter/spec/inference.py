@@ -35,8 +35,6 @@ def infer_spec(dataset: Any) -> GraphSpec:
         return replace(found, class_names=found.class_names or _class_names(graphs))
     x = _stack([graph.get("x") for graph in graphs], "x")
     attr = _stack([graph.get("edge_attr") for graph in graphs], "edge_attr")
-    if attr is None:
-        attr = _stack([graph.get("edge_type") for graph in graphs], "edge_type")
     metadata = {}
     for name, value in (("x", x), ("edge_attr", attr)):
         if value is not None and value.dim() == 1:
