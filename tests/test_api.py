@@ -603,10 +603,10 @@ BAD: dict[str, tuple[type[GNNInterpreterError], str, Callable[[], object]]] = {
         r"dataset must be a data set or a list of graphs \(got Data\); put a single graph",
         lambda: explain(MeanDegree(), labelled()[0]),
     ),
-    "no labels": (
+    "labels of some graphs": (
         DataError,
-        r"every graph of the dataset needs one class label in 'y' \(got none\); give class_stat",
-        lambda: explain(MeanDegree(), [bare(graph) for graph in labelled()]),
+        r"every graph of the dataset needs one class label in 'y' \(got none\), or none; leave 'y'",
+        lambda: explain(MeanDegree(), [*labelled(), bare(labelled()[0])]),
     ),
     "statistics of another model": (
         SpecError,

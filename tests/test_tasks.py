@@ -198,3 +198,21 @@ def test_a_model_of_relations_whose_data_names_edges_by_their_types(tmp_path: Pa
     assert gi.load(tmp_path / "run")[1].core == core
     held = [graph for graph in graphs if graph.y]
     assert result.explain_graph(held[0]).found
+
+
+def test_graphs_without_labels_count_for_what_the_model_gives_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    model, _ = trained_shapes()
+    graphs = shapes(range(4, 16))
+    known = gi.explain(model, graphs, targets=[0], restarts=2, progress=False)
+    for graph in graphs:
+        del graph.y
+    result = gi.explain(model, graphs, targets=[0], restarts=2)
+    assert (
+        "graphs have no labels: each counts for what the model gives it" in capsys.readouterr().err
+    )
+    # The model is right about all of them, so that nothing changes but what labels would say.
+    assert result[0].best.edge_index.tolist() == known[0].best.edge_index.tolist()
+    checks = {check.name: check.passed for check in result[0].evidence.checks}
+    assert checks["model is right"] is None

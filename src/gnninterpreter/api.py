@@ -37,7 +37,7 @@ from gnninterpreter.models import load as load_model
 from gnninterpreter.models.calling import native_module
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.peers import peers_of
-from gnninterpreter.models.statistics import DECILES, ClassStatistics
+from gnninterpreter.models.statistics import DECILES, ClassStatistics, unlabelled
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.progress import Several
@@ -89,7 +89,8 @@ def explain(
     Args:
         model: The trained model: any `torch.nn.Module` over PyG graphs, a bundle, or the name of a
             bundled model.
-        dataset: Labelled graphs the model was trained on, for the features and class statistics.
+        dataset: Graphs the model was trained on, for the features and class statistics; without
+            labels each counts for what the model gives it.
         targets: Classes or labels to explain, by name or index; a pair of classes asks for their
             boundary; ``"max"``, ``"min"`` or a number for a regression. Everything when omitted.
         restarts: Independent searches for each target, run as one batch.
@@ -180,6 +181,8 @@ def explain(
         real = RealAnswers(classifier, ordered, class_statistics, seed)
         told = describe(classifier, report, relaxed)
         lines = [*classifier.describe(), *told, *skipped, *told_size(graphs), *real.lines]
+        if graphs is not None and classifier.task is not Task.REGRESSION and unlabelled(graphs):
+            lines.append("graphs have no labels: each counts for what the model gives it")
         explained = {target.index for target in asked}
         unseen = [n for i, n in enumerate(classifier.spec.class_names) if i not in explained]
         if targets is None and unseen:

@@ -151,10 +151,13 @@ def test_missing_tensors_are_named(statistics: ClassStatistics) -> None:
     ("data", "message"),
     [
         ([], "dataset is empty; give the graphs the model was trained on"),
-        ([path([[1.0, 1.0]] * 2, None)], r"needs one class label in 'y' \(got none\)"),
+        (
+            [path([[1.0, 1.0]] * 2, None), path([[1.0, 1.0]] * 2, 1)],
+            r"needs one class label in 'y' \(got none\), or none",
+        ),
         (
             [path([[1.0, 1.0]] * 2, torch.zeros(1, 3))],
-            r"one class label in 'y' \(got a tensor of shape \[1, 3\]\); give class_statistics=",
+            r"one class label in 'y' \(got a tensor of shape \[1, 3\]\), or none; leave",
         ),
         (
             [path([[1.0, 1.0]] * 2, torch.tensor([2]))],
@@ -163,7 +166,7 @@ def test_missing_tensors_are_named(statistics: ClassStatistics) -> None:
         ([path([[1.0, 1.0]] * 2, -1)], r"\(got -1\)"),
         ([path([[1.0, 1.0]] * 2, "mutagen")], r"must be numbers \(got 'mutagen'\)"),
     ],
-    ids=["empty", "unlabelled", "several labels", "too large", "negative", "a name"],
+    ids=["empty", "partly labelled", "several labels", "too large", "negative", "a name"],
 )
 def test_bad_data(data: list[Data], message: str) -> None:
     with pytest.raises(DataError, match=message):

@@ -220,7 +220,7 @@ class ClassStatistics(ByValue):
                 a picture do not show a class: they are as large as they need to be.
 
         Raises:
-            DataError: If the data set is empty, or has no labels or other ones than the model.
+            DataError: If the data set is empty, or has other labels than the model.
         """
         from gnninterpreter.models.classifier import GraphClassifier
 
@@ -415,30 +415,40 @@ def _rows(
         tenth = (place * DECILES).long().clamp_max(DECILES - 1)
         members = torch.stack([tenth[:, c] == d for c in range(columns) for d in range(DECILES)])
         return members, torch.full(members.shape, torch.nan).double(), torch.ones_like(members)
+    said = (logits > 0).t()
+    if classifier.task is not Task.MULTILABEL:
+        said = torch.arange(columns).unsqueeze(1) == logits.argmax(1)
+    given = logits.sigmoid().t() if classifier.task is Task.MULTILABEL else logits.softmax(1).t()
+    if unlabelled(graphs):
+        return said, given, torch.ones_like(said)
     labels = read_labels(graphs)
     if classifier.task is Task.MULTILABEL:
         if labels is None or labels.width != columns:
             row = f"a row of {columns} labels in 'y', NaN where one was not measured"
-            raise _unlabelled(graphs, columns, row)
-        return (labels.values > 0.5).t(), logits.sigmoid().t(), (logits > 0).t()
+            raise _wrong_labels(graphs, columns, row)
+        return (labels.values > 0.5).t(), given, said
     if labels is not None and labels.one_hot and labels.width == columns:
         classes = labels.values.argmax(1)
     elif labels is not None and labels.width == 1:
         classes = torch.tensor([_class(value, columns) for value in labels.values[:, 0].tolist()])
     else:
-        raise _unlabelled(graphs, 1, "one class label in 'y'")
-    every = torch.arange(columns).unsqueeze(1)
-    return every == classes, logits.softmax(1).t(), every == logits.argmax(1)
+        raise _wrong_labels(graphs, 1, "one class label in 'y'")
+    return torch.arange(columns).unsqueeze(1) == classes, given, said
 
 
-def _unlabelled(graphs: Sequence[Data], count: int, wanted: str) -> DataError:
+def unlabelled(graphs: Sequence[Data]) -> bool:
+    """Whether no graph has a label, so that each counts for what the model gives it."""
+    return all(graph.get("y") is None for graph in graphs)
+
+
+def _wrong_labels(graphs: Sequence[Data], count: int, wanted: str) -> DataError:
     """What is wrong with the first graph that has other labels than wanted."""
     shapes = [getattr(graph.get("y"), "shape", None) for graph in graphs]
     shape = next((one for one in shapes if one is None or one.numel() != count), None)
     got = "none" if shape is None else f"a tensor of shape {list(shape)}"
     return DataError(
-        f"every graph of the dataset needs {wanted} (got {got}); give class_statistics= instead if "
-        "there are no labels"
+        f"every graph of the dataset needs {wanted} (got {got}), or none; leave 'y' out if labels "
+        "are not known"
     )
 
 
