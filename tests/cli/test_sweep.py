@@ -58,6 +58,18 @@ def test_what_a_sweep_refuses_leaves_no_result(
     assert not list(tmp_path.glob("sweep/*.parquet"))
 
 
+def test_a_sweep_of_which_nothing_can_be_read_is_refused(cli, tmp_path: Path) -> None:
+    file = write_file(tmp_path, seeds=2, checkpoints=3)
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("lab:graphs", "lab:grahps"), encoding="utf-8")
+    code, out, err = cli("sweep", file, *HERE)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: 3 of 3 models cannot be read, and 6 of 6 jobs will fail: ")
+    assert err.count("has no 'grahps'") == 1  # one reason, told once
+    assert err.strip().endswith("; and 2 more")
+    assert not (tmp_path / "sweep").exists()
+
+
 def test_tuning_writes_a_recipe_that_explain_takes(cli, tmp_path: Path) -> None:
     pytest.importorskip("optuna")
     file = write_file(tmp_path, seeds=1)

@@ -79,6 +79,22 @@ def test_a_gpu_that_the_cluster_does_not_have(cluster: Any) -> None:
         make_workers(address=cluster.address, gpus=1)
 
 
+def test_threads_that_no_machine_has(cluster: Any) -> None:
+    with pytest.raises(SpecError, match=r"threads = 2 for each job, and no machine .* than 1"):
+        make_workers(address=cluster.address, threads=2)
+
+
+def test_a_local_cluster_beside_one_that_runs(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+    workers = make_workers(jobs=1)
+    try:
+        assert workers.slots == 2  # of one core, and not of the two nodes
+    finally:
+        workers.close(at_once=True)
+
+
 def test_a_cluster_that_cannot_be_reached() -> None:
     pytest.importorskip("ray")
     with pytest.raises(SpecError, match=r"'127\.0\.0\.1:1' cannot be reached"):

@@ -14,6 +14,7 @@ import typer
 
 from gnninterpreter.cli.options import Address, Json, Quiet
 from gnninterpreter.cli.output import Answer
+from gnninterpreter.errors import SpecError
 
 if TYPE_CHECKING:
     from gnninterpreter.parallel import Workers
@@ -79,8 +80,12 @@ def sweep(
     folder = out or spec.with_suffix("")
     listed = list(jobs_of(asked))
     broken = {job.source.name: job.broken for job in listed if job.broken}
-    if broken and not quiet:
-        typer.echo(unreadable(listed, len(asked.models)), err=True)
+    if broken:
+        lost = unreadable(listed, len(asked.models))
+        if all(job.broken for job in listed):
+            raise SpecError(lost)
+        if not quiet:
+            typer.echo(lost, err=True)
     failures: list[dict[str, Any]] = []
     if list_only:
         tally = pending(listed, folder, again)[1]
@@ -91,6 +96,7 @@ def sweep(
                 folder,
                 _workers(asked, engine, address, jobs),
                 retries=asked.retries,
+                timeout=asked.timeout,
                 again=again,
                 tell=tell,
             )
@@ -118,12 +124,15 @@ def _workers(
 def unreadable(jobs: Sequence[Job], models: int) -> str:
     """Which models of a sweep cannot be read, and what that costs, in one sentence."""
     lost = [job for job in jobs if job.broken]
-    why = {job.source.name: f"{job.source.name} ({job.broken})" for job in lost}
-    listed = "; ".join([*why.values()][:SHOWN])
-    more = f"; and {len(why) - SHOWN} more" if len(why) > SHOWN else ""
+    names = {job.source.name for job in lost}
+    first: dict[str | None, str] = {}  # one model for each reason: all may have the same
+    for job in lost:
+        first.setdefault(job.broken, job.source.name)
+    told = [f"{name} ({why})" for why, name in first.items()][:SHOWN]
+    more = f"; and {len(names) - len(told)} more" if len(names) > len(told) else ""
     return (
-        f"{len(why)} of {models} models cannot be read, and {len(lost)} of {len(jobs)} jobs will "
-        f"fail: {listed}{more}"
+        f"{len(names)} of {models} models cannot be read, and {len(lost)} of {len(jobs)} jobs will "
+        f"fail: {'; '.join(told)}{more}"
     )
 
 

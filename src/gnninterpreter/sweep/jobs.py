@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
@@ -22,12 +21,22 @@ from gnninterpreter.fingerprints import (
     model_fingerprint,
     weights_fingerprint,
 )
+from gnninterpreter.references import (
+    check_graphs,
+    load_checkpoint,
+    load_data,
+    load_forward,
+    load_model,
+    module_of,
+)
 from gnninterpreter.search import Recipe
 from gnninterpreter.sweep.spec import ENDINGS, ModelSource, SweepSpec
 
 # The code that computes, by kind of job, and the form of rows.
 CODE = {"explain": "gnninterpreter.api", "audit": "gnninterpreter.audit"}
 SCHEMA = 1
+# Many checkpoints have one data set, which may take long to make.
+_graphs = lru_cache(maxsize=2)(load_data)
 
 
 @dataclass(frozen=True)
@@ -84,13 +93,13 @@ def jobs_of(spec: SweepSpec) -> Iterator[Job]:
 
 def load_source(source: ModelSource) -> tuple[Any, Any, Any]:
     """The model of a source, its graphs (None where it needs none) and how to call it."""
-    from gnninterpreter.references import load_checkpoint, load_data, load_forward, load_subject
-
-    call = load_forward(source.forward)
+    call, data = load_forward(source.forward), _graphs(source.data)
     if source.checkpoint is None:
-        return *load_subject(source.model, source.data), call
-    model = load_checkpoint(source.model, source.checkpoint)
-    return model, load_data(source.data), call
+        model = load_model(source.model)
+    else:
+        model = load_checkpoint(source.model, source.checkpoint)
+    check_graphs(model, source.model, source.data)
+    return model, data, call
 
 
 def classes_of(source: ModelSource) -> tuple[str, ...]:
@@ -126,16 +135,15 @@ def _is_bundle(source: ModelSource) -> bool:
 def _content(source: ModelSource) -> str:
     """A hash of everything that a model consists of."""
     parts = [_model_content(source), _data_content(source.data)]
-    for reference in (source.model, source.forward):
+    for argument, reference in (("MODEL", source.model), ("--forward", source.forward)):
         if reference and ":" in reference:
-            parts += [reference, _module_content(reference)]
+            parts += [reference, _module_content(reference, argument)]
     return digest_of(part.encode() for part in parts)
 
 
 def _model_content(source: ModelSource) -> str:
     from gnninterpreter.errors import CheckpointError
     from gnninterpreter.models import Bundle, bundled_names
-    from gnninterpreter.references import load_model
 
     path = Path(source.checkpoint or source.model)
     try:
@@ -154,19 +162,17 @@ def _model_content(source: ModelSource) -> str:
 
 @lru_cache(maxsize=64)
 def _data_content(reference: str | None) -> str:
-    from gnninterpreter.references import load_data
     from gnninterpreter.spec import graph_list
 
     if reference is None:
         return ""
     if ":" not in reference:
         return data_fingerprint(folded(reference))
-    return graphs_fingerprint(graph_list(load_data(reference)))
+    return graphs_fingerprint(graph_list(_graphs(reference)))
 
 
 @lru_cache(maxsize=64)
-def _module_content(reference: str) -> str:
+def _module_content(reference: str, argument: str) -> str:
     """The text of the module that a reference names; what it imports is not followed."""
-    module = importlib.import_module(reference.partition(":")[0])
-    file = getattr(module, "__file__", None)
+    file = getattr(module_of(reference, argument), "__file__", None)
     return "" if file is None else files_fingerprint(Path(file))

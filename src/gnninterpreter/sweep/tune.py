@@ -184,7 +184,14 @@ def _run(
     recipes = [change_recipe(spec.base, nested(settings)) for settings in drawn.values()]
     sweeps = [list(jobs_of(replace(spec.sweep, recipes=(recipe,)))) for recipe in recipes]
     every = [job for jobs in sweeps for job in jobs]
-    run_sweep(every, folder / ROWS, workers, retries=spec.sweep.retries, keep=True)
+    run_sweep(
+        every,
+        folder / ROWS,
+        workers,
+        retries=spec.sweep.retries,
+        timeout=spec.sweep.timeout,
+        keep=True,
+    )
     rows = {row["key"]: row for row in Results(folder / ROWS).table(JUDGED).to_pylist()}
     return [
         _judged(number, settings, [rows[job.key] for job in jobs])
