@@ -105,3 +105,16 @@ def test_two_runs_side_by_side(cli, tmp_path: Path) -> None:
     assert "MODEL 'nothing' is not a bundled model" in err
     code, _, err = cli("compare", "motif", "shape")
     assert (code, "take different graphs" in err) == (2, True)
+
+
+def test_tuning_tells_what_cannot_be_read(cli, tmp_path: Path) -> None:
+    pytest.importorskip("optuna")
+    file = write_file(tmp_path, seeds=1)
+    text = file.read_text(encoding="utf-8").partition("[[recipes]]")[0]
+    file.write_text(
+        text.replace("lab:graphs", "lab:grahps") + "[space]\niterations = [5]", encoding="utf-8"
+    )
+    code, out, err = cli("tune", file, *HERE)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: 1 of 1 models cannot be read")
+    assert not (tmp_path / "sweep").exists()

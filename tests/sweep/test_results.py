@@ -74,7 +74,7 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     with (
         Results(tmp_path).only_writer(),
-        pytest.raises(OutputError, match="another sweep is writing"),
+        pytest.raises(OutputError, match="another run is writing"),
         Results(tmp_path).only_writer(),
     ):
         pass

@@ -141,3 +141,18 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_is_stored(
         run_sweep(jobs_of(spec), folder)
     assert read_results(folder).num_rows == 1
     assert run_sweep(jobs_of(spec), folder).new == 1
+
+
+def test_a_job_whose_files_were_changed_since_it_was_listed_is_not_stored_as_done(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = list(jobs_of(read_sweep(file)))
+    checkpoint(file.parent / "w0.pt", 3.0)
+    assert run_sweep(jobs, file.parent / "out", retries=0).failed == 2
+    (error, _) = read_results(file.parent / "out")["error"].to_pylist()
+    assert "w0.pt or the module that loads it is another" in error
+    jobs = list(jobs_of(read_sweep(file)))
+    with monkeypatch.context() as elsewhere:  # a machine with another version of this package
+        elsewhere.setattr(jobs_module, "code_fingerprint", lambda module: "other code")
+        assert run_sweep(jobs, file.parent / "out", retries=0).failed == 2
+    assert run_sweep(jobs, file.parent / "out", again=True).done == 2

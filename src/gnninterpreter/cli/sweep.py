@@ -74,18 +74,12 @@ def sweep(
     - `gnninterpreter sweep sweep.toml --out results --jobs 8`
     - `gnninterpreter sweep audits.toml --address 10.0.0.1:6379`
     """
-    from gnninterpreter.sweep import jobs_of, pending, read_sweep, run_sweep
+    from gnninterpreter.sweep import pending, read_sweep, run_sweep
 
     asked = read_sweep(spec)
     folder = out or spec.with_suffix("")
-    listed = list(jobs_of(asked))
+    listed = _listed(asked, quiet)
     broken = {job.source.name: job.broken for job in listed if job.broken}
-    if broken:
-        lost = unreadable(listed, len(asked.models))
-        if all(job.broken for job in listed):
-            raise SpecError(lost)
-        if not quiet:
-            typer.echo(lost, err=True)
     failures: list[dict[str, Any]] = []
     if list_only:
         tally = pending(listed, folder, again)[1]
@@ -121,9 +115,24 @@ def _workers(
     return partial(make_workers, engine.value, address, jobs, *needs)
 
 
+def _listed(asked: SweepSpec, quiet: bool) -> list[Job]:
+    """The jobs of a sweep; it is told where models cannot be read, and refused where none can."""
+    from gnninterpreter.sweep import jobs_of
+
+    jobs = list(jobs_of(asked))
+    lost = unreadable(jobs, len(asked.models))
+    if lost and all(job.broken for job in jobs):
+        raise SpecError(lost)
+    if lost and not quiet:
+        typer.echo(lost, err=True)
+    return jobs
+
+
 def unreadable(jobs: Sequence[Job], models: int) -> str:
-    """Which models of a sweep cannot be read, and what that costs, in one sentence."""
+    """Which models of a sweep cannot be read, and what that costs, in one sentence or none."""
     lost = [job for job in jobs if job.broken]
+    if not lost:
+        return ""
     names = {job.source.name for job in lost}
     first: dict[str | None, str] = {}  # one model for each reason: all may have the same
     for job in lost:
@@ -219,6 +228,7 @@ def tune(
     if trials is not None:
         asked = replace(asked, trials=trials)
     folder = out or spec.with_suffix("")
+    _listed(asked.sweep, quiet)
 
     def tell(trial: Trial) -> None:
         if not quiet:

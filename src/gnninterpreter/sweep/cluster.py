@@ -62,7 +62,6 @@ class RayWorkers:
     ) -> None:
         """Connect, and make sure that a job fits somewhere."""
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-        os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")  # read when Ray is imported
         with needs("ray", "sweep", "running jobs on Ray"):
             import ray
         logging.getLogger("ray").setLevel(logging.ERROR)

@@ -45,7 +45,8 @@ class Job:
 
     ``hosts`` are the graphs that patterns are joined to in an audit, which has no target; the
     recipe is a name, or a recipe as JSON text. The key is a hash of all inputs by content;
-    ``broken`` says why it cannot be done, where that is clear before it begins.
+    ``files`` one of those that lie on every machine, see `files_of`. ``broken`` says why it cannot
+    be done, where that is clear before it begins.
     """
 
     kind: str
@@ -57,12 +58,13 @@ class Job:
     recipe: str
     device: str = "cpu"
     key: str = ""
+    files: str = ""
     broken: str | None = field(default=None, compare=False)
 
     def keyed(self, model: str) -> Job:
-        """The same with its key; ``model`` stands for the content of model and data."""
+        """The same with its key; ``model`` stands for what is in no file."""
         inputs = {k: v for k, v in asdict(self).items() if k not in ("source", "key", "broken")}
-        inputs |= {"schema": SCHEMA, "model": model, "code": code_fingerprint(CODE[self.kind])}
+        inputs |= {"schema": SCHEMA, "model": model}
         return replace(self, key=digest_of([json.dumps(inputs, sort_keys=True).encode()]))
 
 
@@ -77,6 +79,7 @@ def jobs_of(spec: SweepSpec) -> Iterator[Job]:
         broken = None
         targets: tuple[str | None, ...] = (None,)
         try:
+            files = files_of(spec.kind, source)
             content = _content(source)
             if spec.kind == "explain":
                 alike = source if _is_bundle(source) else replace(source, checkpoint=None)
@@ -84,11 +87,11 @@ def jobs_of(spec: SweepSpec) -> Iterator[Job]:
                     known[alike] = classes_of(source)
                 targets = spec.targets or known[alike]
         except GNNInterpreterError as error:
-            broken, content = str(error), f"cannot be read: {error}"
+            broken, files, content = str(error), "", f"cannot be read: {error}"
             targets = spec.targets or (None,)
         for target, recipe, seed in product(targets, recipes, spec.seeds):
             known_by = (spec.kind, source, target, seed, spec.restarts, hosts, recipe, device)
-            yield Job(*known_by, broken=broken).keyed(content)
+            yield Job(*known_by, files=files, broken=broken).keyed(content)
 
 
 def load_source(source: ModelSource) -> tuple[Any, Any, Any]:
@@ -132,27 +135,38 @@ def _is_bundle(source: ModelSource) -> bool:
     return source.checkpoint is None and Path(source.model).suffix in ENDINGS
 
 
-def _content(source: ModelSource) -> str:
-    """A hash of everything that a model consists of."""
-    parts = [_model_content(source), _data_content(source.data)]
+def files_of(kind: str, source: ModelSource) -> str:
+    """A hash of the code of this package, of the checkpoint, and of the modules that use it.
+
+    Whoever does a job reads them again, maybe elsewhere and later; they must still be the same.
+    """
+    from gnninterpreter.errors import CheckpointError
+
+    path = Path(source.checkpoint or source.model)
+    parts = [code_fingerprint(CODE[kind])]
+    try:
+        if source.checkpoint is not None:
+            parts.append(files_fingerprint(path))
+        elif _is_bundle(source):
+            parts.append(files_fingerprint(*(path.with_suffix(ending) for ending in ENDINGS)))
+    except OSError as error:
+        raise CheckpointError(f"cannot read the checkpoint {path} ({error.strerror})") from error
     for argument, reference in (("MODEL", source.model), ("--forward", source.forward)):
         if reference and ":" in reference:
             parts += [reference, _module_content(reference, argument)]
     return digest_of(part.encode() for part in parts)
 
 
-def _model_content(source: ModelSource) -> str:
-    from gnninterpreter.errors import CheckpointError
+def _content(source: ModelSource) -> str:
+    """A hash of what a model consists of beside its files: weights in memory, and graphs."""
+    return digest_of(part.encode() for part in (_weights(source), _data_content(source.data)))
+
+
+def _weights(source: ModelSource) -> str:
     from gnninterpreter.models import Bundle, bundled_names
 
-    path = Path(source.checkpoint or source.model)
-    try:
-        if source.checkpoint is not None:
-            return files_fingerprint(path)
-        if _is_bundle(source):
-            return files_fingerprint(*(path.with_suffix(ending) for ending in ENDINGS))
-    except OSError as error:
-        raise CheckpointError(f"cannot read the checkpoint {path} ({error.strerror})") from error
+    if source.checkpoint is not None or _is_bundle(source):
+        return ""
     name = folded(source.model)
     if name in bundled_names():
         return model_fingerprint(name)

@@ -67,7 +67,7 @@ class Results:
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     raise OutputError(
-                        f"another sweep is writing to {self.folder}; wait for it, or choose "
+                        f"another run is writing to {self.folder}; wait for it, or choose "
                         "another folder"
                     ) from None
             yield

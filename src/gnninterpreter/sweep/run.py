@@ -16,11 +16,12 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from gnninterpreter.errors import GNNInterpreterError, OutputError
+from gnninterpreter.errors import GNNInterpreterError, OutputError, SpecError
 from gnninterpreter.files import finite
 from gnninterpreter.parallel import Outcome, Workers, run_jobs
-from gnninterpreter.sweep.jobs import Job, load_source, recipe_of
+from gnninterpreter.sweep.jobs import Job, files_of, load_source, recipe_of
 from gnninterpreter.sweep.results import COLUMNS, Results
+from gnninterpreter.sweep.spec import ModelSource
 
 DONE, FAILED = "done", "failed"
 
@@ -178,13 +179,20 @@ def describe(job: Job) -> dict[str, Any]:
     }
 
 
-# Jobs of one model mostly follow each other in a worker.
-_loaded = lru_cache(maxsize=2)(load_source)
+@lru_cache(maxsize=2)  # Jobs of one model mostly follow each other in a worker.
+def _loaded(kind: str, source: ModelSource, files: str) -> tuple[Any, Any, Any]:
+    if files_of(kind, source) != files:  # or a result would be stored as that of something else
+        raise SpecError(
+            f"this package, the model {source.name} or the module that loads it is another on "
+            f"{platform.node()}, or was changed since the sweep began; make them the same on all "
+            "machines, and give the command again"
+        )
+    return load_source(source)
 
 
 def _asked(job: Job) -> tuple[tuple[Any, Any], dict[str, Any]]:
     """The model with its graphs, and what both `explain` and `audit` are told."""
-    model, data, call = _loaded(job.source)
+    model, data, call = _loaded(job.kind, job.source, job.files)
     options = {name: getattr(job, name) for name in ("restarts", "seed", "device")}
     return (model, data), {**options, "recipe": recipe_of(job), "forward": call, "progress": False}
 
