@@ -100,6 +100,19 @@ def test_two_runs_side_by_side(cli, tmp_path: Path) -> None:
     assert "<svg" in page.read_text(encoding="utf-8")
     code, out, _ = cli("compare", tmp_path / "run", tmp_path / "run", "--json")
     assert json.loads(out)["classes"][0]["same_prototype"] is True
+    named = ("--model", "lab:model", "--data", "tests.sweep.lab:graphs")
+    both = (tmp_path / "run", tmp_path / "run")
+    code, out, _ = cli("compare", *both, *named, *named[:2], "--fidelity", "--json")
+    found = json.loads(out)
+    assert (found["same_answers"], found["classes"][0]["sides"][0]["agreed"]) == (1.0, 1.0)
+    assert None not in found["fidelity"]
+    for wrong, said in (
+        (named, "--model is for run folders, one for each (got 1 for 2)"),
+        (("--model", "lab:never_dense") * 2, "this is not the model that the run explains"),
+        (("--fidelity",), "give models and dataset (--model for each run, and --data)"),
+    ):
+        code, out, err = cli("compare", *both, *wrong)
+        assert (code, out, said in err) == (2, "", True), err
     code, out, err = cli("compare", tmp_path / "run", "nothing")
     assert (code, out) == (2, "")
     assert "MODEL 'nothing' is not a bundled model" in err
