@@ -91,7 +91,7 @@ def test_what_is_not_there_is_told_from_what_was_not_checked(
     one = gi.compare(runs[0], gi.ExplanationSet(runs[1].spec, {"class 1": runs[1]["class 1"]}))
     rows = {name: said for name, *said in comparison_rows(one.classes[0])}
     assert rows["core, nodes"] == ["none", "not explained"]
-    assert rows["its prototype, by the other model"] == ["not checked", "not explained"]
+    assert rows["the other model gives its prototype"] == ["not checked", "not explained"]
 
 
 def test_classes_of_one_run_only_are_told(runs: tuple[gi.ExplanationSet, ...]) -> None:

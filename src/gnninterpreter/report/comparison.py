@@ -66,10 +66,10 @@ def comparison_rows(one: ClassComparison) -> list[tuple[str, str, str]]:
         ("prototype, edges", "edges", "{}"),
         ("typical", "typicality", "{:.0f}%"),
         ("core, nodes", "core_nodes", "{}"),
-        ("class that holds the core", "coverage", "{:.1%}"),
-        ("times as often as elsewhere", "lift", "{:.1f}"),
-        ("its prototype, by the other model", "crossed", "{:.3f}"),
-        ("its samples that the other model agrees on", "agreed", "{:.0%}"),
+        ("share of the class with the core", "coverage", "{:.1%}"),
+        ("core, times as often as elsewhere", "lift", "{:.1f}"),
+        ("the other model gives its prototype", "crossed", "{:.3f}"),
+        ("samples that the other model agrees on", "agreed", "{:.0%}"),
     ):
         said = [
             _missing(mine, key) if side is None or side[key] is None else form.format(side[key])
