@@ -19,6 +19,7 @@ from .conftest import write_file
 # Old versions of Ray leave their logs open.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 ROOT = Path(__file__).parents[2]
+PATHS = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
 # Nothing is measured: this only ends what would hang for ever.
 PATIENCE = 1800.0
 # What differs from run to run.
@@ -33,22 +34,23 @@ def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     size = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
-    made = Cluster(initialize_head=True, head_node_args={**size, "include_dashboard": False})
-    try:
-        made.add_node(**size)
-        yield made
-    finally:
-        made.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", PATHS)  # or nodes would have the package that is installed
+        made = Cluster(initialize_head=True, head_node_args={**size, "include_dashboard": False})
+        try:
+            made.add_node(**size)
+            yield made
+        finally:
+            made.shutdown()
 
 
 def begin(file: Path, out: Path, address: str) -> subprocess.Popen[bytes]:
     """A driver in a process of its own."""
-    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     command = [sys.executable, "-m", "gnninterpreter", "sweep", str(file), "--out", str(out)]
     with open(out.with_suffix(".log"), "ab") as log:
         return subprocess.Popen(
             [*command, "--address", address],
-            env={**os.environ, "PYTHONPATH": paths},
+            env={**os.environ, "PYTHONPATH": PATHS},
             stdout=log,
             stderr=log,
             cwd=ROOT,

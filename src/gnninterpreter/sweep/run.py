@@ -185,7 +185,7 @@ def _loaded(kind: str, source: ModelSource, files: str) -> tuple[Any, Any, Any]:
         raise SpecError(
             f"this package, the model {source.name} or the module that loads it is another on "
             f"{platform.node()}, or was changed since the sweep began; make them the same on all "
-            "machines, and give the command again"
+            "machines, and give the command again with --again"
         )
     return load_source(source)
 
