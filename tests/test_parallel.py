@@ -18,6 +18,8 @@ from gnninterpreter.parallel import run_jobs
 
 
 def square(number: int) -> int:
+    if number > 1000:
+        sys.exit(3)
     if number < 0:
         raise ArithmeticError(f"{number} is negative")
     return number**2
@@ -49,6 +51,12 @@ def test_an_item_that_fails_does_not_stop_the_others(jobs: int) -> None:
     assert sorted([next(results), next(results)]) == [(1, 1), (2, 4)]
     with pytest.raises(ArithmeticError, match="-1 is negative"):
         next(results)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_function_that_ends_the_program_is_a_job_that_failed(jobs: int) -> None:
+    outcomes = [one for batch in run_jobs(square, [1001, 2], jobs) for one in batch]
+    assert {one.item: str(one.error) for one in outcomes} == {1001: "SystemExit: 3", 2: "None"}
 
 
 def test_each_process_has_one_thread_and_is_not_this_one() -> None:

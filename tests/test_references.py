@@ -85,3 +85,5 @@ def test_a_checkpoint_is_loaded_by_a_function_that_takes_its_path(tmp_path):
         load_checkpoint("lab:fails", path)
     with pytest.raises(ModelError, match=r"a function that returns one \(got str\)"):
         load_checkpoint("os.path:basename", path)
+    with pytest.raises(ModelError, match=r"failed when it was called .* \(SystemExit: .*w\.pt\)"):
+        load_checkpoint("sys:exit", path)

@@ -128,6 +128,8 @@ def call(function: Callable[[Item], Result], item: Item) -> tuple[Result | None,
     """Call a function; an error is part of the answer, as one that can travel."""
     try:
         return function(item), None
+    except SystemExit as error:  # would end whoever reads it
+        return None, RuntimeError(f"SystemExit: {error}")
     except Exception as error:
         try:
             pickle.loads(pickle.dumps(error))

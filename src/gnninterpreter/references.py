@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from gnninterpreter.models import Bundle
 
 __all__ = [
+    "check_graphs",
     "load_checkpoint",
     "load_data",
     "load_forward",
     "load_model",
     "load_run_model",
     "load_subject",
+    "module_of",
 ]
 
 BUNDLE_ENDINGS = (".json", ".safetensors")
@@ -66,12 +68,19 @@ def load_subject(
         for line in table.lines:
             say(line)
         return found, table.graphs
+    check_graphs(found, model, data)
+    return found, dataset
+
+
+def check_graphs(found: nn.Module | Bundle, model: str, data: str | None) -> None:
+    """Refuse a model without graphs, unless it brings what they would tell."""
+    from gnninterpreter.models import Bundle
+
     if data is None and not isinstance(found, Bundle):
         raise DataError(
             f"MODEL {model!r} comes without the graphs it was trained on; name them with "
             f"--data {FORM}"
         )
-    return found, dataset
 
 
 def load_model(reference: str) -> nn.Module | Bundle:
@@ -224,22 +233,30 @@ def _function(reference: str, argument: str, what: str) -> Callable[..., Any]:
     return found
 
 
-def _attribute(reference: str, argument: str, kind: type[GNNInterpreterError]) -> Any:
-    """Import a module, with the current folder importable, and look an attribute up in it."""
-    module_name, _, path = reference.partition(":")
-    if not module_name or not path:
+def module_of(
+    reference: str, argument: str = "MODEL", kind: type[GNNInterpreterError] = ModelError
+) -> ModuleType:
+    """Import the module that a reference names, with the current folder importable."""
+    name, _, path = reference.partition(":")
+    if not name or not path:
         raise kind(f"{argument} must look like {FORM} (got {reference!r})")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        found: Any = importlib.import_module(module_name)
+        return importlib.import_module(name)
     except GNNInterpreterError:
         raise
-    except Exception as error:  # whatever a user's module does while it is imported
+    except (Exception, SystemExit) as error:  # whatever a user's module does while it is imported
         raise kind(
-            f"{argument} {reference!r}: the module {module_name!r} cannot be imported "
+            f"{argument} {reference!r}: the module {name!r} cannot be imported "
             f"({_said(error)}); run from the folder that holds it, or install it"
         ) from error
+
+
+def _attribute(reference: str, argument: str, kind: type[GNNInterpreterError]) -> Any:
+    """Import a module and look an attribute up in it."""
+    found: Any = module_of(reference, argument, kind)
+    module_name, _, path = reference.partition(":")
     for name in path.split("."):
         if not hasattr(found, name):
             raise kind(
@@ -260,13 +277,13 @@ def _called(
         return function()
     except GNNInterpreterError:
         raise
-    except Exception as error:  # whatever a user's function does
+    except (Exception, SystemExit) as error:  # whatever a user's function does
         raise kind(
             f"{argument} {reference!r} failed when it was called {how} ({_said(error)})"
         ) from error
 
 
-def _said(error: Exception) -> str:
+def _said(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 

@@ -58,6 +58,18 @@ def test_what_a_sweep_refuses_leaves_no_result(
     assert not list(tmp_path.glob("sweep/*.parquet"))
 
 
+def test_a_sweep_of_which_nothing_can_be_read_is_refused(cli, tmp_path: Path) -> None:
+    file = write_file(tmp_path, seeds=2, checkpoints=3)
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("lab:graphs", "lab:grahps"), encoding="utf-8")
+    code, out, err = cli("sweep", file, *HERE)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: 3 of 3 models cannot be read, and 6 of 6 jobs will fail: ")
+    assert err.count("has no 'grahps'") == 1  # one reason, told once
+    assert err.strip().endswith("; and 2 more")
+    assert not (tmp_path / "sweep").exists()
+
+
 def test_tuning_writes_a_recipe_that_explain_takes(cli, tmp_path: Path) -> None:
     pytest.importorskip("optuna")
     file = write_file(tmp_path, seeds=1)
@@ -88,8 +100,34 @@ def test_two_runs_side_by_side(cli, tmp_path: Path) -> None:
     assert "<svg" in page.read_text(encoding="utf-8")
     code, out, _ = cli("compare", tmp_path / "run", tmp_path / "run", "--json")
     assert json.loads(out)["classes"][0]["same_prototype"] is True
+    named = ("--model", "lab:model", "--data", "tests.sweep.lab:graphs")
+    both = (tmp_path / "run", tmp_path / "run")
+    code, out, _ = cli("compare", *both, *named, *named[:2], "--fidelity", "--json")
+    found = json.loads(out)
+    assert (found["same_answers"], found["classes"][0]["sides"][0]["agreed"]) == (1.0, 1.0)
+    assert None not in found["fidelity"]
+    for wrong, said in (
+        (named, "--model is for run folders, one for each (got 1 for 2)"),
+        (("--model", "lab:never_dense") * 2, "this is not the model that the run explains"),
+        (("--fidelity",), "give models and dataset (--model for each run, and --data)"),
+    ):
+        code, out, err = cli("compare", *both, *wrong)
+        assert (code, out, said in err) == (2, "", True), err
     code, out, err = cli("compare", tmp_path / "run", "nothing")
     assert (code, out) == (2, "")
     assert "MODEL 'nothing' is not a bundled model" in err
     code, _, err = cli("compare", "motif", "shape")
     assert (code, "take different graphs" in err) == (2, True)
+
+
+def test_tuning_tells_what_cannot_be_read(cli, tmp_path: Path) -> None:
+    pytest.importorskip("optuna")
+    file = write_file(tmp_path, seeds=1)
+    text = file.read_text(encoding="utf-8").partition("[[recipes]]")[0]
+    file.write_text(
+        text.replace("lab:graphs", "lab:grahps") + "[space]\niterations = [5]", encoding="utf-8"
+    )
+    code, out, err = cli("tune", file, *HERE)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: 1 of 1 models cannot be read")
+    assert not (tmp_path / "sweep").exists()

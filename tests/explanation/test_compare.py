@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import torch
 
 import gnninterpreter as gi
 from gnninterpreter.errors import SpecError
+from gnninterpreter.report.comparison import comparison_rows
 from tests.cli.lab import Degrees
 from tests.sweep.lab import graphs
 
@@ -62,6 +64,34 @@ def test_loaded_runs_need_their_models_to_be_asked(
     assert (bare.same_answers, bare.classes[0].crossed) == (None, (None, None))
     asked = gi.compare(*loaded, models=(Degrees(), turned()), dataset=graphs)
     assert asked.to_json() == {**gi.compare(*runs).to_json()}
+
+
+def test_answers_are_the_same_by_the_name_of_their_class() -> None:
+    spec = gi.GraphSpec.from_dataset(graphs)
+    options = {"recipe": TINY, "restarts": 1, "progress": False, "targets": ["dense"]}
+    one, other = (
+        gi.explain(model, graphs, spec=replace(spec, class_names=names), **options)
+        for model, names in ((Degrees(), ("sparse", "dense")), (turned(), ("dense", "sparse")))
+    )
+    assert gi.compare(one, other).same_answers == 1.0
+    assert gi.compare(one, other).classes[0].agreed == (1.0, 1.0)
+
+
+def test_fidelity_that_cannot_be_measured_is_refused(
+    runs: tuple[gi.ExplanationSet, ...], tmp_path: Path
+) -> None:
+    loaded = gi.load(runs[0].save(tmp_path / "run"))
+    with pytest.raises(SpecError, match="fidelity is measured with both models on real graphs"):
+        gi.compare(loaded, loaded, models=(Degrees(), None), dataset=graphs, fidelity=True)
+
+
+def test_what_is_not_there_is_told_from_what_was_not_checked(
+    runs: tuple[gi.ExplanationSet, ...],
+) -> None:
+    one = gi.compare(runs[0], gi.ExplanationSet(runs[1].spec, {"class 1": runs[1]["class 1"]}))
+    rows = {name: said for name, *said in comparison_rows(one.classes[0])}
+    assert rows["core, nodes"] == ["none", "not explained"]
+    assert rows["the other model gives its prototype"] == ["not checked", "not explained"]
 
 
 def test_classes_of_one_run_only_are_told(runs: tuple[gi.ExplanationSet, ...]) -> None:

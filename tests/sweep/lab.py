@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import networkx as nx
@@ -36,6 +37,12 @@ def load(path: str) -> nn.Module:
     model = Degrees()
     model.load_state_dict(torch.load(path, weights_only=True))
     return model
+
+
+def hangs(path: str) -> nn.Module:
+    """Take longer than anybody waits."""
+    time.sleep(20)
+    return load(path)
 
 
 def fails(path: str) -> nn.Module:

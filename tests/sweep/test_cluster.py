@@ -19,6 +19,7 @@ from .conftest import write_file
 # Old versions of Ray leave their logs open.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 ROOT = Path(__file__).parents[2]
+PATHS = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
 # Nothing is measured: this only ends what would hang for ever.
 PATIENCE = 1800.0
 # What differs from run to run.
@@ -33,22 +34,23 @@ def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     size = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
-    made = Cluster(initialize_head=True, head_node_args={**size, "include_dashboard": False})
-    try:
-        made.add_node(**size)
-        yield made
-    finally:
-        made.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", PATHS)  # or nodes would have the package that is installed
+        made = Cluster(initialize_head=True, head_node_args={**size, "include_dashboard": False})
+        try:
+            made.add_node(**size)
+            yield made
+        finally:
+            made.shutdown()
 
 
 def begin(file: Path, out: Path, address: str) -> subprocess.Popen[bytes]:
     """A driver in a process of its own."""
-    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     command = [sys.executable, "-m", "gnninterpreter", "sweep", str(file), "--out", str(out)]
     with open(out.with_suffix(".log"), "ab") as log:
         return subprocess.Popen(
             [*command, "--address", address],
-            env={**os.environ, "PYTHONPATH": paths},
+            env={**os.environ, "PYTHONPATH": PATHS},
             stdout=log,
             stderr=log,
             cwd=ROOT,
@@ -77,6 +79,22 @@ def test_a_sweep_on_a_cluster_comes_to_the_same(cluster: Any, tmp_path: Path) ->
 def test_a_gpu_that_the_cluster_does_not_have(cluster: Any) -> None:
     with pytest.raises(SpecError, match="asks for a GPU for each job and the cluster has 0"):
         make_workers(address=cluster.address, gpus=1)
+
+
+def test_threads_that_no_machine_has(cluster: Any) -> None:
+    with pytest.raises(SpecError, match=r"threads = 2 for each job, and no machine .* than 1"):
+        make_workers(address=cluster.address, threads=2)
+
+
+def test_a_local_cluster_beside_one_that_runs(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+    workers = make_workers(jobs=1)
+    try:
+        assert workers.slots == 2  # of one core, and not of the two nodes
+    finally:
+        workers.close(at_once=True)
 
 
 def test_a_cluster_that_cannot_be_reached() -> None:

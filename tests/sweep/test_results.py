@@ -29,6 +29,20 @@ def test_parts_are_read_while_others_are_written(tmp_path: Path) -> None:
     assert [path.name for path in results.parts()] == ["part-000001.parquet", "part-000002.parquet"]
 
 
+def test_a_part_takes_as_long_however_many_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "part-999999.parquet").touch()
+    results, other = Results(tmp_path), Results(tmp_path)
+    results.add([row("a")])
+    monkeypatch.setattr(Results, "parts", None)  # The folder is not looked through again.
+    assert results.add([row("b")]).name == "part-1000001.parquet"
+    monkeypatch.undo()
+    assert other.add([row("c")]).name == "part-1000002.parquet"
+    assert results.add([row("d")]).name == "part-1000003.parquet"
+    assert [path.stem[5:] for path in results.parts()][:2] == ["999999", "1000000"]
+
+
 def test_the_last_row_of_a_job_counts_and_parts_become_one(tmp_path: Path) -> None:
     results = Results(tmp_path)
     for status in ("failed", "done"):
@@ -60,7 +74,7 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     with (
         Results(tmp_path).only_writer(),
-        pytest.raises(OutputError, match="another sweep is writing"),
+        pytest.raises(OutputError, match="another run is writing"),
         Results(tmp_path).only_writer(),
     ):
         pass

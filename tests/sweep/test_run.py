@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from gnninterpreter.sweep import jobs as jobs_module
 from gnninterpreter.sweep import jobs_of, read_results, read_sweep, run_sweep
 from gnninterpreter.sweep import run as run_module
 
+from . import lab
+from .conftest import write_file
 from .lab import checkpoint
 
 
@@ -82,11 +85,49 @@ def test_results_are_stored_once_and_failures_with_their_error(file: Path) -> No
     assert run_sweep(jobs_of(spec), folder).failed == 2
 
 
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_a_job_that_hangs_fails_after_its_time(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("lab:load", "lab:hangs").replace("= 2", "= 1"), encoding="utf-8")
+    tally = run_sweep(jobs_of(read_sweep(file)), file.parent / "out", retries=0, timeout=0.2)
+    assert (tally.done, tally.failed) == (0, 1)
+    (row,) = read_results(file.parent / "out").to_pylist()
+    assert "TimeoutError: took more than 0.2 seconds" in row["error"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("lab:load", "lba:load", "MODEL 'tests.sweep.lba:load': the module"),
+        ("seeds", 'forward = "no:one"\nseeds', "--forward 'no:one': the module 'no' cannot be"),
+        ('data = "tests.sweep.lab:graphs"\ntargets = ["class 1"]', "", "without the graphs it was"),
+    ],
+)
+def test_a_name_that_is_wrong_is_told_before_anything_runs(
+    file: Path, old: str, new: str, said: str
+) -> None:
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    assert [said in (job.broken or "") for job in jobs_of(read_sweep(file))] == [True, True]
+
+
+def test_graphs_are_made_once_for_all_checkpoints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(lab, "counted", lambda: made.append("x") or lab.graphs, raising=False)
+    file = write_file(tmp_path, 1, checkpoints=3)
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("lab:graphs", "lab:counted"), encoding="utf-8")
+    assert run_sweep(jobs_of(read_sweep(file)), tmp_path / "out").done == 3
+    assert made == ["x"]
+
+
 def test_a_full_disk_ends_the_sweep_and_keeps_what_is_stored(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, spec = file.parent / "out", read_sweep(file)
-    monkeypatch.setattr(run_module, "perform", run_module.describe)
+    monkeypatch.setattr(run_module, "perform", lambda job, timeout: run_module.describe(job))
     write, calls = run_module.Results.add, []
 
     def full(self, rows):
@@ -100,3 +141,18 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_is_stored(
         run_sweep(jobs_of(spec), folder)
     assert read_results(folder).num_rows == 1
     assert run_sweep(jobs_of(spec), folder).new == 1
+
+
+def test_a_job_whose_files_were_changed_since_it_was_listed_is_not_stored_as_done(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = list(jobs_of(read_sweep(file)))
+    checkpoint(file.parent / "w0.pt", 3.0)
+    assert run_sweep(jobs, file.parent / "out", retries=0).failed == 2
+    (error, _) = read_results(file.parent / "out")["error"].to_pylist()
+    assert "w0.pt or the module that loads it is another" in error
+    jobs = list(jobs_of(read_sweep(file)))
+    with monkeypatch.context() as elsewhere:  # a machine with another version of this package
+        elsewhere.setattr(jobs_module, "code_fingerprint", lambda module: "other code")
+        assert run_sweep(jobs, file.parent / "out", retries=0).failed == 2
+    assert run_sweep(jobs, file.parent / "out", again=True).done == 2

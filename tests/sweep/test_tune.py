@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gnninterpreter.errors import SpecError
+from gnninterpreter.errors import OutputError, SpecError
 from gnninterpreter.sweep import load_recipe, read_results, read_sweep, save_recipe
 from gnninterpreter.sweep import tune as module
 from gnninterpreter.sweep.tune import nested, read_tuning, score, tune
@@ -85,6 +86,31 @@ def test_it_goes_on_where_it_was_and_writes_what_explain_takes(
     path = save_recipe(recipe, folder / "recipe.json")
     assert load_recipe(str(path)) == recipe
     assert tune(spec, folder, tell=told.append)[0] == recipe
+    assert len(asked) == 4
+
+
+def test_two_at_a_time_are_one_too_many(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = answered(monkeypatch)
+    spec, folder = read_tuning(write(file)), file.parent / "tuned"
+
+    def second(trial: module.Trial) -> None:
+        with pytest.raises(OutputError, match="another run is writing to"):
+            tune(spec, folder)
+
+    tune(spec, folder, tell=second)
+    assert len(asked) == 4
+
+
+def test_a_base_that_fails_ends_it_and_is_tried_again(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec, folder = read_tuning(write(file)), file.parent / "tuned"
+    nowhere = replace(spec, sweep=replace(spec.sweep, targets=("nope",)))
+    with pytest.raises(SpecError, match="base gave no result; the last error was: there is no"):
+        tune(nowhere, folder)
+    assert read_results(folder / module.ROWS).num_rows == 1
+    asked = answered(monkeypatch)
+    tune(nowhere, folder)  # what was wrong was mended meanwhile
     assert len(asked) == 4
 
 

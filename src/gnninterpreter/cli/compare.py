@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +25,14 @@ def _side_argument(letter: str) -> object:
 def compare(
     first: Annotated[str, _side_argument("A")],
     second: Annotated[str, _side_argument("B")],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL",
+            help="The model of a run folder, as for `explain`: give one for each of them, in "
+            "their order. A bundled model is found by itself.",
+        ),
+    ] = None,
     data: Annotated[str | None, options.labelled_graphs(". Bundled models need none.")] = None,
     restarts: options.Restarts = 8,
     seed: options.Seed = 0,
@@ -41,11 +50,13 @@ def compare(
     """Put two models side by side, or one before and after it was trained again.
 
     Prototypes, cores, coverage and verdicts of every class, and whether each model agrees on the
-    graphs of the other. A model is explained first; a run folder is read.
+    graphs of the other. A model is explained first; a run folder is read, and what its model makes
+    of the other's graphs is known where MODEL is given.
 
     For example:
 
     - `gnninterpreter compare runs/before runs/after --out compared.html`
+    - `gnninterpreter compare runs/before runs/after --model mylab:old --model mylab:new`
     - `gnninterpreter compare motif retrained/motif.json`
     - `gnninterpreter compare mylab:old mylab:new --data mylab:graphs --json`
     """
@@ -64,9 +75,14 @@ def compare(
     }
     loaded = [api.load(one) if Path(one).is_dir() else load_model(one) for one in (first, second)]
     specs = [one.spec for one in loaded if isinstance(one, (Bundle, ExplanationSet))]
-    if len(specs) == 2 and specs[0].nodes != specs[1].nodes:  # before minutes are spent on either
+    takes = {(spec.nodes, spec.edges) for spec in specs}
+    if len(takes) > 1:  # before minutes are spent on either
         raise SpecError("the two models take different graphs; compare others")
-    sides = [_side(one, dataset, settings) for one in loaded]
+    runs = sum(isinstance(one, ExplanationSet) for one in loaded)
+    if model and len(model) != runs:
+        raise SpecError(f"--model is for run folders, one for each (got {len(model)} for {runs})")
+    named = iter(model or ())
+    sides = [_side(one, dataset, settings, named) for one in loaded]
     found = put_side_by_side(
         sides[0][0],
         sides[1][0],
@@ -80,14 +96,21 @@ def compare(
     return Answer(found.to_json, partial(_echo, found), files)
 
 
-def _side(found: Any, dataset: Any, settings: dict[str, Any]) -> tuple[ExplanationSet, Any]:
-    """A run, with its model where it has none in memory."""
+def _side(
+    found: Any, dataset: Any, settings: dict[str, Any], named: Iterator[str]
+) -> tuple[ExplanationSet, Any]:
+    """A run, with its model where it has none in memory: the next that was named."""
     from gnninterpreter import api
     from gnninterpreter.explanation import ExplanationSet
     from gnninterpreter.references import load_run_model
+    from gnninterpreter.report import live_classifier
 
     if isinstance(found, ExplanationSet):
-        return found, load_run_model(found, None, dataset)
+        name = next(named, None)
+        model = load_run_model(found, name, dataset)
+        if name is not None and model is not None:  # Two models are easily taken for each other.
+            live_classifier(found, model, dataset, forward=settings["forward"])
+        return found, model
     return api.explain(found, dataset, **settings), None
 
 

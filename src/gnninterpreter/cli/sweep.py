@@ -14,6 +14,7 @@ import typer
 
 from gnninterpreter.cli.options import Address, Json, Quiet
 from gnninterpreter.cli.output import Answer
+from gnninterpreter.errors import SpecError
 
 if TYPE_CHECKING:
     from gnninterpreter.parallel import Workers
@@ -73,14 +74,12 @@ def sweep(
     - `gnninterpreter sweep sweep.toml --out results --jobs 8`
     - `gnninterpreter sweep audits.toml --address 10.0.0.1:6379`
     """
-    from gnninterpreter.sweep import jobs_of, pending, read_sweep, run_sweep
+    from gnninterpreter.sweep import pending, read_sweep, run_sweep
 
     asked = read_sweep(spec)
     folder = out or spec.with_suffix("")
-    listed = list(jobs_of(asked))
+    listed = _listed(asked, quiet)
     broken = {job.source.name: job.broken for job in listed if job.broken}
-    if broken and not quiet:
-        typer.echo(unreadable(listed, len(asked.models)), err=True)
     failures: list[dict[str, Any]] = []
     if list_only:
         tally = pending(listed, folder, again)[1]
@@ -91,6 +90,7 @@ def sweep(
                 folder,
                 _workers(asked, engine, address, jobs),
                 retries=asked.retries,
+                timeout=asked.timeout,
                 again=again,
                 tell=tell,
             )
@@ -115,15 +115,33 @@ def _workers(
     return partial(make_workers, engine.value, address, jobs, *needs)
 
 
+def _listed(asked: SweepSpec, quiet: bool) -> list[Job]:
+    """The jobs of a sweep; it is told where models cannot be read, and refused where none can."""
+    from gnninterpreter.sweep import jobs_of
+
+    jobs = list(jobs_of(asked))
+    lost = unreadable(jobs, len(asked.models))
+    if lost and all(job.broken for job in jobs):
+        raise SpecError(lost)
+    if lost and not quiet:
+        typer.echo(lost, err=True)
+    return jobs
+
+
 def unreadable(jobs: Sequence[Job], models: int) -> str:
-    """Which models of a sweep cannot be read, and what that costs, in one sentence."""
+    """Which models of a sweep cannot be read, and what that costs, in one sentence or none."""
     lost = [job for job in jobs if job.broken]
-    why = {job.source.name: f"{job.source.name} ({job.broken})" for job in lost}
-    listed = "; ".join([*why.values()][:SHOWN])
-    more = f"; and {len(why) - SHOWN} more" if len(why) > SHOWN else ""
+    if not lost:
+        return ""
+    names = {job.source.name for job in lost}
+    first: dict[str | None, str] = {}  # one model for each reason: all may have the same
+    for job in lost:
+        first.setdefault(job.broken, job.source.name)
+    told = [f"{name} ({why})" for why, name in first.items()][:SHOWN]
+    more = f"; and {len(names) - len(told)} more" if len(names) > len(told) else ""
     return (
-        f"{len(why)} of {models} models cannot be read, and {len(lost)} of {len(jobs)} jobs will "
-        f"fail: {listed}{more}"
+        f"{len(names)} of {models} models cannot be read, and {len(lost)} of {len(jobs)} jobs will "
+        f"fail: {'; '.join(told)}{more}"
     )
 
 
@@ -210,6 +228,7 @@ def tune(
     if trials is not None:
         asked = replace(asked, trials=trials)
     folder = out or spec.with_suffix("")
+    _listed(asked.sweep, quiet)
 
     def tell(trial: Trial) -> None:
         if not quiet:

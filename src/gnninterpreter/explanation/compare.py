@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,7 +104,8 @@ def compare(
     their models' names.
 
     Raises:
-        SpecError: If the two do not take the same graphs, or have no class in common.
+        SpecError: If the two do not take the same graphs, have no class in common, or fidelity
+            cannot be measured, since a model or real graphs are missing.
 
     Example:
         >>> before, after = gi.explain(old, data), gi.explain(new, data)  # doctest: +SKIP
@@ -133,6 +135,11 @@ def compare(
     graphs = graph_list(dataset) if dataset is not None else first.graphs or second.graphs
     same: float | None = None
     measured: list[float | None] = [None, None]
+    if fidelity and (graphs is None or None in asked):
+        raise SpecError(
+            "fidelity is measured with both models on real graphs, and of stored runs they are not "
+            "known; give models and dataset (--model for each run, and --data)"
+        )
     if graphs is not None:
         same = _same_answers(asked, graphs)
         if fidelity:
@@ -185,8 +192,12 @@ def _answers(
 def _same_answers(asked: Sequence[GraphClassifier | None], graphs: Sequence[Data]) -> float | None:
     if asked[0] is None or asked[1] is None or not all(a.task.exclusive for a in asked if a):
         return None
-    one, other = (a.score_data(list(graphs)).probabilities.argmax(dim=1) for a in asked if a)
-    return float(torch.eq(one.cpu(), other.cpu()).double().mean())
+    answers = [  # by name: two models may have their classes in another order
+        [a.spec.class_names[i] for i in a.score_data(list(graphs)).probabilities.argmax(1).tolist()]
+        for a in asked
+        if a
+    ]
+    return sum(map(operator.eq, *answers)) / len(graphs) if graphs else None
 
 
 def _fidelity(classifier: GraphClassifier | None, graphs: Sequence[Data]) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from gnninterpreter.evidence.evidence import HAS_NO_CORE
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.explanation.compare import ClassComparison, Comparison
 from gnninterpreter.files import write_atomically
@@ -65,15 +66,24 @@ def comparison_rows(one: ClassComparison) -> list[tuple[str, str, str]]:
         ("prototype, edges", "edges", "{}"),
         ("typical", "typicality", "{:.0f}%"),
         ("core, nodes", "core_nodes", "{}"),
-        ("class that holds the core", "coverage", "{:.1%}"),
-        ("times as often as elsewhere", "lift", "{:.1f}"),
-        ("its prototype, by the other model", "crossed", "{:.3f}"),
-        ("its samples that the other model agrees on", "agreed", "{:.0%}"),
+        ("share of the class with the core", "coverage", "{:.1%}"),
+        ("core, times as often as elsewhere", "lift", "{:.1f}"),
+        ("the other model gives its prototype", "crossed", "{:.3f}"),
+        ("samples that the other model agrees on", "agreed", "{:.0%}"),
     ):
-        values = [None if side is None else side[key] for side in sides]
-        first, second = (UNKNOWN if v is None else form.format(v) for v in values)
-        rows.append((name, first, second))
+        said = [
+            _missing(mine, key) if side is None or side[key] is None else form.format(side[key])
+            for mine, side in zip(one.sides, sides, strict=True)
+        ]
+        rows.append((name, said[0], said[1]))
     return rows
+
+
+def _missing(mine: Explanation | None, key: str) -> str:
+    if mine is None:
+        return "not explained"
+    coreless = mine.evidence["core covers"].sentence == HAS_NO_CORE
+    return "none" if coreless and key in ("core_nodes", "coverage", "lift") else UNKNOWN
 
 
 def words(one: ClassComparison) -> str:
@@ -82,7 +92,7 @@ def words(one: ClassComparison) -> str:
         return "Explained in one of the runs only."
     words = "The same prototype" if one.same_prototype else "Different prototypes"
     if one.same_core is None:
-        return f"{words}; the cores cannot be compared."
+        return f"{words}; not both have a core."
     return f"{words}, {'the same core' if one.same_core else 'different cores'}."
 
 

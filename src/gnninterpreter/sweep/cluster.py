@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from gnninterpreter.errors import SpecError, needs
 from gnninterpreter.parallel import Processes, Workers, call, limit_threads
 
 TIMEOUT = 10.0
+AUTHENTICATION = "RAY_AUTH_MODE"
 
 
 def make_workers(
@@ -59,31 +61,49 @@ class RayWorkers:
         runtime_env: Mapping[str, Any] | None = None,
     ) -> None:
         """Connect, and make sure that a job fits somewhere."""
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         with needs("ray", "sweep", "running jobs on Ray"):
             import ray
-        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        logging.getLogger("ray").setLevel(logging.ERROR)
         options: dict[str, Any] = {
             "log_to_driver": False,
-            "logging_level": "error",
             "configure_logging": False,
             "runtime_env": dict(runtime_env or {}) or None,
+            # Without an address Ray would look for a cluster that somebody else began here.
+            "address": address or "local",
         }
         if address is None:
             options |= {"num_cpus": jobs * threads, "include_dashboard": False}
         else:
             _check_reachable(address)
-            options |= {"address": address}
         try:
             ray.init(**options)
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, TypeError, ValueError) as error:
             where = "a local cluster" if address is None else f"the cluster {address!r}"
-            raise SpecError(f"{where} cannot be used: {error}") from error
+            # Ray hands its token to an address only where it is told to.
+            unsent = isinstance(error, ConnectionError) and AUTHENTICATION not in os.environ
+            hint = f"; if it asks for a token, set {AUTHENTICATION}=token" if unsent else ""
+            raise SpecError(f"{where} cannot be used: {error}{hint}") from error
         self._ray, self._threads, self._gpus = ray, threads, gpus
-        found = ray.cluster_resources()
-        if gpus and found.get("GPU", 0) < gpus:
+        try:
+            self._check_fits()
+            self._remote = ray.remote(num_cpus=threads, num_gpus=gpus, max_retries=0)(_work)
+        except (SpecError, ValueError) as error:
             ray.shutdown()
-            raise SpecError(_no_gpu(gpus, found.get("GPU", 0), "the cluster"))
-        self._remote = ray.remote(num_cpus=threads, num_gpus=gpus, max_retries=0)(_work)
+            raise SpecError(str(error)) from error
+
+    def _check_fits(self) -> None:
+        """Refuse jobs that fit on no machine: Ray would wait for one that is larger for ever."""
+        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        gpus = max((node.get("GPU", 0) for node in nodes), default=0)
+        if self._gpus > gpus:
+            raise SpecError(_no_gpu(self._gpus, gpus, "the cluster"))
+        cores = max((node.get("CPU", 0) for node in nodes), default=0)
+        if self._threads > cores:
+            raise SpecError(
+                f"threads = {self._threads} for each job, and no machine of the cluster has more "
+                f"than {cores:g}; ask for fewer in the sweep file"
+            )
 
     @property
     def slots(self) -> int:

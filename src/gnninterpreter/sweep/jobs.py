@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
@@ -22,12 +21,22 @@ from gnninterpreter.fingerprints import (
     model_fingerprint,
     weights_fingerprint,
 )
+from gnninterpreter.references import (
+    check_graphs,
+    load_checkpoint,
+    load_data,
+    load_forward,
+    load_model,
+    module_of,
+)
 from gnninterpreter.search import Recipe
 from gnninterpreter.sweep.spec import ENDINGS, ModelSource, SweepSpec
 
 # The code that computes, by kind of job, and the form of rows.
 CODE = {"explain": "gnninterpreter.api", "audit": "gnninterpreter.audit"}
 SCHEMA = 1
+# Many checkpoints have one data set, which may take long to make.
+_graphs = lru_cache(maxsize=2)(load_data)
 
 
 @dataclass(frozen=True)
@@ -36,7 +45,8 @@ class Job:
 
     ``hosts`` are the graphs that patterns are joined to in an audit, which has no target; the
     recipe is a name, or a recipe as JSON text. The key is a hash of all inputs by content;
-    ``broken`` says why it cannot be done, where that is clear before it begins.
+    ``files`` one of those that lie on every machine, see `files_of`. ``broken`` says why it cannot
+    be done, where that is clear before it begins.
     """
 
     kind: str
@@ -48,12 +58,13 @@ class Job:
     recipe: str
     device: str = "cpu"
     key: str = ""
+    files: str = ""
     broken: str | None = field(default=None, compare=False)
 
     def keyed(self, model: str) -> Job:
-        """The same with its key; ``model`` stands for the content of model and data."""
+        """The same with its key; ``model`` stands for what is in no file."""
         inputs = {k: v for k, v in asdict(self).items() if k not in ("source", "key", "broken")}
-        inputs |= {"schema": SCHEMA, "model": model, "code": code_fingerprint(CODE[self.kind])}
+        inputs |= {"schema": SCHEMA, "model": model}
         return replace(self, key=digest_of([json.dumps(inputs, sort_keys=True).encode()]))
 
 
@@ -68,6 +79,7 @@ def jobs_of(spec: SweepSpec) -> Iterator[Job]:
         broken = None
         targets: tuple[str | None, ...] = (None,)
         try:
+            files = files_of(spec.kind, source)
             content = _content(source)
             if spec.kind == "explain":
                 alike = source if _is_bundle(source) else replace(source, checkpoint=None)
@@ -75,22 +87,22 @@ def jobs_of(spec: SweepSpec) -> Iterator[Job]:
                     known[alike] = classes_of(source)
                 targets = spec.targets or known[alike]
         except GNNInterpreterError as error:
-            broken, content = str(error), f"cannot be read: {error}"
+            broken, files, content = str(error), "", f"cannot be read: {error}"
             targets = spec.targets or (None,)
         for target, recipe, seed in product(targets, recipes, spec.seeds):
             known_by = (spec.kind, source, target, seed, spec.restarts, hosts, recipe, device)
-            yield Job(*known_by, broken=broken).keyed(content)
+            yield Job(*known_by, files=files, broken=broken).keyed(content)
 
 
 def load_source(source: ModelSource) -> tuple[Any, Any, Any]:
     """The model of a source, its graphs (None where it needs none) and how to call it."""
-    from gnninterpreter.references import load_checkpoint, load_data, load_forward, load_subject
-
-    call = load_forward(source.forward)
+    call, data = load_forward(source.forward), _graphs(source.data)
     if source.checkpoint is None:
-        return *load_subject(source.model, source.data), call
-    model = load_checkpoint(source.model, source.checkpoint)
-    return model, load_data(source.data), call
+        model = load_model(source.model)
+    else:
+        model = load_checkpoint(source.model, source.checkpoint)
+    check_graphs(model, source.model, source.data)
+    return model, data, call
 
 
 def classes_of(source: ModelSource) -> tuple[str, ...]:
@@ -123,28 +135,38 @@ def _is_bundle(source: ModelSource) -> bool:
     return source.checkpoint is None and Path(source.model).suffix in ENDINGS
 
 
-def _content(source: ModelSource) -> str:
-    """A hash of everything that a model consists of."""
-    parts = [_model_content(source), _data_content(source.data)]
-    for reference in (source.model, source.forward):
+def files_of(kind: str, source: ModelSource) -> str:
+    """A hash of the code of this package, of the checkpoint, and of the modules that use it.
+
+    Whoever does a job reads them again, maybe elsewhere and later; they must still be the same.
+    """
+    from gnninterpreter.errors import CheckpointError
+
+    path = Path(source.checkpoint or source.model)
+    parts = [code_fingerprint(CODE[kind])]
+    try:
+        if source.checkpoint is not None:
+            parts.append(files_fingerprint(path))
+        elif _is_bundle(source):
+            parts.append(files_fingerprint(*(path.with_suffix(ending) for ending in ENDINGS)))
+    except OSError as error:
+        raise CheckpointError(f"cannot read the checkpoint {path} ({error.strerror})") from error
+    for argument, reference in (("MODEL", source.model), ("--forward", source.forward)):
         if reference and ":" in reference:
-            parts += [reference, _module_content(reference)]
+            parts += [reference, _module_content(reference, argument)]
     return digest_of(part.encode() for part in parts)
 
 
-def _model_content(source: ModelSource) -> str:
-    from gnninterpreter.errors import CheckpointError
-    from gnninterpreter.models import Bundle, bundled_names
-    from gnninterpreter.references import load_model
+def _content(source: ModelSource) -> str:
+    """A hash of what a model consists of beside its files: weights in memory, and graphs."""
+    return digest_of(part.encode() for part in (_weights(source), _data_content(source.data)))
 
-    path = Path(source.checkpoint or source.model)
-    try:
-        if source.checkpoint is not None:
-            return files_fingerprint(path)
-        if _is_bundle(source):
-            return files_fingerprint(*(path.with_suffix(ending) for ending in ENDINGS))
-    except OSError as error:
-        raise CheckpointError(f"cannot read the checkpoint {path} ({error.strerror})") from error
+
+def _weights(source: ModelSource) -> str:
+    from gnninterpreter.models import Bundle, bundled_names
+
+    if source.checkpoint is not None or _is_bundle(source):
+        return ""
     name = folded(source.model)
     if name in bundled_names():
         return model_fingerprint(name)
@@ -154,19 +176,17 @@ def _model_content(source: ModelSource) -> str:
 
 @lru_cache(maxsize=64)
 def _data_content(reference: str | None) -> str:
-    from gnninterpreter.references import load_data
     from gnninterpreter.spec import graph_list
 
     if reference is None:
         return ""
     if ":" not in reference:
         return data_fingerprint(folded(reference))
-    return graphs_fingerprint(graph_list(load_data(reference)))
+    return graphs_fingerprint(graph_list(_graphs(reference)))
 
 
 @lru_cache(maxsize=64)
-def _module_content(reference: str) -> str:
+def _module_content(reference: str, argument: str) -> str:
     """The text of the module that a reference names; what it imports is not followed."""
-    module = importlib.import_module(reference.partition(":")[0])
-    file = getattr(module, "__file__", None)
+    file = getattr(module_of(reference, argument), "__file__", None)
     return "" if file is None else files_fingerprint(Path(file))

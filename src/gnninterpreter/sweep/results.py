@@ -51,6 +51,7 @@ class Results:
     def __init__(self, folder: Path) -> None:
         """Say where; nothing is read yet."""
         self.folder = folder
+        self._last: int | None = None
 
     @contextlib.contextmanager
     def only_writer(self) -> Iterator[None]:
@@ -66,7 +67,7 @@ class Results:
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
                     raise OutputError(
-                        f"another sweep is writing to {self.folder}; wait for it, or choose "
+                        f"another run is writing to {self.folder}; wait for it, or choose "
                         "another folder"
                     ) from None
             yield
@@ -75,7 +76,9 @@ class Results:
 
     def parts(self) -> list[Path]:
         """The files there are, oldest first."""
-        return sorted(self.folder.glob("part-*.parquet"))
+        return sorted(
+            self.folder.glob("part-*.parquet"), key=lambda path: (len(path.name), path.name)
+        )
 
     def add(self, rows: Sequence[dict[str, Any]]) -> Path:
         """Write rows as a part of their own."""
@@ -129,14 +132,17 @@ class Results:
     def _write(self, table: pa.Table) -> Path:
         import pyarrow.parquet as pq
 
-        numbers = [path.stem.removeprefix("part-") for path in self.parts()]
-        number = max((int(one) for one in numbers if one.isdecimal()), default=0) + 1
+        if self._last is None:  # Looked up once: there may be many.
+            numbers = [path.stem.removeprefix("part-") for path in self.parts()]
+            self._last = max((int(one) for one in numbers if one.isdecimal()), default=0)
+        while (path := self.folder / PART.format(self._last + 1)).exists():
+            self._last += 1
         sink = _arrow().BufferOutputStream()
         pq.write_table(
             table, sink, compression="zstd", write_statistics=False, write_page_checksum=True
         )
         content = sink.getvalue().to_pybytes()
-        return write_atomically(self.folder / PART.format(number), content)
+        return write_atomically(path, content)
 
 
 def _schema(names: Sequence[str] = tuple(COLUMNS)) -> pa.Schema:

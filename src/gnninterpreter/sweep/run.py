@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
+import threading
 import time
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from gnninterpreter.errors import GNNInterpreterError, OutputError
+from gnninterpreter.errors import GNNInterpreterError, OutputError, SpecError
 from gnninterpreter.files import finite
 from gnninterpreter.parallel import Outcome, Workers, run_jobs
-from gnninterpreter.sweep.jobs import Job, load_source, recipe_of
+from gnninterpreter.sweep.jobs import Job, files_of, load_source, recipe_of
 from gnninterpreter.sweep.results import COLUMNS, Results
+from gnninterpreter.sweep.spec import ModelSource
 
 DONE, FAILED = "done", "failed"
 
@@ -59,6 +62,7 @@ def run_sweep(
     workers: int | Workers | Callable[[], Workers] = 1,
     *,
     retries: int = 2,
+    timeout: float = 0.0,
     again: bool = False,
     keep: bool = False,
     tell: Callable[[Tally, list[dict[str, Any]]], None] = lambda tally, rows: None,
@@ -66,10 +70,10 @@ def run_sweep(
     """Do the jobs that are not stored yet, and store each result in the folder when it is there.
 
     May be killed at any point and called again: what is stored stays, and nothing stored is
-    computed again, but with ``again`` what failed. A job that fails, or whose worker dies, is tried
-    again ``retries`` times. A function in the place of workers makes them when there is something
-    to do; with ``keep`` they are left for more jobs. ``tell`` is called with how it stands and the
-    new rows.
+    computed again, but with ``again`` what failed. A job that fails, takes more than ``timeout``
+    seconds, or whose worker dies, is tried again ``retries`` times. A function in the place of
+    workers makes them when there is something to do; with ``keep`` they are left for more jobs.
+    ``tell`` is called with how it stands and the new rows.
 
     Raises:
         OutputError: If the folder cannot be written, is full, or another sweep writes to it.
@@ -102,7 +106,8 @@ def run_sweep(
         able = [job for job in waiting if not job.broken]
         if able:
             where = workers() if callable(workers) else workers
-            with closing(run_jobs(perform, able, where, retries, keep)) as batches:
+            work = partial(perform, timeout=timeout)
+            with closing(run_jobs(work, able, where, retries, keep)) as batches:
                 for batch in batches:
                     store([_row(outcome) for outcome in batch])
         results.join()
@@ -123,10 +128,11 @@ def _failed(job: Job, error: str | None, tries: int) -> dict[str, Any]:
     return {**describe(job), "status": FAILED, "error": said, "tries": tries}
 
 
-def perform(job: Job) -> dict[str, Any]:
+def perform(job: Job, timeout: float = 0.0) -> dict[str, Any]:
     """Do a job and return its row, without what the driver adds."""
     started, cpu = time.perf_counter(), time.process_time()
-    found = _explained(job) if job.kind == "explain" else _audited(job)
+    with _limited(timeout):
+        found = _explained(job) if job.kind == "explain" else _audited(job)
     result = found.pop("result")
     return {
         **describe(job),
@@ -137,6 +143,26 @@ def perform(job: Job) -> dict[str, Any]:
         "host": platform.node(),
         "process": os.getpid(),
     }
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """Raise in the block after so many seconds; only POSIX can, and only where signals arrive."""
+    here = threading.current_thread() is threading.main_thread()
+    if not seconds or not here or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"took more than {seconds:g} seconds")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def describe(job: Job) -> dict[str, Any]:
@@ -153,13 +179,20 @@ def describe(job: Job) -> dict[str, Any]:
     }
 
 
-# Jobs of one model mostly follow each other in a worker.
-_loaded = lru_cache(maxsize=2)(load_source)
+@lru_cache(maxsize=2)  # Jobs of one model mostly follow each other in a worker.
+def _loaded(kind: str, source: ModelSource, files: str) -> tuple[Any, Any, Any]:
+    if files_of(kind, source) != files:  # or a result would be stored as that of something else
+        raise SpecError(
+            f"this package, the model {source.name} or the module that loads it is another on "
+            f"{platform.node()}, or was changed since the sweep began; make them the same on all "
+            "machines, and give the command again with --again"
+        )
+    return load_source(source)
 
 
 def _asked(job: Job) -> tuple[tuple[Any, Any], dict[str, Any]]:
     """The model with its graphs, and what both `explain` and `audit` are told."""
-    model, data, call = _loaded(job.source)
+    model, data, call = _loaded(job.kind, job.source, job.files)
     options = {name: getattr(job, name) for name in ("restarts", "seed", "device")}
     return (model, data), {**options, "recipe": recipe_of(job), "forward": call, "progress": False}
 

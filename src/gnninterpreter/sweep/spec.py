@@ -21,7 +21,8 @@ from gnninterpreter.search import Recipe
 NAMES = ("auto", "certain", "paper")
 KINDS = ("explain", "audit")
 ENDINGS = (".json", ".safetensors")
-MOST_SEEDS = 100_000
+MOST = 100_000
+WHICH = "a whole number or a list"
 MOST_BYTES = 2**24
 
 
@@ -131,6 +132,7 @@ class SweepSpec:
         recipes: Recipes; ``"paper"`` is a name, since its settings depend on the class.
         hosts: Graphs that patterns are joined to in an audit.
         retries: How often a job that failed is tried again.
+        timeout: Seconds after which a try has failed; none when 0.
         gpus: GPUs of each job, as are the threads; a part of one where several jobs share it.
         runtime_env: What Ray prepares on other machines (``working_dir``, ``pip``, ...).
     """
@@ -143,6 +145,7 @@ class SweepSpec:
     restarts: int = 8
     hosts: int = 60
     retries: int = 2
+    timeout: float = 0.0
     threads: int = 1
     gpus: float = 0.0
     runtime_env: Mapping[str, Any] = field(default_factory=dict)
@@ -154,10 +157,16 @@ class SweepSpec:
             if not getattr(self, name):
                 raise SpecError(f"{name} must not be empty; without any there is nothing to do")
         for name, least in (("restarts", 1), ("hosts", 1), ("retries", 0), ("threads", 1)):
-            whole_number(name, getattr(self, name), least)
-        if not all(type(seed) is int for seed in self.seeds):
-            raise SpecError(f"seeds must be whole numbers (got {list(self.seeds)!r})")
-        real_number("gpus", self.gpus, 0)
+            whole_number(name, getattr(self, name), least, MOST)
+        for seed in self.seeds:
+            whole_number("each of seeds", seed, -(2**63))
+        named: dict[str, str | Recipe] = {}
+        for recipe in self.recipes:  # Rows tell recipes apart by their names.
+            name = getattr(recipe, "name", str(recipe))
+            if named.setdefault(name, recipe) != recipe:
+                raise SpecError(f"two recipes are called {name!r}; give each a name of its own")
+        for name in ("gpus", "timeout"):
+            real_number(name, getattr(self, name), 0, MOST)
         if not isinstance(self.runtime_env, Mapping):
             raise SpecError(f"runtime_env must be a table (got {self.runtime_env!r:.60})")
         if self.kind == "audit" and self.targets:
@@ -184,8 +193,8 @@ def make_spec(values: Mapping[str, Any], folder: Path) -> SweepSpec:
     given["models"] = tuple(_models(given.get("models", []), shared, folder))
     if "seeds" in given:
         seeds = given["seeds"]
-        counted = isinstance(seeds, int) and whole_number("seeds", seeds, 1, MOST_SEEDS)
-        given["seeds"] = tuple(range(counted) if counted else _list(seeds, "seeds"))
+        counted = isinstance(seeds, int) and whole_number("seeds", seeds, 1, MOST)
+        given["seeds"] = tuple(range(counted) if counted else _list(seeds, "seeds", WHICH))
     if "targets" in given:
         given["targets"] = tuple(str(target) for target in _list(given["targets"], "targets"))
     if "recipes" in given:
@@ -216,9 +225,9 @@ def check_keys(values: Mapping[str, Any], known: set[str], where: str) -> None:
         )
 
 
-def _list(value: Any, name: str) -> list[Any]:
+def _list(value: Any, name: str, what: str = "a list") -> list[Any]:
     if not isinstance(value, list):
-        raise SpecError(f"{name} must be a list (got {value!r})")
+        raise SpecError(f"{name} must be {what} (got {value!r:.60})")
     return value
 
 

@@ -145,13 +145,26 @@ def tune(
     is done.
 
     Raises:
-        OutputError: If the folder cannot be written.
-        SpecError: If no trial gave a result.
+        OutputError: If the folder cannot be written, or another run writes to it.
+        SpecError: If the base gave no result.
     """
+    with Results(folder).only_writer():  # A second run would take over trials of the first.
+        return _tuned(spec, folder, workers, tell)
+
+
+def _tuned(
+    spec: TuneSpec,
+    folder: Path,
+    workers: Callable[[], Workers] | int,
+    tell: Callable[[Trial], None],
+) -> tuple[Recipe, Trial, Trial]:
     study = _study(spec, folder)
     made = workers() if callable(workers) else Processes(workers)
     try:
-        (base,) = _run(spec, folder, made, {BASE: {}})
+        (base,) = _run(spec, folder, made, {BASE: {}}, again=True)
+        if base.value < 0:
+            rows = Results(folder / ROWS).table(["error"])
+            raise SpecError(f"base gave no result; the last error was: {rows['error'][-1]}")
         while (left := spec.trials - sum(t.state.name == "COMPLETE" for t in study.trials)) > 0:
             asked = [study.ask() for _ in range(min(left, spec.together))]
             drawn = {one.number: _suggested(one, spec.space) for one in asked}
@@ -161,9 +174,6 @@ def tune(
         (found,) = _run(spec, folder, made, _best(study, folder))  # which is stored by now
     finally:
         made.close(at_once=True)
-    if max(found.value, base.value) < 0:
-        errors = Results(folder / ROWS).table(["error"])["error"].to_pylist()
-        raise SpecError(f"no recipe gave a result; the first error was: {errors[0]}")
     if base.value >= found.value:
         return spec.base, base, base
     tuned = change_recipe(spec.base, nested(found.settings))
@@ -178,13 +188,26 @@ def _best(study: optuna.Study, folder: Path) -> dict[int, dict[str, Any]]:
 
 
 def _run(
-    spec: TuneSpec, folder: Path, workers: Workers, drawn: Mapping[int, Mapping[str, Any]]
+    spec: TuneSpec,
+    folder: Path,
+    workers: Workers,
+    drawn: Mapping[int, Mapping[str, Any]],
+    again: bool = False,
 ) -> list[Trial]:
     """Try recipes together, settings by number; what is stored of them is not computed again."""
+    sweep = spec.sweep
     recipes = [change_recipe(spec.base, nested(settings)) for settings in drawn.values()]
-    sweeps = [list(jobs_of(replace(spec.sweep, recipes=(recipe,)))) for recipe in recipes]
+    sweeps = [list(jobs_of(replace(sweep, recipes=(recipe,)))) for recipe in recipes]
     every = [job for jobs in sweeps for job in jobs]
-    run_sweep(every, folder / ROWS, workers, retries=spec.sweep.retries, keep=True)
+    run_sweep(
+        every,
+        folder / ROWS,
+        workers,
+        retries=sweep.retries,
+        timeout=sweep.timeout,
+        again=again,
+        keep=True,
+    )
     rows = {row["key"]: row for row in Results(folder / ROWS).table(JUDGED).to_pylist()}
     return [
         _judged(number, settings, [rows[job.key] for job in jobs])
@@ -266,7 +289,6 @@ def _study(spec: TuneSpec, folder: Path) -> optuna.Study:
     journal = folder / JOURNAL
     with _readable(journal):
         with writing(folder):
-            folder.mkdir(parents=True, exist_ok=True)
             if journal.exists():
                 read_file(journal)
             storage = JournalStorage(JournalFileBackend(str(journal)))
