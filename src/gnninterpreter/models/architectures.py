@@ -12,7 +12,6 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from functools import reduce
 from typing import Any, cast
 
 import torch
@@ -154,9 +153,10 @@ class LinearNNConv(NNConv):  # type: ignore[misc]
         matrices = torch.cat([self.nn.weight, self.nn.bias.unsqueeze(1)], dim=1)
         # One feature after the other: a product of matrices for each edge would take twice as long.
         by_feature = matrices.view(self.in_channels_l, self.out_channels, -1).mT.flatten(1)
-        sent = (x_j @ by_feature).split(self.out_channels, dim=1)
-        shares = zip(sent, edge_attr.split(1, dim=1), strict=False)
-        return reduce(torch.add, [*(part * share for part, share in shares), sent[-1]])
+        *sent, rest = torch.split(x_j @ by_feature, self.out_channels, dim=1)
+        shares = torch.split(edge_attr, 1, dim=1)
+        parts = [part * share for part, share in zip(sent, shares, strict=True)]
+        return sum(parts[1:], parts[0]) + rest
 
 
 class NNConvClassifier(_EdgeClassifier):
