@@ -10,7 +10,7 @@ from torch_geometric.data import InMemoryDataset
 
 from gnninterpreter import datasets
 from gnninterpreter.datasets._storage import CACHE_VARIABLE, cache_folder
-from gnninterpreter.datasets.base import undirected_graph
+from gnninterpreter.datasets.base import fields_of, sizes_of, taken, undirected_graph
 from gnninterpreter.datasets.shape import Shape
 from gnninterpreter.datasets.splits import stratified_split
 from gnninterpreter.errors import DataError
@@ -195,6 +195,13 @@ def test_graphs_as_they_are_stored(tmp_path):
     with pytest.raises(IndexError):
         stored[6]
     assert data[:3].as_graphs() is None
+    some = taken(stored, [4, 0, 4])
+    assert same(some, taken(list(data), [4, 0, 4]))
+    assert sizes_of(some) == [data[i].num_nodes for i in (4, 0, 4)] == sizes_of(list(some))
+    assert len(taken(stored, [])) == 0
+    for one, other in zip(fields_of(some, "edge_index"), some, strict=True):
+        assert torch.equal(one, other.edge_index)
+    assert fields_of(some, "pos") == fields_of(list(some), "pos") == [None] * 3
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "x", None])

@@ -24,6 +24,7 @@ from gnninterpreter.datasets._storage import read_tensors, root_folder, write_te
 from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.data import node_count
 
 FIELDS = ("x", "edge_index", "edge_attr", "y")
 
@@ -40,7 +41,7 @@ class StoredGraphs(Sequence[Data]):
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
-            return [self[i] for i in range(*place.indices(len(self)))]
+            return self.take(range(*place.indices(len(self))))
         place = range(len(self))[place]
         fields = {}
         for key, value in self.tensors.items():
@@ -49,12 +50,47 @@ class StoredGraphs(Sequence[Data]):
         return Data(**fields)
 
     def __iter__(self) -> Iterator[Data]:
-        parts = {
-            key: torch.split(value, self.slices[key].diff().tolist(), int(key == "edge_index"))
-            for key, value in self.tensors.items()
-        }
-        for one in zip(*parts.values(), strict=True):
-            yield Data(**dict(zip(parts, one, strict=True)))
+        parts = [self.each(key) for key in self.tensors]
+        for one in zip(*parts, strict=True):
+            yield Data(**dict(zip(self.tensors, one, strict=True)))
+
+    def each(self, key: str) -> Sequence[Tensor]:
+        """One field of each graph."""
+        sizes = self.slices[key].diff().tolist()
+        return torch.split(self.tensors[key], sizes, int(key == "edge_index"))
+
+    def take(self, numbers: Sequence[int]) -> StoredGraphs:
+        """Some of the graphs in another order, side by side again."""
+        which, tensors, slices = torch.tensor(numbers, dtype=torch.long), {}, {}
+        for key, value in self.tensors.items():
+            first, sizes = self.slices[key][which], self.slices[key].diff()[which]
+            ends = torch.cat([sizes.new_zeros(1), sizes.cumsum(0)])
+            rows = torch.arange(int(ends[-1])) + (first - ends[:-1]).repeat_interleave(sizes)
+            tensors[key] = value.index_select(int(key == "edge_index"), rows)
+            slices[key] = ends
+        return StoredGraphs(tensors, slices)
+
+
+def taken(graphs: Sequence[Data], numbers: Sequence[int]) -> Sequence[Data]:
+    """Some of the graphs, in that order; those that are stored stay so."""
+    if isinstance(graphs, StoredGraphs):
+        return graphs.take(numbers)
+    return [graphs[i] for i in numbers]
+
+
+def fields_of(graphs: Sequence[Data], key: str) -> Sequence[Tensor | None]:
+    """One field of each graph, None where it has none; no graph is made for it."""
+    if isinstance(graphs, StoredGraphs):
+        return graphs.each(key) if key in graphs.tensors else [None] * len(graphs)
+    return [graph.get(key) for graph in graphs]
+
+
+def sizes_of(graphs: Sequence[Data]) -> list[int]:
+    """Number of nodes of each graph."""
+    if isinstance(graphs, StoredGraphs):
+        sizes: list[int] = graphs.slices["x"].diff().tolist()
+        return sizes
+    return [node_count(graph) for graph in graphs]
 
 
 class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]

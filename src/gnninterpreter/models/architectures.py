@@ -151,10 +151,12 @@ class LinearNNConv(NNConv):  # type: ignore[misc]
     def message(self, x_j: Tensor, edge_attr: Tensor) -> Tensor:
         """Return a row for each edge."""
         matrices = torch.cat([self.nn.weight, self.nn.bias.unsqueeze(1)], dim=1)
-        sent = x_j @ matrices.view(self.in_channels_l, -1)
-        shares = torch.cat([edge_attr, edge_attr.new_ones(len(edge_attr), 1)], dim=1)
-        by_share = sent.view(len(x_j), self.out_channels, shares.size(1))
-        return torch.bmm(by_share, shares.unsqueeze(2)).squeeze(2)
+        # One feature after the other: a product of matrices for each edge would take twice as long.
+        by_feature = matrices.view(self.in_channels_l, self.out_channels, -1).mT.flatten(1)
+        *sent, rest = torch.split(x_j @ by_feature, self.out_channels, dim=1)
+        shares = torch.split(edge_attr, 1, dim=1)
+        parts = [part * share for part, share in zip(sent, shares, strict=True)]
+        return sum(parts[1:], parts[0]) + rest
 
 
 class NNConvClassifier(_EdgeClassifier):

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
+from gnninterpreter.datasets.base import sizes_of
 from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.bundle import Bundle
@@ -30,7 +31,6 @@ from gnninterpreter.models.frozen import frozen
 from gnninterpreter.models.outputs import OutputReader, find_scores, parse_task, read_outputs
 from gnninterpreter.models.task import Scores, Task
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec, read_labels
-from gnninterpreter.spec.data import node_count
 
 __all__ = ["GraphClassifier", "Scores"]
 
@@ -248,7 +248,7 @@ class GraphClassifier:
         step = (chunk or 512) if self.batched else 1
         if chunk is None and self.device.type == "cpu" and graphs:
             # Layers with a matrix for each edge take twice as long where that leaves the cache.
-            nodes = max(1, sum(map(node_count, graphs)))
+            nodes = max(1, sum(sizes_of(graphs)))
             step = min(step, max(1, CACHED_NODES * len(graphs) // nodes))
         with self.frozen(), self.explaining_errors():
             cuts = (graphs[start : start + step] for start in range(0, len(graphs), step))

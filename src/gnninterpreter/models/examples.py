@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch_geometric.data import Batch, Data
 
+from gnninterpreter.datasets.base import fields_of, sizes_of
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import coded, random_graphs
 from gnninterpreter.spec import Block, Categorical, GraphSpec
-from gnninterpreter.spec.data import node_count
 from gnninterpreter.spec.derived import fill
 
 if TYPE_CHECKING:
@@ -106,18 +106,20 @@ def check_columns(batch: Batch, spec: GraphSpec) -> None:
 
 def _joined(graphs: Sequence[Data]) -> Batch:
     """What a model reads of graphs; labels and other fields may differ in shape between them."""
-    sizes = torch.tensor([node_count(graph) for graph in graphs])
+    sizes = torch.tensor(sizes_of(graphs))
     batch = Batch(batch=torch.arange(len(graphs)).repeat_interleave(sizes))
     batch.ptr = torch.cat([torch.zeros(1, dtype=torch.long), sizes.cumsum(0)])
     for key in FIELDS:
-        values = [graph.get(key) for graph in graphs]
+        values = list(fields_of(graphs, key))
         if key == "x" and values[0] is None:
             values = [torch.ones(size, 1) for size in sizes.tolist()]
-        if all(value is not None for value in values):
+        known = [value for value in values if value is not None]
+        if len(known) == len(values):
             # Graphs that were found may lie elsewhere than the data beside them.
-            near = [value.to(values[0].device) for value in values]
+            near = [value.to(known[0].device) for value in known]
             batch[key] = torch.cat(near, dim=1 if key == "edge_index" else 0)
-    each = torch.tensor([graph.edge_index.size(1) for graph in graphs])
+        if key == "edge_index":
+            each = torch.tensor([link.size(1) for link in known])
     first = batch.ptr[:-1].repeat_interleave(each)
     batch.edge_index = batch.edge_index + first.to(batch.edge_index.device)
     batch._num_graphs = len(graphs)

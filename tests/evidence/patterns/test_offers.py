@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import networkx as nx
+import pytest
+
 from gnninterpreter.evidence.patterns.offers import Offers
 from gnninterpreter.evidence.patterns.typed import ANY, NESTED, Typed
 
@@ -39,3 +42,14 @@ def test_rings_and_what_lies_between_them():
     assert offers.having([(ANY, 2, NESTED, 2)]).tolist() == [0b01111111, 0]
     assert not offers.having([(ANY, 2, NESTED, 3)]).any()
     assert not offers.having([(ANY, 0, NESTED, 2)]).any()
+
+
+@pytest.mark.parametrize("order", [(2, 3, 4), (4, 2, 3)])
+def test_what_is_dense_is_what_networkx_finds_in_any_order_of_asking(order):
+    graph = nx.gnp_random_graph(40, 0.1, seed=1)
+    offers = Offers([Typed((0,) * 40, dict.fromkeys(graph.edges, 0))])
+    for least in order:
+        dense = sum(1 << node for node in nx.k_core(graph, least))
+        assert int.from_bytes(offers.having([(ANY, 0, NESTED, least)]).tobytes(), "little") == dense
+        wide = sum(1 << node for node, degree in graph.degree if degree >= least)
+        assert int.from_bytes(offers.having([(0, 0, 0, least)]).tobytes(), "little") == wide

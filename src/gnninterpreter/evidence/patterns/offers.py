@@ -47,6 +47,9 @@ class Offers:
         self._code = np.concatenate([codes, back])
         self._near = self._kinds[self._to]
         self._known: dict[Need, np.ndarray] = {}
+        # How many neighbours nodes have, by link and kind; links that are left, by kind and need.
+        self._counts: dict[tuple[int, int], np.ndarray] = {}
+        self._left: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
 
     def having(self, needs: Sequence[Need]) -> np.ndarray:
         """The nodes that meet all of some needs, as bits in bytes."""
@@ -59,11 +62,15 @@ class Offers:
             if near == NESTED:
                 found &= self._nested(code, least)
             elif least:
-                links = self._code == code
-                links = links if near == ANY else links & (self._near == near)
-                found &= np.bincount(self._from[links], minlength=self._bits) >= least
+                if (code, near) not in self._counts:
+                    links = self._code == code
+                    links = links if near == ANY else links & (self._near == near)
+                    counts = np.bincount(self._from[links], minlength=self._bits)
+                    self._counts[code, near] = counts.astype(np.int32)
+                found &= self._counts[code, near] >= least
             if len(self._known) >= KEPT:
                 self._known.clear()
+                self._counts.clear()
             self._known[need] = np.packbits(found, bitorder="little")
         return self._known[need]
 
@@ -73,11 +80,16 @@ class Offers:
         Those with fewer are dropped again and again: with two, what is left are rings and what lies
         between them.
         """
-        links = self._code // 2 == code // 2
-        source, target = self._from[links], self._to[links]
+        kind = code // 2
+        if (kind, least - 1) in self._left:  # what has as many has one less, too
+            source, target = self._left[kind, least - 1]
+        else:
+            links = self._code // 2 == kind
+            source, target = self._from[links], self._to[links]
         while True:
             enough = np.bincount(source, minlength=self._bits) >= least
             keep = enough[source] & enough[target]
             if keep.all():
+                self._left[kind, least] = source, target
                 return enough
             source, target = source[keep], target[keep]

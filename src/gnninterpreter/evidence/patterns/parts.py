@@ -95,24 +95,23 @@ class Parts:
         return [(a, b) for a, b in pairwise(cuts) if a < b]
 
     def _batch(self, owner: Tensor, masks: Tensor) -> Batch:
-        part, local = masks.nonzero(as_tuple=True)
-        place = masks.flatten().cumsum(0).view_as(masks) - 1
-        nodes = self._first[owner[part]] + local
-        counts = self._counts[owner]
-        which = torch.arange(len(owner)).repeat_interleave(counts)
-        ends = counts.cumsum(0)
-        number = torch.arange(int(counts.sum())) - (ends - counts)[which]
-        rows = self._edge_first[owner[which]] + number
-        source, target = self._edges[:, rows]
-        keep = masks[which, source] & masks[which, target]
-        which, rows, source, target = which[keep], rows[keep], source[keep], target[keep]
-        batch = Batch(edge_index=torch.stack([place[which, source], place[which, target]]))
+        # Every part has its row of places; one place after the other, looking up takes least.
+        there, first = masks.flatten(), masks.size(1) * torch.arange(len(owner))
+        sizes, counts = masks.sum(dim=1), self._counts[owner]
+        held, ends = there.nonzero().squeeze(1), counts.cumsum(0)
+        nodes = held + (self._first[owner] - first).repeat_interleave(sizes)
+        begin = (self._edge_first[owner] - ends + counts).repeat_interleave(counts)
+        rows, shift = torch.arange(len(begin)) + begin, first.repeat_interleave(counts)
+        source, target = (end.index_select(0, rows).add_(shift) for end in self._edges)
+        kept = there.index_select(0, source) & there.index_select(0, target)
+        keep, place = kept.nonzero().squeeze(1), there.cumsum(0) - 1
+        links = [place.index_select(0, end.index_select(0, keep)) for end in (source, target)]
+        batch = Batch(edge_index=torch.stack(links))
         for name, values in self._nodes.items():
-            batch[name] = values[nodes]
+            batch[name] = values.index_select(0, nodes)
         for name, values in self._links.items():
-            batch[name] = values[rows]
-        sizes = masks.sum(dim=1)
-        batch.batch = part
+            batch[name] = values.index_select(0, rows.index_select(0, keep))
+        batch.batch = torch.arange(len(owner)).repeat_interleave(sizes)
         batch.ptr = torch.cat([torch.zeros(1, dtype=torch.long), sizes.cumsum(0)])
         batch._num_graphs = len(owner)
         return fill(batch, self.classifier.spec)

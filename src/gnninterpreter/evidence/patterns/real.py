@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.datasets.base import StoredGraphs
+from gnninterpreter.datasets.base import StoredGraphs, sizes_of, taken
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.matching import LIMIT, PatternIndex
 from gnninterpreter.evidence.patterns.typed import typed_graphs
@@ -40,8 +40,9 @@ class RealGraphs:
     ) -> None:
         """Score and type them."""
         self.classifier = classifier
-        self.graphs = [graph for graph in graphs if node_count(graph)]
-        if not self.graphs:
+        full = [number for number, size in enumerate(sizes_of(graphs)) if size]
+        self.graphs = taken(graphs, full)
+        if not full:
             raise DataError("graphs must hold at least one graph with a node (got none)")
         self.limit = limit
         self.scores = classifier.score_data(self.graphs)
@@ -65,7 +66,7 @@ class RealGraphs:
         """Some of them, without asking the model again."""
         found, at = copy(self), list(numbers)
         found.__dict__.pop("index", None)
-        found.graphs, found.typed = [self.graphs[i] for i in at], [self.typed[i] for i in at]
+        found.graphs, found.typed = taken(self.graphs, at), [self.typed[i] for i in at]
         logits, embedding = self.scores.logits[at], self.scores.embedding[at]
         found.scores = Scores(logits, embedding, self.scores.task)
         found.embedding, found.assigned = self.embedding[at], self.assigned[at]
@@ -121,7 +122,7 @@ class InOrder(Sequence[Data]):
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
-            return [self.graphs[i] for i in self.order[place].tolist()]
+            return taken(self.graphs, self.order[place].tolist())
         return self.graphs[int(self.order[place])]
 
     def where(self, kept: np.ndarray) -> InOrder:
@@ -146,7 +147,7 @@ def in_order(graphs: Sequence[Data]) -> InOrder:
     return InOrder(graphs, *columns)
 
 
-def chosen(graphs: Sequence[Data], most: int, seed: int = 0, evenly: bool = True) -> list[Data]:
+def chosen(graphs: Sequence[Data], most: int, seed: int = 0, evenly: bool = True) -> Sequence[Data]:
     """At most so many graphs, as many of each class as of any other where there are enough.
 
     The order in which they come has no say: what follows is the same for a data set in another.
@@ -163,17 +164,17 @@ def chosen(graphs: Sequence[Data], most: int, seed: int = 0, evenly: bool = True
     rng = np.random.default_rng(seed)
     graphs = in_order(graphs)
     if len(graphs) <= most:
-        return [graphs[i] for i in rng.permutation(len(graphs))]
+        return taken(graphs.graphs, graphs.order[rng.permutation(len(graphs))].tolist())
     groups: dict[float | None, list[int]] = {}
     for number, label in enumerate(graphs.labels.tolist()):
         groups.setdefault(label if evenly else None, []).append(number)
     left, kept = most, []
     for place, members in enumerate(sorted(groups.values(), key=len)):
         # Small classes leave their room to the larger ones.
-        taken = some(members, left // (len(groups) - place), rng)
-        kept += taken
-        left -= len(taken)
-    return [graphs[i] for i in rng.permutation(kept)]
+        drawn = some(members, left // (len(groups) - place), rng)
+        kept += drawn
+        left -= len(drawn)
+    return taken(graphs.graphs, graphs.order[rng.permutation(kept)].tolist())
 
 
 def _side_by_side(

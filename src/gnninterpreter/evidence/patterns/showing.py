@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
+from gnninterpreter.datasets.base import fields_of
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.core import Core, storable
@@ -174,11 +175,11 @@ def _ranked(
     whole = {i: real.typed[i].connected() for i in own}
     mostly_whole = 2 * sum(whole.values()) > len(own)
     usual = np.median([len(real.typed[i]) for i in own])
-    bar = real.bar(target)
+    bar, labels = real.bar(target), fields_of(real.graphs, "y")
     tiers: dict[tuple[int, ...], list[int]] = {}
     for i in own:
         faults = (
-            LABELS.index(_shows(real, target, i)),
+            LABELS.index(_shows(real, target, labels[i])),
             int(held[i] < 0),
             int(given[i] < bar),
             int(mostly_whole and not whole[i]),
@@ -200,9 +201,8 @@ def _ranked(
                 yield i
 
 
-def _shows(real: RealGraphs, target: Target, i: int) -> bool | None:
+def _shows(real: RealGraphs, target: Target, label: Any) -> bool | None:
     """Whether the label of a graph says the target; None where it says nothing about it."""
-    label = real.graphs[i].get("y")
     if not target.truth(label, real.classifier.spec.class_names):
         return None
     return target.true_of(torch.as_tensor(label))

@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from gnninterpreter.datasets.base import fields_of, sizes_of
 from gnninterpreter.graphs import table
 from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
-from gnninterpreter.spec.data import node_count
 
 Need = tuple[int, int, int, int]
 ROUNDS = 4
@@ -269,31 +269,30 @@ def bits(mask: int) -> Iterator[int]:
         mask ^= low
 
 
-def typed_graphs(graphs: Iterable[Data], spec: GraphSpec) -> list[Typed]:
+def typed_graphs(graphs: Sequence[Data], spec: GraphSpec) -> list[Typed]:
     """Read the kinds of PyG graphs, and the numbers that vary.
 
     Args:
         graphs: The graphs.
         spec: Which columns are categories.
     """
-    graphs = list(graphs)
     kinds = node_kinds(graphs, spec)
     node_columns, edge_columns = varying_columns(spec.nodes), varying_columns(spec.edges)
-    links = [graph.edge_index for graph in graphs]
-    attrs = [_edge_rows(graph) if spec.edges else None for graph in graphs]
+    links = [link for link in fields_of(graphs, "edge_index") if link is not None]
+    attrs = _edge_rows(graphs) if spec.edges else [None] * len(graphs)
     codes = _kinds(attrs, [link.size(1) for link in links], spec.edges)
     ends = torch.cat(links, dim=1) if links else torch.zeros(2, 0, dtype=torch.long)
     if not spec.directed:
         ends = torch.stack([ends.amin(dim=0), ends.amax(dim=0)])
     pairs = list(zip(*ends.tolist(), strict=True))
     found, start = [], 0
-    for graph, own, coded, attr in zip(graphs, kinds, codes, attrs, strict=True):
+    features = fields_of(graphs, "x") if node_columns else [None] * len(graphs)
+    for x, own, coded, attr in zip(features, kinds, codes, attrs, strict=True):
         mine = pairs[start : start + len(coded)]
         start += len(coded)
         edges = dict(zip(mine, coded, strict=True))
         for loop in [pair for pair in edges if pair[0] == pair[1]]:
             del edges[loop]
-        x = graph.get("x") if node_columns else None
         rows = () if x is None else _values(x, node_columns)
         numbers = {}
         if edge_columns and attr is not None:
@@ -304,9 +303,7 @@ def typed_graphs(graphs: Iterable[Data], spec: GraphSpec) -> list[Typed]:
 
 def node_kinds(graphs: Sequence[Data], spec: GraphSpec) -> list[list[int]]:
     """The kinds of the nodes of each graph."""
-    return _kinds(
-        [graph.get("x") for graph in graphs], [node_count(graph) for graph in graphs], spec.nodes
-    )
+    return _kinds(fields_of(graphs, "x"), sizes_of(graphs), spec.nodes)
 
 
 def varying_columns(blocks: Sequence[Block]) -> list[int]:
@@ -336,10 +333,9 @@ def cut(graph: Data, nodes: Sequence[int]) -> Data:
     return part
 
 
-def _edge_rows(graph: Data) -> Tensor | None:
-    attr: Tensor | None = graph.get("edge_attr")
-    other: Tensor | None = graph.get("edge_type")
-    return other if attr is None else attr
+def _edge_rows(graphs: Sequence[Data]) -> list[Tensor | None]:
+    both = zip(*(fields_of(graphs, key) for key in ("edge_attr", "edge_type")), strict=True)
+    return [other if attr is None else attr for attr, other in both]
 
 
 def _kinds(
