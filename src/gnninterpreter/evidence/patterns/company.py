@@ -8,8 +8,9 @@ then by what tells most. What is left is a core if it turns other graphs when it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -33,6 +34,7 @@ def in_company(
     bar: float,
     search: CoreSearch,
     telling: Telling,
+    grown: Callable[[Candidate], Candidate],
 ) -> list[Candidate]:
     """Pieces that tell clearly more than those known and turn graphs, but are not enough alone.
 
@@ -43,6 +45,7 @@ def in_company(
         bar: What counts as certain.
         search: How they are looked for.
         telling: How much patterns tell.
+        grown: Makes a piece larger that tells much and turns few graphs.
     """
     wanted = telling.wanted(known)
     if wanted > 1:  # No piece tells more than one bit.
@@ -58,7 +61,8 @@ def in_company(
     found: list[Candidate] = []
     for way in ways:
         # The smallest first; larger ones may turn graphs where it does not.
-        for piece, value in reversed(way):
+        more = ((one, telling(one.typed)[0]) for one in map(grown, [way[-1][0]]))
+        for piece, value in chain(reversed(way), more):
             if value < wanted or any(piece.typed.same(other.typed) for other in found):
                 break
             controls = random_pieces(real.graphs, real.typed, len(piece.typed), search.changed, rng)

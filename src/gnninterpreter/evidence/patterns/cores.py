@@ -1,10 +1,11 @@
 """The cores of a target: small graphs that make the model certain and that occur in real graphs.
 
 Candidates come from `shrinking`. Of the certain ones the one comes first whose presence tells most
-about whether the model assigns a real graph to the class, without the nodes that add nothing to
-that (`trimming`); the next is the one that tells most about the graphs the first ones leave open. A
-piece that neither tells anything nor makes a difference, taken out or put in, is no core: a class
-may be what is left where nothing speaks for another.
+about whether the model assigns a real graph to the class, with what it needs among other nodes
+(`growing`) and without those that add nothing (`trimming`); the next is the one that tells most
+about the graphs the first ones leave open. A piece that neither tells anything nor makes a
+difference, taken out or put in, is no core: a class may be what is left where nothing speaks for
+another.
 
 Where certain pieces tell little, `company` looks for what they share. One that is not enough by
 itself comes first where it tells clearly more.
@@ -25,6 +26,7 @@ from torch_geometric.data import Data
 from gnninterpreter.evidence.patterns.causes import necessity, random_pieces, sufficiency
 from gnninterpreter.evidence.patterns.company import in_company
 from gnninterpreter.evidence.patterns.core import Core, storable
+from gnninterpreter.evidence.patterns.growing import Growing
 from gnninterpreter.evidence.patterns.matching import Matches
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.pieces import (
@@ -133,14 +135,15 @@ def find_cores(
         )
         return Cores(target, bar, (), 0, tuple(notes))
     telling = Telling(real, target, search)
-    shared = []
-    if measured and search.company:
-        shared = in_company(real, candidates, target, bar, search, telling)
-    candidates += widened(real, candidates, target, bar, search, telling) + shared
-    cores = []
     elsewhere = _graphs(real, some(np.flatnonzero(~real.mine(target)).tolist(), HOSTS, rng))
     trim = Trimming(real, telling, elsewhere, target, bar, search.least, search.seed)
-    for piece in choose(real, candidates, target, search, rng, trim if measured else None):
+    fit = Growing(trim, search.largest)
+    shared = []
+    if measured and search.company:
+        shared = in_company(real, candidates, target, bar, search, telling, fit.grown)
+    candidates += widened(real, candidates, target, bar, search, telling) + shared
+    cores = []
+    for piece in choose(real, candidates, target, search, rng, fit if measured else None):
         core = _core(real, piece, target)
         if core is not None and measured:
             core = _measure(real, core, target, search, rng)
