@@ -66,6 +66,18 @@ def test_random_graphs_have_the_features_of_real_ones() -> None:
     assert "the class is what the model says of most graphs" in common.sentence
 
 
+@pytest.mark.parametrize(("lending", "passed"), [("bbbb", True), ("rrrr", False)])
+def test_random_graphs_go_by_values_as_asked_for_not_by_values_near_them(
+    lending: str, passed: bool
+) -> None:
+    """Of blue nodes none has a pair and the value that was asked for; beside its unit all do."""
+    given = case([chain(lending)] * 12)
+    wide = ValueTarget(1, "max", "max", reach=5.0, unit=20.0)
+    found = random_control(replace(given, explanation=replace(given.explanation, target=wide)))
+    assert found.passed is passed
+    assert found.value == float(not passed)
+
+
 def test_random_graphs_that_must_be_as_dense_show_what_the_model_goes_by() -> None:
     """Of eight nodes, half of them red, two neighbours are; of two nodes seldom."""
     dense = replace(case([]), classifier=classifier(), graphs=[chain("rb")] * 12)
