@@ -325,6 +325,16 @@ def test_what_the_core_does() -> None:
     assert verdict_on(Evidence((covers,))).word == "not checked"
 
 
+def test_a_graph_with_edges_is_untypical_of_graphs_without_any() -> None:
+    known = GraphClassifier(MeanDegree(slope=-4.0).double(), PLAIN)
+    bare = Data(edge_index=torch.zeros(2, 0).long(), num_nodes=3)
+    target = replace(made().target, index=1)
+    found = check("typical", replace(made(), target=target), classifier=known, graphs=[bare] * 12)
+    assert found.passed is False
+    said = "untypical: all of the real graphs of the class have no edge, and it has"
+    assert found.sentence == said
+
+
 def test_a_graph_without_the_core_that_makes_the_class_is_not_trusted() -> None:
     k4 = graph(5, [(i, j) for i in range(4) for j in range(i)]).to_data_list()[0]
     counts = {"matched": 19, "total": 20, "others": 0, "rest": 20}

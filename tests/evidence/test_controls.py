@@ -66,6 +66,15 @@ def test_random_graphs_have_the_features_of_real_ones() -> None:
     assert "the class is what the model says of most graphs" in common.sentence
 
 
+def test_random_graphs_do_not_get_the_kinds_that_make_the_class() -> None:
+    """Red nodes lent to random graphs are neighbours; of the graphs without a pair none is red."""
+    graphs = [chain("rrrr")] * 20 + [chain("bbbb")] * 4
+    assert random_control(case(graphs)).passed is False
+    core = Core(chain("rr"), SPEC, 1.0, True, coverage=1.0, lift=50.0)
+    assert random_control(case(graphs, core)).passed
+    assert random_control(case(graphs[:20], core)).passed is False
+
+
 @pytest.mark.parametrize(("lending", "passed"), [("bbbb", True), ("rrrr", False)])
 def test_random_graphs_go_by_values_as_asked_for_not_by_values_near_them(
     lending: str, passed: bool

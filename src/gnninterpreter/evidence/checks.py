@@ -62,6 +62,10 @@ def typical(case: Case) -> Check:
     """Could it be one of the real graphs of the class?"""
     percentile = case.explanation.typicality
     if percentile is None:
+        own = [bool(graph.edge_index.size(1)) for graph, mine in case.asked if mine]
+        if sum(own) < AGREEING_SHARE * len(own):
+            said = f"untypical: {percent(1 - sum(own) / len(own))} of the real graphs "
+            return Check("typical", False, f"{said}{case.target.members} have no edge, and it has")
         few = "there were not enough real graphs to compare it with"
         return Check("typical", None, NO_REAL_GRAPHS if case.profile is None else few)
     passed = percentile >= OUTLYING_PERCENTILE

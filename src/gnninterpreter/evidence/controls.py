@@ -53,6 +53,9 @@ def random_control(case: Case) -> Check:
     if nodes < 2:
         return Check(name, None, "there is no graph to compare random ones with")
     lending = chosen(case.graphs, LENDING, abs(explanation.seed)) if case.graphs else []
+    if (core := explanation.core) is not None and core.makes:
+        # Kinds that make the class would bring it along: nothing would be left to size.
+        lending = [graph for graph in lending if core.held_by(graph) is False] or lending
     graphs = _drawn(case, classifier, nodes, explanation.num_edges, lending)
     spec = classifier.spec
     own_look = _look(explanation.best, spec)

@@ -111,6 +111,10 @@ def told_size(graphs: Any) -> list[str]:
         if count:
             some = f"{count:,} of {len(looked):,} graphs that were looked at have edges {what}"
             lines.append(f"{some}; graphs that are made here have none")
+    bare = sum(not graph.edge_index.size(1) for graph in looked)
+    if bare:
+        some = f"{bare:,} of {len(looked):,} graphs that were looked at have no edge"
+        lines.append(f"{some}; graphs that are made here have one at least")
     if read <= len(graphs or ()):
         return lines
     return [
