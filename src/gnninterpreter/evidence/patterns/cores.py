@@ -23,12 +23,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from torch_geometric.data import Data
 
-from gnninterpreter.evidence.patterns.causes import necessity, random_pieces, sufficiency
+from gnninterpreter.evidence.patterns.causes import random_pieces, sufficiency, taken_out
 from gnninterpreter.evidence.patterns.company import in_company
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.growing import Growing
 from gnninterpreter.evidence.patterns.matching import Matches
-from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.pieces import (
     Candidate,
     CoreSearch,
@@ -278,16 +277,14 @@ def _measure(
     mine = real.mine(target)
     laid = {i: nodes for i, nodes in zip(found.where, found.places, strict=True) if mine[i]}
     holders = some(list(laid), search.changed, rng)
-    places = [(n, sum(1 << node for node in laid[i])) for n, i in enumerate(holders)]
     pieces = [core.graph]
     if core.open or core.ranges:
         # Where kinds or numbers are open, every one of those found is put in.
         pieces += [cut(real.graphs[i], laid[i]) for i in holders]
-    parts = Parts(real.classifier, _graphs(real, holders))
     hosts = some(np.flatnonzero(~mine).tolist(), search.changed, rng)
     controls = random_pieces(real.graphs, real.typed, core.num_nodes, search.changed, rng)
     return core.with_(
-        necessity=necessity(parts, [real.typed[i] for i in holders], places, target, rng),
+        necessity=taken_out(real, {i: laid[i] for i in holders}, target, rng),
         sufficiency=sufficiency(
             real.classifier, pieces, _graphs(real, hosts), target, controls, search.seed
         ),
