@@ -52,8 +52,9 @@ NEEDED = 0.5
 # Bits that a piece must tell about one graph to tell more than chance: 2 N ln 2 bits follow a
 # chi-squared law.
 CHANCE = 10.8 / (2 * math.log(2))
-# Graphs of a class that must hold a core: what one or two hold is no pattern, but these graphs.
-HOLDERS = 3
+# Graphs of a class that must hold a core, and their share: what one or two hold, or next to none,
+# is no pattern of the class, but these graphs.
+HOLDERS, SELDOM = 3, 0.01
 # Where fewer graphs of the class hold a core, that is said.
 MOST = 0.5
 # Share of the graphs of a class without a core that is worth a second look.
@@ -239,7 +240,8 @@ def _worth(core: Core) -> float:
 
 def _telling(core: Core, target: Target) -> bool:
     """Whether a core tells something or makes a difference; so too where that was not measured."""
-    if core.matched is not None and core.matched < min(HOLDERS, core.total or 0):
+    total = core.total or 0
+    if core.matched is not None and core.matched < max(min(HOLDERS, total), SELDOM * total):
         return False
     out, put = core.necessity, core.sufficiency
     if core.lift is None or core.lift < LIFT:
