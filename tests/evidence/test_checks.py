@@ -325,6 +325,34 @@ def test_what_the_core_does() -> None:
     assert verdict_on(Evidence((covers,))).word == "not checked"
 
 
+def test_a_graph_with_edges_is_untypical_of_graphs_without_any() -> None:
+    known = GraphClassifier(MeanDegree(slope=-4.0).double(), PLAIN)
+    bare = Data(edge_index=torch.zeros(2, 0).long(), num_nodes=3)
+    target = replace(made().target, index=1)
+    found = check("typical", replace(made(), target=target), classifier=known, graphs=[bare] * 12)
+    assert found.passed is False
+    said = "untypical: all of the real graphs of the class have no edge, and it has"
+    assert found.sentence == said
+
+
+def test_a_graph_without_the_core_that_makes_the_class_is_not_trusted() -> None:
+    k4 = graph(5, [(i, j) for i in range(4) for j in range(i)]).to_data_list()[0]
+    counts = {"matched": 19, "total": 20, "others": 0, "rest": 20}
+    core = Core(k4, PLAIN, 0.999, True, coverage=0.95, lift=39.0, **counts)
+    missed = check("holds the core", replace(made(), cores=[core]))
+    assert missed.passed is False
+    assert missed.sentence == (
+        "the graph does not hold the core: 19 of 20 graphs of the class contain this, 95% and 39.0 "
+        "times as often as others; here the model is certain for another reason"
+    )
+    word = "certain for another reason than its core"
+    assert verdict_on(Evidence((missed,))).word == word
+    for one in (core.with_(lift=5.0), core.with_(coverage=0.7), core.with_(graph=made().best)):
+        found = evidence_of(replace(made(), cores=[one]))
+        assert found["holds the core"].passed is None
+        assert found["core covers"].passed
+
+
 @pytest.mark.parametrize(("slopes", "passed"), [((4.0,), True), ((4.0, -4.0, -4.0), False)])
 def test_peers(slopes: tuple[float, ...], passed: bool) -> None:
     # A triangle has a mean degree of two, where `MeanDegree` is undecided; K4 has three.

@@ -66,6 +66,27 @@ def test_random_graphs_have_the_features_of_real_ones() -> None:
     assert "the class is what the model says of most graphs" in common.sentence
 
 
+def test_random_graphs_do_not_get_the_kinds_that_make_the_class() -> None:
+    """Red nodes lent to random graphs are neighbours; of the graphs without a pair none is red."""
+    graphs = [chain("rrrr")] * 20 + [chain("bbbb")] * 4
+    assert random_control(case(graphs)).passed is False
+    core = Core(chain("rr"), SPEC, 1.0, True, coverage=1.0, lift=50.0)
+    assert random_control(case(graphs, core)).passed
+    assert random_control(case(graphs[:20], core)).passed is False
+
+
+@pytest.mark.parametrize(("lending", "passed"), [("bbbb", True), ("rrrr", False)])
+def test_random_graphs_go_by_values_as_asked_for_not_by_values_near_them(
+    lending: str, passed: bool
+) -> None:
+    """Of blue nodes none has a pair and the value that was asked for; beside its unit all do."""
+    given = case([chain(lending)] * 12)
+    wide = ValueTarget(1, "max", "max", reach=5.0, unit=20.0)
+    found = random_control(replace(given, explanation=replace(given.explanation, target=wide)))
+    assert found.passed is passed
+    assert found.value == float(not passed)
+
+
 def test_random_graphs_that_must_be_as_dense_show_what_the_model_goes_by() -> None:
     """Of eight nodes, half of them red, two neighbours are; of two nodes seldom."""
     dense = replace(case([]), classifier=classifier(), graphs=[chain("rb")] * 12)

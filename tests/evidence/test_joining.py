@@ -45,6 +45,16 @@ def test_the_new_edge_has_features_of_the_base():
     assert joined.edge_attr[-1].tolist() == base.edge_attr[0].tolist()
 
 
+def test_graphs_without_an_edge_stay_side_by_side_where_edges_have_features():
+    spec = ColorConsistency.spec
+    bare = Data(
+        x=torch.eye(spec.node_width)[:1], edge_index=torch.zeros(2, 0).long(),
+        edge_attr=torch.zeros(0, spec.edge_width),
+    )  # fmt: skip
+    joined = join(spec, bare, bare, 0, 0, np.random.default_rng(0))
+    assert (joined.num_nodes, joined.num_edges, len(joined.edge_attr)) == (2, 0, 0)
+
+
 def test_a_directed_edge_goes_from_base_to_part():
     spec = GraphSpec(class_names=("a", "b"), directed=True)
     one = Data(edge_index=torch.tensor([[0], [1]]), num_nodes=2)

@@ -292,6 +292,8 @@ class TestBadInput:
         message = r"scores for 3 classes but the spec names 2 \(a, b\); give one name for each"
         with pytest.raises(ModelError, match=message):
             GraphClassifier(tiny(), SPEC.with_classes(["a", "b"]))
+        with pytest.raises(ModelError, match="steps between ordered classes pass forward="):
+            GraphClassifier(tiny(), SPEC.with_classes(["none", "few", "some", "many"]))
 
     def test_mixed_precision(self) -> None:
         model = tiny()

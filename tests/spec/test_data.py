@@ -177,6 +177,20 @@ def test_edges_that_no_graph_made_here_has_are_told() -> None:
     assert line.startswith("1 of 2 graphs that were looked at have edges that are there twice; ")
 
 
+def test_missing_edges_and_directions_are_told() -> None:
+    ring = [(i, (i + 1) % 10) for i in range(10)]
+    forth = torch.tensor(ring).t()
+    both = torch.cat([forth, forth.flip(0)], dim=1)
+    x = torch.ones(10, 1)
+    (line,) = told_size(graph_list([Data(x=x, edge_index=both[:, :-1])]))
+    assert line.startswith("directed, though 94.7% of the edges go both ways: if all should, ")
+    for edges in (forth, both):
+        assert told_size(graph_list([Data(x=x, edge_index=edges)])) == []
+    bare = Data(x=x, edge_index=forth[:, :0])
+    (line,) = told_size(graph_list([Data(x=x, edge_index=both), bare]))
+    assert line.startswith("1 of 2 graphs that were looked at have no edge; graphs that are made ")
+
+
 def test_edges_of_every_node_to_itself_are_put_aside() -> None:
     def looped(*nodes: int) -> Data:
         loops = torch.tensor([nodes, nodes])

@@ -62,6 +62,10 @@ def typical(case: Case) -> Check:
     """Could it be one of the real graphs of the class?"""
     percentile = case.explanation.typicality
     if percentile is None:
+        own = [bool(graph.edge_index.size(1)) for graph, mine in case.asked if mine]
+        if sum(own) < AGREEING_SHARE * len(own):
+            said = f"untypical: {percent(1 - sum(own) / len(own))} of the real graphs "
+            return Check("typical", False, f"{said}{case.target.members} have no edge, and it has")
         few = "there were not enough real graphs to compare it with"
         return Check("typical", None, NO_REAL_GRAPHS if case.profile is None else few)
     passed = percentile >= OUTLYING_PERCENTILE
@@ -147,8 +151,8 @@ def _near(one: Tensor, other: Tensor) -> bool:
 
 
 def core_covers(case: Case) -> Check:
-    """Do real graphs of the class have the core, and others not?"""
-    core = case.explanation.core
+    """Do real graphs of the class have the core, and others not? Then the graph should, too."""
+    core, best = case.explanation.core, case.explanation.best
     if core is None:
         none = NO_REAL_GRAPHS if case.graphs is None else HAS_NO_CORE
         return Check("core covers", None, none)
@@ -158,6 +162,9 @@ def core_covers(case: Case) -> Check:
     if core.lift is None:
         return Check("core covers", None, f"{sentence}, and there are no others", core.coverage)
     sentence += f" and {core.lift:.1f} times as often as others"
+    if core.makes and core.held_by(best) is False:
+        sentence = f"the graph does not hold the core: {sentence}; here the model is certain for "
+        return Check("holds the core", False, f"{sentence}another reason", core.coverage, LIFT)
     return Check("core covers", core.lift >= LIFT, sentence, core.coverage, LIFT)
 
 

@@ -18,7 +18,12 @@ from gnninterpreter.evidence.evidence import Check, written
 from gnninterpreter.evidence.patterns.answers import LEFT_OVER
 from gnninterpreter.evidence.patterns.real import chosen
 from gnninterpreter.evidence.reaching import Case, percent
-from gnninterpreter.evidence.thresholds import RANDOM_GRAPHS, RANDOM_SHARE, SKILL
+from gnninterpreter.evidence.thresholds import (
+    AGREEING_SHARE,
+    RANDOM_GRAPHS,
+    RANDOM_SHARE,
+    SKILL,
+)
 from gnninterpreter.graphs import (
     DenseGraphs,
     dense_graphs,
@@ -48,6 +53,9 @@ def random_control(case: Case) -> Check:
     if nodes < 2:
         return Check(name, None, "there is no graph to compare random ones with")
     lending = chosen(case.graphs, LENDING, abs(explanation.seed)) if case.graphs else []
+    if (core := explanation.core) is not None and core.makes:
+        # Kinds that make the class would bring it along: nothing would be left to size.
+        lending = [graph for graph in lending if core.held_by(graph) is False] or lending
     graphs = _drawn(case, classifier, nodes, explanation.num_edges, lending)
     spec = classifier.spec
     own_look = _look(explanation.best, spec)
@@ -67,6 +75,10 @@ def random_control(case: Case) -> Check:
         f"the best of {len(others)} {words[1]}"
     )
     passed = mean < RANDOM_SHARE * own
+    if isinstance(case.target, ValueTarget):
+        # The score falls slowly beside what was asked for: of values it counts which have it.
+        mean = float(case.target.assigned(scores).double().mean())
+        passed = mean < AGREEING_SHARE
     elsewhere = [graph for graph, mine in case.asked if not mine]
     if not passed and case.target.probable and mean <= 0.5:
         sentence += ": this one is not special"

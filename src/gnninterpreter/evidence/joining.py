@@ -49,7 +49,7 @@ def join(
 
     The nodes of ``base`` keep their numbers. The edge leads from node ``at`` of it to node ``to``
     of ``part``; where edges have features it has those of a random edge of the base, or of the part
-    where the base has none.
+    where the base has none. Where neither has one to go by, they stay side by side.
 
     Raises:
         SpecError: If edges have features and no source of randomness is given.
@@ -67,10 +67,12 @@ def join(
         if rng is None:
             raise SpecError("edges have features, so the new one needs rng= to draw its own")
         rows = torch.cat([base.edge_attr, part.edge_attr.to(base.edge_attr.dtype)])
-        own = base.edge_attr.size(0)
-        like = int(rng.integers(own or rows.size(0)))
-        new = rows[like : like + 1].repeat(bridge.size(1), *[1] * (rows.dim() - 1))
-        joined.edge_attr = torch.cat([rows, new])
+        if rows.size(0):
+            like = int(rng.integers(base.edge_attr.size(0) or rows.size(0)))
+            rows = torch.cat([rows, rows[[like] * bridge.size(1)]])
+        else:
+            joined.edge_index = index[:, :0]
+        joined.edge_attr = rows
         if spec.has_edge_types:
             joined.edge_type = joined.edge_attr.reshape(-1)
     return completed(joined, spec)

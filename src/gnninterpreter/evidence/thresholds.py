@@ -24,6 +24,10 @@ BY_HEART = 0.65
 """Where nothing simple tells a class from the others this often, it may be learned by heart."""
 COVERING = 0.8
 """What this share of a class holds is what the class is about."""
+FAR = 10.0
+"""A core that most of a class hold, and so many times as often as others, makes the class."""
+CAUSING = 3.0
+"""The same of one without which the model turns away, and with which it turns to the class."""
 LIFT = 1.5
 """A core that is not this many times as frequent in its class as elsewhere tells little."""
 CLEARLY = 0.1

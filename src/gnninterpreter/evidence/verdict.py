@@ -37,6 +37,7 @@ WORDS: dict[str, tuple[str, str | None]] = {
     "restarts reach it": (UNSTABLE, INCOMPLETE),
     "feasible": ("not in one piece within the size limit", INCOMPLETE),
     "typical": ("untypical of real graphs", UNCOMPARED),
+    "holds the core": ("certain for another reason than its core", None),
     "familiar": ("strange inside the model", None),
     "likeness": ("out of distribution", UNCOMPARED),
     "peers agree": ("other models disagree", None),

@@ -15,9 +15,9 @@ from gnninterpreter.chem.reading import is_molecular
 from gnninterpreter.evidence import Rule, evidence_of
 from gnninterpreter.evidence.patterns import Answers, RealAnswers
 from gnninterpreter.evidence.patterns.core import Core
-from gnninterpreter.evidence.reaching import percent
-from gnninterpreter.evidence.thresholds import CERTAIN, COVERING, OUTLYING_PERCENTILE
+from gnninterpreter.evidence.thresholds import CERTAIN, OUTLYING_PERCENTILE
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability
+from gnninterpreter.explanation.holding import MOST_LOOKED_AT, holding
 from gnninterpreter.explanation.modes import Restart
 from gnninterpreter.explanation.sampler import REPORTING, LatentSampler, PopulationSampler
 from gnninterpreter.graphs import DenseGraphs
@@ -29,10 +29,6 @@ from gnninterpreter.search.real import ENOUGH
 from gnninterpreter.typicality import FEWEST_GRAPHS
 
 SAMPLES = 1000
-# Restarts that are asked whether they hold a core.
-MOST_LOOKED_AT = 64
-# So many times as often in the class as elsewhere, a core makes it.
-FAR = 10.0
 
 
 def explanation_of(
@@ -56,6 +52,8 @@ def explanation_of(
     answers = Answers()
     if real is not None:
         answers = real.about(target, result.shortcuts, result.certain)
+    if answers.cores and answers.cores[0].makes:
+        result = holding(result, answers.cores[0], classifier, profile)
     modes = result.distribution.mode()
     scores = classifier.score(modes)
     given = target.score(scores).nan_to_num(nan=0.0)
@@ -68,7 +66,7 @@ def explanation_of(
         for ok, p in zip(good.tolist(), typical, strict=True)
     ]
     met = (good & result.evaluation.met).tolist()
-    choice, note = _chosen(result.ranking(), fine, met, modes, answers.cores)
+    choice = _chosen(result.ranking(), fine, met, modes, answers.cores)
     sampler = LatentSampler.of(result.distribution.detach(), choice)
     if result.population is not None:
         sampler = PopulationSampler(sampler.distribution, sampler.weights, result.population)
@@ -120,7 +118,7 @@ def explanation_of(
         real_graphs=answers.exemplars,
         sampled_outputs=_spreads(drawn),
     )
-    explanation.notes.extend(note + _notes(explanation, profile))
+    explanation.notes.extend(_notes(explanation, profile))
     if result.population is not None and (count := len(result.population)) < ENOUGH:
         few = "one graph is" if count == 1 else f"{count} different graphs that were found are"
         repeat = f"only {few} certain and typical, so that more samples repeat"
@@ -145,8 +143,8 @@ def _chosen(
     met: Sequence[bool],
     modes: DenseGraphs,
     cores: Sequence[Core],
-) -> tuple[int, list[str]]:
-    """The restart that is shown, and what to say of it.
+) -> int:
+    """The restart that is shown.
 
     Prototype and core should tell of the same thing: of the graphs that ``met`` all that was asked
     for, the best one with the first core is shown, or with the first of the others that one holds.
@@ -155,21 +153,18 @@ def _chosen(
     typical. The ``ranking`` has the best restarts first, ``cores`` the one that tells most.
     """
     if bool(modes.empty[ranking[0]]):
-        return ranking[0], []
+        return ranking[0]
     ranking = ranking[:MOST_LOOKED_AT]
     graphs = modes[torch.tensor(ranking)].to_data_list()
     for place, core in enumerate(cores):
-        makes = place == 0 and (core.coverage or 0) >= COVERING and (core.lift or 0) >= FAR
+        makes = place == 0 and core.makes
         may = fine if makes else met
         for restart, graph in zip(ranking, graphs, strict=True):
             if (restart == ranking[0] or may[restart]) and core.held_by(graph):
-                return restart, []
+                return restart
         if makes:
-            return ranking[0], [
-                f"the prototype does not hold the core, which {percent(core.coverage or 0)} of the "
-                "real graphs do: here the model is certain for another reason"
-            ]
-    return ranking[0], []
+            break
+    return ranking[0]
 
 
 def _spreads(scores: Scores) -> list[tuple[float, float]]:

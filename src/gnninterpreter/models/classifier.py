@@ -370,8 +370,12 @@ def _named_columns(spec: GraphSpec, reader: OutputReader, given: bool) -> GraphS
     if not given and spec.class_names == counted and (count >= len(counted) or not task.exclusive):
         return replace(spec, class_names=task.names(count))
     if spec.num_classes != count:
+        # Steps of an order, "more than 0", "more than 1", are one fewer than what they divide.
+        steps = ", or where these are steps between ordered classes pass forward= that returns a "
+        steps = f"{steps}probability for each class" * (spec.num_classes == count + 1 and not given)
         raise ModelError(
             f"the model returns scores for {count} {task.noun} but the spec names "
             f"{spec.num_classes} ({', '.join(spec.class_names)}); give one name for each output"
+            f"{steps}"
         )
     return spec

@@ -21,6 +21,8 @@ from gnninterpreter.spec.sampling import Sample
 
 # Graphs that are looked at for edges from a node to itself, and where such edges are put aside.
 LOOKED, ASIDE = 200, "_loops"
+# Where this share of the edges goes both ways, the others may have lost their reverse.
+MOSTLY = 0.8
 FEATURES = ("x", "edge_attr", "edge_type", "edge_weight")
 ABOUT = ("name", "spec", "class_names", "oracle", "rule_of_thumb", "patterns")
 
@@ -111,6 +113,16 @@ def told_size(graphs: Any) -> list[str]:
         if count:
             some = f"{count:,} of {len(looked):,} graphs that were looked at have edges {what}"
             lines.append(f"{some}; graphs that are made here have none")
+    both = _both_ways(looked)
+    if MOSTLY <= both < 1:
+        lines.append(
+            f"directed, though {min(100 * both, 99.9):.3g}% of the edges go both ways: if all "
+            "should, torch_geometric.transforms.ToUndirected adds what is missing"
+        )
+    bare = sum(not graph.edge_index.size(1) for graph in looked)
+    if bare:
+        some = f"{bare:,} of {len(looked):,} graphs that were looked at have no edge"
+        lines.append(f"{some}; graphs that are made here have one at least")
     if read <= len(graphs or ()):
         return lines
     return [
@@ -126,6 +138,14 @@ def _loops(graph: Data) -> bool:
 
 def _repeated(graph: Data) -> bool:
     return bool(graph.edge_index.unique(dim=1).size(1) < graph.edge_index.size(1))
+
+
+def _both_ways(graphs: Iterable[Data]) -> float:
+    """Share of the edges whose reverse is there, too."""
+    found = [graph.edge_index.t().tolist() for graph in graphs]
+    every = [(i, j, number) for number, pairs in enumerate(found) for i, j in pairs]
+    known = set(every)
+    return sum((j, i, number) in known for i, j, number in every) / max(len(every), 1)
 
 
 def node_count(graph: Data) -> int:

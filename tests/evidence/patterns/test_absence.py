@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import pytest
+
 from gnninterpreter.evidence.patterns import answers
 from gnninterpreter.evidence.patterns.absence import falls_back, may_fall_back
 from gnninterpreter.evidence.patterns.answers import RealAnswers
-from gnninterpreter.evidence.patterns.cores import find_cores
+from gnninterpreter.evidence.patterns.core import Core
+from gnninterpreter.evidence.patterns.cores import Cores, find_cores
 from tests.evidence.patterns.pairs import (
     PAIRED_CLASS,
     PLAIN_CLASS,
+    SPEC,
     chain,
     classifier,
     real_graphs,
@@ -34,6 +38,15 @@ def test_a_class_that_is_what_is_left_has_no_core_and_says_so():
     (said,) = [note for note in found.notes if note.startswith("it is what is left")]
     assert "gives 'plain' to 100% of those of 'paired' (" in said
     assert said.endswith("% without as many other nodes)")
+
+
+@pytest.mark.parametrize(("told", "left_over"), [(0.52, True), (0.9, False)])
+def test_a_core_of_a_few_graphs_does_not_make_a_class_that_is_left(told: float, left_over: bool):
+    graphs = [chain(colours) for colours in ["bbbb"] * 12 + ["bbbbrr"] * 12]
+    about = RealAnswers(classifier(), graphs, None)
+    few = Core(chain("bbb"), SPEC, 1.0, True, coverage=0.04, lift=9.0)
+    about._known[PLAIN_CLASS] = Cores(PLAIN_CLASS, 0.99, (few,), 1, told=told)
+    assert about.about(PLAIN_CLASS).left_over is left_over
 
 
 def test_only_a_class_that_halves_of_others_turn_to_is_looked_at():

@@ -56,7 +56,7 @@ def test_a_core_says_more_than_its_size():
 
 
 @pytest.mark.parametrize(
-    ("matched", "total", "told"), [(1, 8, False), (2, 500, False), (3, 500, True), (2, 2, True)]
+    ("matched", "total", "told"), [(1, 8, False), (2, 150, False), (3, 300, True), (2, 2, True)]
 )
 def test_what_one_or_two_of_many_graphs_hold_is_no_core(matched: int, total: int, told: bool):
     share = {"coverage": matched / total, "lift": 300.0, "others": 0, "rest": 900}
@@ -234,3 +234,26 @@ def test_some_of_the_graphs_keep_what_the_model_says_of_them():
     assert few.graphs == [real.graphs[12], real.graphs[3]]
     assert few.mine(PAIRED_CLASS).tolist() == [False, True]
     assert len(few.index) == 2
+
+
+@pytest.mark.parametrize(("matched", "kept"), [(9, False), (10, True)])
+def test_what_next_to_none_of_the_class_hold_is_no_core(matched: int, kept: bool) -> None:
+    counts = {"matched": matched, "total": 1000, "others": 0, "rest": 1000}
+    effects = {"necessity": Effect(0.9, 0.1, 9), "sufficiency": Effect(0.9, 0.1, 9)}
+    core = Core(
+        chain("rr"), SPEC, 1.0, True, coverage=matched / 1000, lift=39.0, **counts, **effects
+    )
+    assert _telling(core, PAIRED_CLASS) is kept
+
+
+def test_a_core_makes_the_class_by_company_or_as_a_cause() -> None:
+    core = Core(chain("rr"), SPEC, 1.0, True, coverage=0.9, lift=10.0)
+    assert core.makes
+    assert not core.with_(coverage=0.7).makes
+    rarer = core.with_(lift=4.0, necessity=Effect(0.5, 0.2, 9))
+    assert not rarer.makes
+    assert not rarer.with_(sufficiency=Effect(0.3, 0.25, 9)).makes
+    cause = rarer.with_(sufficiency=Effect(0.3, 0.1, 9))
+    assert cause.makes
+    assert not cause.with_(necessity=Effect(0.5, 0.4, 9)).makes
+    assert not cause.with_(lift=2.0).makes

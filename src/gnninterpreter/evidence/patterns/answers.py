@@ -44,7 +44,7 @@ FEW = CoreSearch(seeds=8, count=2, sample=40, changed=8, singly=8, company=False
 # Real graphs beyond this many nodes are not cut down: each step asks about every node left.
 LARGEST = 200
 # How often the cores of a class must say what the model says: without cores that tell something
-# nothing is left.
+# nothing is left, and a class whose own tell less may itself be what is left.
 LEAVING = 0.57
 LEFT_OVER = "it is what is left where the cores of other classes are missing"
 
@@ -170,7 +170,7 @@ class RealAnswers:
                 if self.measured:
                     account = account_for(self.real, target, self.search.seed)
                     told = max(cores.told, 1.0 if account is None else account.best)
-                    untold = not cores.cores or told < BY_HEART
+                    untold = cores.told < LEAVING or told < BY_HEART
                     if untold and isinstance(target, ClassTarget):
                         left_over = self._left_over(target)
         except ModelError as error:

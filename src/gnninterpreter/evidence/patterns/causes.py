@@ -6,7 +6,7 @@ graphs and stand beside a control that changes them as much at random.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from torch_geometric.data import Data
 from gnninterpreter.errors import GNNInterpreterError
 from gnninterpreter.evidence.joining import join_each
 from gnninterpreter.evidence.patterns.parts import Parts
+from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import Target
@@ -77,6 +78,15 @@ def necessity(
         return None
     p = parts.amount(asked, target).view(-1, 3).mean(dim=0).tolist()
     return Effect(p[0] - p[1], p[0] - p[2], len(asked) // 3)
+
+
+def taken_out(
+    real: RealGraphs, laid: Mapping[int, Sequence[int]], target: Target, rng: np.random.Generator
+) -> Effect | None:
+    """The same for real graphs by their numbers, each with the nodes on which a pattern lies."""
+    places = [(n, sum(1 << node for node in nodes)) for n, nodes in enumerate(laid.values())]
+    parts = Parts(real.classifier, [real.graphs[i] for i in laid])
+    return necessity(parts, [real.typed[i] for i in laid], places, target, rng)
 
 
 def sufficiency(

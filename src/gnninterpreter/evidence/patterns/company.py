@@ -3,23 +3,25 @@
 Some models need more of a graph beside what they look for, whatever that is: a ring counts only in
 graphs of ten nodes or more. Then every certain piece holds nodes of its own, and hardly any other
 graph holds all of it. So certain pieces are cut down further, first by what the model clings to,
-then by what tells most. What is left is a core if it turns other graphs when it is joined to them.
+then by what tells most. What is left is a core if it turns other graphs when it is joined to them,
+or if nearly all of the class hold it, hardly any other graph, and the model turns away without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
-from gnninterpreter.evidence.patterns.causes import random_pieces, sufficiency
+from gnninterpreter.evidence.patterns.causes import random_pieces, sufficiency, taken_out
 from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, Telling, cling_to
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.shrinking import removable
 from gnninterpreter.evidence.patterns.typed import bits, cut
 from gnninterpreter.evidence.patterns.widening import widened
-from gnninterpreter.evidence.thresholds import CLEARLY
+from gnninterpreter.evidence.thresholds import CLEARLY, COVERING, FAR
 from gnninterpreter.objective.target import Target
 
 # How many pieces are cut down, and the share of other graphs that must turn with what is left.
@@ -33,6 +35,7 @@ def in_company(
     bar: float,
     search: CoreSearch,
     telling: Telling,
+    grown: Callable[[Candidate], Candidate],
 ) -> list[Candidate]:
     """Pieces that tell clearly more than those known and turn graphs, but are not enough alone.
 
@@ -43,6 +46,7 @@ def in_company(
         bar: What counts as certain.
         search: How they are looked for.
         telling: How much patterns tell.
+        grown: Makes a piece larger that tells much and turns few graphs.
     """
     wanted = telling.wanted(known)
     if wanted > 1:  # No piece tells more than one bit.
@@ -58,17 +62,38 @@ def in_company(
     found: list[Candidate] = []
     for way in ways:
         # The smallest first; larger ones may turn graphs where it does not.
-        for piece, value in reversed(way):
+        more = ((one, telling(one.typed)[0]) for one in map(grown, [way[-1][0]]))
+        for piece, value in chain(reversed(way), more):
             if value < wanted or any(piece.typed.same(other.typed) for other in found):
                 break
             controls = random_pieces(real.graphs, real.typed, len(piece.typed), search.changed, rng)
             put = sufficiency(real.classifier, [piece.data], joined, target, controls, search.seed)
-            if put is not None and put.value >= TURNS and put.clearly(CLEARLY):
+            turns = put is not None and put.value >= TURNS and put.clearly(CLEARLY)
+            if turns or _makes(real, piece, target, search, rng):
                 score = target.score(real.classifier.score_data([piece.data])).nan_to_num(nan=0.0)
                 given = float(score[0])
                 found.append(replace(piece, probability=given, certain=given >= bar))
                 break
     return found
+
+
+def _makes(
+    real: RealGraphs,
+    piece: Candidate,
+    target: Target,
+    search: CoreSearch,
+    rng: np.random.Generator,
+) -> bool:
+    """Whether a piece makes the class and the model turns away without it, if it needs more too."""
+    found, mine = real.index.match(piece.typed), real.mine(target)
+    laid = {i: at for i, at in zip(found.where, found.places, strict=True) if mine[i]}
+    own, others = len(laid) / mine.sum(), (len(found.where) - len(laid)) / max((~mine).sum(), 1)
+    if own < COVERING or own < FAR * others:
+        return False
+    holders = some(list(laid), search.changed, rng)
+    out = taken_out(real, {i: laid[i] for i in holders}, target, rng)
+    far, by = TURNS * target.span, CLEARLY * target.span
+    return out is not None and out.value >= far and out.clearly(by)
 
 
 def _way_down(piece: Candidate, told: float, telling: Telling) -> list[tuple[Candidate, float]]:

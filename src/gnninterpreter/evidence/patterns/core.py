@@ -19,6 +19,7 @@ from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect
 from gnninterpreter.evidence.patterns.matching import Undecided, find
 from gnninterpreter.evidence.patterns.typed import Range, Typed, typed_graphs, varying_columns
+from gnninterpreter.evidence.thresholds import CAUSING, CLEARLY, COVERING, FAR, LIFT
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.schema import listed, number, optional, record, text, truth, whole
@@ -101,6 +102,19 @@ class Core(ByValue):
     def num_edges(self) -> int:
         """Number of edges, an undirected one counted once."""
         return int(self.graph.num_edges) // (1 if self.spec.directed else 2)
+
+    @property
+    def makes(self) -> bool:
+        """Whether nearly all of the class hold it, and hardly any other graph does.
+
+        Where others do now and then, it is a cause: the model turns with it, and away without it.
+        """
+        out, put = self.necessity, self.sufficiency
+        # So many times as much as other nodes, whatever values it is measured in.
+        needed = out is not None and out.value > LIFT * max(out.control or 0.0, 0.0)
+        cause = needed and put is not None and put.clearly(CLEARLY)
+        least = CAUSING if cause else FAR
+        return (self.coverage or 0.0) >= COVERING and (self.lift or 0.0) >= least
 
     @property
     def typed(self) -> Typed:

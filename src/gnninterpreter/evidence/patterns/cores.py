@@ -1,10 +1,11 @@
 """The cores of a target: small graphs that make the model certain and that occur in real graphs.
 
 Candidates come from `shrinking`. Of the certain ones the one comes first whose presence tells most
-about whether the model assigns a real graph to the class, without the nodes that add nothing to
-that (`trimming`); the next is the one that tells most about the graphs the first ones leave open. A
-piece that neither tells anything nor makes a difference, taken out or put in, is no core: a class
-may be what is left where nothing speaks for another.
+about whether the model assigns a real graph to the class, with what it needs among other nodes
+(`growing`) and without those that add nothing (`trimming`); the next is the one that tells most
+about the graphs the first ones leave open. A piece that neither tells anything nor makes a
+difference, taken out or put in, is no core: a class may be what is left where nothing speaks for
+another.
 
 Where certain pieces tell little, `company` looks for what they share. One that is not enough by
 itself comes first where it tells clearly more.
@@ -22,11 +23,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from torch_geometric.data import Data
 
-from gnninterpreter.evidence.patterns.causes import necessity, random_pieces, sufficiency
+from gnninterpreter.evidence.patterns.causes import random_pieces, sufficiency, taken_out
 from gnninterpreter.evidence.patterns.company import in_company
 from gnninterpreter.evidence.patterns.core import Core, storable
+from gnninterpreter.evidence.patterns.growing import Growing
 from gnninterpreter.evidence.patterns.matching import Matches
-from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.pieces import (
     Candidate,
     CoreSearch,
@@ -51,8 +52,9 @@ NEEDED = 0.5
 # Bits that a piece must tell about one graph to tell more than chance: 2 N ln 2 bits follow a
 # chi-squared law.
 CHANCE = 10.8 / (2 * math.log(2))
-# Graphs of a class that must hold a core: what one or two hold is no pattern, but these graphs.
-HOLDERS = 3
+# Graphs of a class that must hold a core, and their share: what one or two hold, or next to none,
+# is no pattern of the class, but these graphs.
+HOLDERS, SELDOM = 3, 0.01
 # Where fewer graphs of the class hold a core, that is said.
 MOST = 0.5
 # Share of the graphs of a class without a core that is worth a second look.
@@ -133,14 +135,15 @@ def find_cores(
         )
         return Cores(target, bar, (), 0, tuple(notes))
     telling = Telling(real, target, search)
-    shared = []
-    if measured and search.company:
-        shared = in_company(real, candidates, target, bar, search, telling)
-    candidates += widened(real, candidates, target, bar, search, telling) + shared
-    cores = []
     elsewhere = _graphs(real, some(np.flatnonzero(~real.mine(target)).tolist(), HOSTS, rng))
     trim = Trimming(real, telling, elsewhere, target, bar, search.least, search.seed)
-    for piece in choose(real, candidates, target, search, rng, trim if measured else None):
+    fit = Growing(trim, search.largest)
+    shared = []
+    if measured and search.company:
+        shared = in_company(real, candidates, target, bar, search, telling, fit.grown)
+    candidates += widened(real, candidates, target, bar, search, telling) + shared
+    cores = []
+    for piece in choose(real, candidates, target, search, rng, fit if measured else None):
         core = _core(real, piece, target)
         if core is not None and measured:
             core = _measure(real, core, target, search, rng)
@@ -237,7 +240,8 @@ def _worth(core: Core) -> float:
 
 def _telling(core: Core, target: Target) -> bool:
     """Whether a core tells something or makes a difference; so too where that was not measured."""
-    if core.matched is not None and core.matched < min(HOLDERS, core.total or 0):
+    total = core.total or 0
+    if core.matched is not None and core.matched < max(min(HOLDERS, total), SELDOM * total):
         return False
     out, put = core.necessity, core.sufficiency
     if core.lift is None or core.lift < LIFT:
@@ -275,16 +279,14 @@ def _measure(
     mine = real.mine(target)
     laid = {i: nodes for i, nodes in zip(found.where, found.places, strict=True) if mine[i]}
     holders = some(list(laid), search.changed, rng)
-    places = [(n, sum(1 << node for node in laid[i])) for n, i in enumerate(holders)]
     pieces = [core.graph]
     if core.open or core.ranges:
         # Where kinds or numbers are open, every one of those found is put in.
         pieces += [cut(real.graphs[i], laid[i]) for i in holders]
-    parts = Parts(real.classifier, _graphs(real, holders))
     hosts = some(np.flatnonzero(~mine).tolist(), search.changed, rng)
     controls = random_pieces(real.graphs, real.typed, core.num_nodes, search.changed, rng)
     return core.with_(
-        necessity=necessity(parts, [real.typed[i] for i in holders], places, target, rng),
+        necessity=taken_out(real, {i: laid[i] for i in holders}, target, rng),
         sufficiency=sufficiency(
             real.classifier, pieces, _graphs(real, hosts), target, controls, search.seed
         ),

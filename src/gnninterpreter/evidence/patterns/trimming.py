@@ -55,7 +55,7 @@ class Trimming:
 
     def __call__(self, piece: Candidate) -> Candidate:
         """Trim a piece."""
-        turned = self._turned(piece.data)
+        turned = self.turned(piece.data)
         if turned < CLEARLY and piece.certain:
             # What turns no graphs gives nothing to compare parts by.
             return self._without_ranges(piece)
@@ -80,12 +80,12 @@ class Trimming:
         wanted = first * (turned - CLEARLY)
         scores = self.target.score(self.real.classifier.score_data(kept)).nan_to_num(nan=0.0)
         for (value, _, part), data, score in zip(enough, kept, scores.tolist(), strict=True):
-            turns, certain = self._turned(data), score >= self.bar
+            turns, certain = self.turned(data), score >= self.bar
             if value * turns >= wanted and (certain or turns >= TURNS or not piece.certain):
                 return self._without_ranges(Candidate(data, part, score, certain))
         return self._without_ranges(piece)
 
-    def _turned(self, data: Data) -> float:
+    def turned(self, data: Data) -> float:
         """Share of hosts that turn with a piece, beyond those that turn with any as large."""
         size = node_count(data)
         if size not in self._random:

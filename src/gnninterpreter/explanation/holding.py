@@ -1,0 +1,92 @@
+"""Prototype and samples that hold the core, where nearly all of the class do and no other graph.
+
+A model is certain of other graphs, too, and a search that asks for certainty and typical parts may
+end at these. What the class is about is then missing from them, however typical each part is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from gnninterpreter.batches import compact, widened
+from gnninterpreter.distribution import from_graphs
+from gnninterpreter.evidence.patterns.core import Core
+from gnninterpreter.evidence.patterns.matching import PatternIndex
+from gnninterpreter.evidence.patterns.typed import typed_graphs
+from gnninterpreter.evidence.thresholds import OUTLYING_PERCENTILE
+from gnninterpreter.graphs import DenseGraphs, dense_graphs
+from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.statistics import Profile
+from gnninterpreter.objective import Aim, Proposals, violation
+from gnninterpreter.search import SearchResult
+from gnninterpreter.typicality import BAR
+
+# Restarts that are asked whether they hold a core.
+MOST_LOOKED_AT = 64
+
+
+def holding(
+    result: SearchResult, core: Core, classifier: GraphClassifier, profile: Profile | None
+) -> SearchResult:
+    """The same with samples that hold a core, and with a restart that does.
+
+    Where none does, one of the samples takes the place of the last restart, or the core itself if
+    it may be shown: the smallest of those that are as typical as a prototype has to be.
+    """
+    found = [dense_graphs([core.graph], core.spec, classifier.dtype)]
+    population = result.population
+    if population is not None:
+        rows = _holders(core, population)
+        if len(rows):
+            population = population[rows]
+            result = replace(result, population=population)
+            found.append(population)
+    looked_at = result.ranking()[:MOST_LOOKED_AT]
+    modes = result.distribution.mode()[torch.tensor(looked_at)]
+    held = modes[_holders(core, modes)]
+    if len(held) and bool(_fine(result, held, classifier, profile)[0].any()):
+        return result
+    room = result.distribution.num_candidates
+    small = [compact(some) for some in found]
+    fitting = [
+        widened(one, room).to(modes.weight.device) for one in small if one.num_candidates <= room
+    ]
+    if not fitting:
+        return result
+    known = DenseGraphs.cat(fitting)
+    fine, typical = _fine(result, known, classifier, profile)
+    if not bool(fine.any()):
+        return result
+    order = 1e6 * ~fine + 1e3 * (typical < BAR) + known.num_edges
+    best = known[order.argmin().view(1)]
+    place = torch.tensor(looked_at[-1:], device=modes.weight.device)
+    score = result.target.score(classifier.score(best)).to(result.mean_score)
+    return replace(
+        result,
+        distribution=result.distribution.detach().merged(place, from_graphs(best)),
+        mean_score=result.mean_score.index_copy(0, place, score),
+    )
+
+
+def _holders(core: Core, graphs: DenseGraphs) -> Tensor:
+    """Numbers of the graphs that hold a core."""
+    data = [graph.cpu() for graph in graphs.to_data_list()]
+    index = PatternIndex(typed_graphs(data, core.spec))
+    return torch.tensor(index.match(core.typed).where, device=graphs.weight.device).long()
+
+
+def _fine(
+    result: SearchResult, graphs: DenseGraphs, classifier: GraphClassifier, profile: Profile | None
+) -> tuple[Tensor, Tensor]:
+    """Whether graphs are certain, whole and typical, and their percentiles among real ones."""
+    scores, limits = classifier.score(graphs), result.limits
+    aim = Aim(result.target, limits.max_nodes, limits.max_edges)
+    good = violation(Proposals(graphs, scores, aim)) <= 0
+    good &= result.target.score(scores).nan_to_num(nan=0.0) >= result.certain
+    typical = torch.full_like(good, 100.0, dtype=torch.double)
+    if profile is not None and profile.typicality is not None:
+        typical = profile.typicality.bank.percentile(compact(graphs)).to(typical)
+    return good & (typical >= OUTLYING_PERCENTILE), typical
