@@ -168,7 +168,7 @@ class RealAnswers:
                 shown = find_exemplars(self.real, target, cores.cores, MOST_EXEMPLARS)
                 account, left_over = None, []
                 if self.measured:
-                    account = account_for(self.real, target, self.search.seed)
+                    account = account_for(self.real, target, self.search.seed, cores.told)
                     told = max(cores.told, 1.0 if account is None else account.best)
                     untold = cores.told < LEAVING or told < BY_HEART
                     if untold and isinstance(target, ClassTarget):

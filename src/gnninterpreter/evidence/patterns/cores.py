@@ -137,13 +137,14 @@ def find_cores(
     telling = Telling(real, target, search)
     elsewhere = _graphs(real, some(np.flatnonzero(~real.mine(target)).tolist(), HOSTS, rng))
     trim = Trimming(real, telling, elsewhere, target, bar, search.least, search.seed)
-    fit = Growing(trim, search.largest)
+    fit: Trimming | Growing | None = trim if measured else None
     shared = []
     if measured and search.company:
+        fit = Growing(trim, search.largest)
         shared = in_company(real, candidates, target, bar, search, telling, fit.grown)
     candidates += widened(real, candidates, target, bar, search, telling) + shared
     cores = []
-    for piece in choose(real, candidates, target, search, rng, fit if measured else None):
+    for piece in choose(real, candidates, target, search, rng, fit):
         core = _core(real, piece, target)
         if core is not None and measured:
             core = _measure(real, core, target, search, rng)

@@ -51,7 +51,8 @@ class CoreSearch:
         small: Whether there is no core where nothing gets small; else the smallest there is will
             do.
         singly: Up to so many nodes graphs lose them one by one.
-        company: Whether pieces are looked for, too, that are enough only in company.
+        company: Whether pieces are looked for, too, that are enough only in company, and what
+            others need there.
     """
 
     seeds: int = 64
