@@ -259,6 +259,11 @@ def encode(values: Tensor, blocks: Sequence[Block]) -> Tensor:
     return torch.cat(parts, dim=-1)
 
 
+def as_read(values: Tensor, spec: GraphSpec, dtype: torch.dtype) -> Tensor:
+    """Columns in the type in which the model reads them: some take codes as numbers."""
+    return values.to(dtype) if spec.metadata.get("codes") == "numbers" else values
+
+
 def coded(block: Block) -> bool:
     """Whether the model reads a block as integer codes."""
     return getattr(block, "encoding", None) == "index"
@@ -321,12 +326,12 @@ def _batch(
     counts: Tensor,
 ) -> Batch:
     """Assemble a PyG batch from flat features; shared by the native and the relaxed reading."""
-    x = encode(nodes, spec.nodes)
+    x = as_read(encode(nodes, spec.nodes), spec, nodes.dtype)
     data: Batch = copy(_EMPTY_BATCH)
     data.x = x.squeeze(-1) if spec.metadata.get("x") == "flat" else x
     data.edge_index = edge_index
     if edges is not None:
-        attr = encode(edges, spec.edges)
+        attr = as_read(encode(edges, spec.edges), spec, edges.dtype)
         data.edge_attr = attr.squeeze(-1) if spec.metadata.get("edge_attr") == "flat" else attr
         if not attr.is_floating_point() and attr.size(-1) == 1:
             data.edge_type = attr.squeeze(-1)

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.graphs import coded, node_rows, rows_of
+from gnninterpreter.graphs import as_read, coded, node_rows, rows_of
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec
 from gnninterpreter.spec.derived import completed
 
@@ -68,9 +68,10 @@ def graph_from_json(
         if len(listed) > most:
             raise DataError(f"a graph may have at most {most} {name} here (got {len(listed)})")
     x = _features([_entry(n, spec.nodes, f"node {i}") for i, n in enumerate(nodes)], spec.nodes)
+    x = as_read(x, spec, dtype)
     pairs, rows = _edges(edges, len(nodes), spec)
     index = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).t()
-    attributes = _features(rows, spec.edges) if spec.edges else None
+    attributes = as_read(_features(rows, spec.edges), spec, dtype) if spec.edges else None
     if not spec.directed:
         index = torch.cat([index, index.flip(0)], dim=1)
         attributes = None if attributes is None else torch.cat([attributes, attributes])

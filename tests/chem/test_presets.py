@@ -16,6 +16,7 @@ from gnninterpreter.chem.elements import SYMBOLS
 from gnninterpreter.chem.recognition import spec_of
 from gnninterpreter.errors import DataError, SpecError
 from gnninterpreter.graphs import dense_graphs
+from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.models.task import Scores, Task
 from gnninterpreter.objective import Aim, ClassTarget, Proposals, Valence
 from gnninterpreter.spec import Categorical, Derived, GraphList, GraphSpec
@@ -102,6 +103,26 @@ def test_featurisers_are_recognised(name: str) -> None:
         "CCO", "O=C([O-])c1ccccc1" if name in ("pyg", "ogb") else "O=C(O)c1ccccc1",
         "CC(=O)Nc1ccc(Cl)cc1",
     ]  # fmt: skip
+
+
+def test_codes_may_come_as_floats_and_stay_so() -> None:
+    listed = [graph.clone() for graph in graphs("pyg")]
+    for graph in listed:
+        graph.x, graph.edge_attr = graph.x.float(), graph.edge_attr.float()
+    found = recognise(listed)
+    assert found is not None
+    assert found.name == "pyg"
+    spec = spec_of(listed)
+    assert spec is not None
+    again = GraphSpec.from_json(spec.to_json())
+    for read in (spec, again):
+        made = dense_graphs(listed[:2], read).to_data_list()
+        stored = [graph_from_json(graph_to_json(graph, read), read) for graph in made]
+        for graph in (*made, *stored):
+            assert graph.x.dtype == graph.edge_attr.dtype == torch.float32
+        assert to_smiles(made[0], read) == to_smiles(listed[0], read)
+    listed[0].x = listed[0].x + 0.5
+    assert recognise(listed[:1]) is None
 
 
 def test_other_numbers_are_not_taken_for_molecules() -> None:

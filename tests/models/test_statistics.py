@@ -215,11 +215,16 @@ def test_scores_that_are_not_known_ask_for_the_usual() -> None:
 
 def test_graphs_may_be_larger_than_the_mean_where_the_certain_ones_are() -> None:
     profile = profile_of([0.2, 0.8, 0.9, 0.92, 0.93])
-    assert _most_nodes(profile, [7] * 8 + [20]) == 10
-    assert _most_nodes(profile, [7, 8, *range(12, 30)]) == 17
-    assert _most_nodes(profile, [9, 14]) == 14
-    assert _most_nodes(profile, [40] * 9) == 24
-    assert _most_nodes(profile, []) == 10
+    small, large = [20] * 30 + [40] * 70, [20] * 20 + [40] * 80
+    for every in (small, large):
+        assert _most_nodes(profile, [7] * 8 + [20], every) == 10
+        assert _most_nodes(profile, [7, 8, *range(12, 30)], every) == 17
+        assert _most_nodes(profile, [9, 14], every) == 14
+        assert _most_nodes(profile, [], every) == 10
+    # Where graphs are compared as wholes none of them would be certain; else pieces are cut.
+    assert _most_nodes(profile, [40] * 9, large) == 24
+    assert _most_nodes(profile, [40] * 9, small) == 40
+    assert _most_nodes(profile, [90] * 9, small) == 48
 
 
 def test_numbers_and_sizes_are_those_of_all_graphs_that_were_read(

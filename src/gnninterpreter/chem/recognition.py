@@ -80,7 +80,10 @@ def preset_spec(
         f"features recognised as {chosen.title}; all but elements, charges and kinds of bonds "
         "are computed from the molecule"
     )
-    return replace(plain, metadata={"atoms": " ".join(sorted(seen)), "note": note})
+    metadata = {"atoms": " ".join(sorted(seen)), "note": note}
+    if chosen.coded and x is not None and x.is_floating_point():
+        metadata["codes"] = "numbers"
+    return replace(plain, metadata=metadata)
 
 
 def agreement(graphs: Sequence[Data], name: str | Preset) -> float:
@@ -140,9 +143,14 @@ def _shaped(graph: Data, chosen: Preset) -> bool:
         value = graph.get(key)
         if value is None or value.dim() != 2 or value.size(1) != width:
             return False
-        if value.is_floating_point() == chosen.coded:
+        # Codes may come as floats: many models are called with ``data.x.float()``.
+        if not (_are_whole(value) if chosen.coded else value.is_floating_point()):
             return False
     return True
+
+
+def _are_whole(values: torch.Tensor) -> bool:
+    return not values.is_floating_point() or bool((values == values.round()).all())
 
 
 def _blocks(chosen: Preset, of: str, values: torch.Tensor | None) -> tuple[Block, ...]:

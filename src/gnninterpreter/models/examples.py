@@ -10,7 +10,7 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.datasets.base import fields_of, sizes_of
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import coded, random_graphs
+from gnninterpreter.graphs import as_read, coded, random_graphs
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 from gnninterpreter.spec.derived import fill
 
@@ -31,6 +31,8 @@ def prepare(graphs: Sequence[Data], model: GraphClassifier) -> Batch:
         numbers = _numbers({"x": spec.nodes, "edge_attr": spec.edges}.get(key, ()))
         if value is not None and (value.is_floating_point() or numbers):
             batch[key] = value.to(model.dtype)
+        elif value is not None and key in ("x", "edge_attr"):
+            batch[key] = as_read(value, spec, model.dtype)
     attr = batch.get("edge_attr")
     if attr is not None and not attr.is_floating_point() and attr.numel() == attr.size(0):
         # One integer for each edge is its type, by whichever name the data has it.

@@ -25,6 +25,7 @@ from gnninterpreter.models.task import Task
 from gnninterpreter.spec import GraphSpec, read_labels
 from gnninterpreter.spec.data import GraphList, graph_list, node_count
 from gnninterpreter.typicality import Environments, Kinds, Typicality, either, showing_nodes
+from gnninterpreter.typicality.references import WHOLE
 
 if TYPE_CHECKING:
     from gnninterpreter.models.classifier import GraphClassifier
@@ -37,6 +38,8 @@ CERTAIN = 0.99
 HARDLY = 0.05
 # Candidate nodes of classes whose graphs are tiny, and what a picture can show at the most.
 LEAST_NODES, MOST_NODES = 5, 24
+# What it shows where the model is certain of hardly any graph that is smaller.
+STRETCHED = 48
 # So many graphs that the model is certain of should be small enough to be compared with.
 FEWEST_SURE = 8
 TYPICALITY, SHARED = "typicality.", "bank.environments."
@@ -378,7 +381,7 @@ def _typicality(
         bar = profile.certain if profile.rarely_sure else profile.enough
         sure = given[row][mine] >= profile.certain
         sizes = [node_count(graph) for graph, s in zip(real, sure, strict=True) if s]
-        limit = _most_nodes(profile, sizes)
+        limit = _most_nodes(profile, sizes, [node_count(graph) for graph in real])
 
         def certain(some: DenseGraphs, row: int = row, bar: float = bar) -> Tensor:
             return _scores(classifier, some, row).cpu() >= bar
@@ -389,10 +392,12 @@ def _typicality(
     return tuple(known) if any(known) else ()
 
 
-def _most_nodes(profile: Profile, sure: Sequence[int]) -> int:
+def _most_nodes(profile: Profile, sure: Sequence[int], every: Sequence[int]) -> int:
     """Most nodes to compare with: more than the mean where few certain graphs are smaller."""
     usual, small = picture_nodes(profile.mean_nodes), sorted(sure)[:FEWEST_SURE]
-    return max(usual, min(small[-1], MOST_NODES)) if small else usual
+    # Graphs that are compared as wholes are where a search begins: some must be certain.
+    whole = sum(size <= MOST_NODES for size in every) >= WHOLE * len(every)
+    return max(usual, min(small[-1], STRETCHED if whole else MOST_NODES)) if small else usual
 
 
 def _scores(classifier: GraphClassifier, graphs: DenseGraphs, row: int) -> Tensor:
