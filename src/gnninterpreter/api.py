@@ -36,8 +36,9 @@ from gnninterpreter.models import Bundle
 from gnninterpreter.models import load as load_model
 from gnninterpreter.models.calling import native_module
 from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.members import DECILES, unlabelled
 from gnninterpreter.models.peers import peers_of
-from gnninterpreter.models.statistics import DECILES, ClassStatistics, unlabelled
+from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.progress import Several

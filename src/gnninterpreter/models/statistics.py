@@ -19,10 +19,11 @@ from torch_geometric.data import Data
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.datasets._storage import below
 from gnninterpreter.equality import ByValue
-from gnninterpreter.errors import CheckpointError, DataError
+from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.models.members import members_of
 from gnninterpreter.models.task import Task
-from gnninterpreter.spec import GraphSpec, read_labels
+from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.data import GraphList, graph_list, node_count
 from gnninterpreter.typicality import Environments, Kinds, Typicality, either, showing_nodes
 from gnninterpreter.typicality.references import WHOLE
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from gnninterpreter.models.classifier import GraphClassifier
 
 QUANTILES = 101
-DECILES = 10
 TENTH = 10
 CERTAIN = 0.99
 # Being certain means more than this even of models that are rarely sure.
@@ -295,7 +295,7 @@ def _measure(
 ) -> ClassStatistics:
     scores = classifier.score_data(list(graphs))
     embedding = scores.embedding.double().cpu()
-    members, given, hits = _rows(classifier, graphs, scores.logits.double().cpu())
+    members, given, hits = members_of(classifier, graphs, scores.logits.double().cpu())
     nodes = torch.tensor([float(graph.num_nodes) for graph in graphs], dtype=torch.double)
     sides = 1 if classifier.spec.directed else 2
     edges = torch.tensor([graph.edge_index.size(1) / sides for graph in graphs]).double()
@@ -408,62 +408,3 @@ def _scores(classifier: GraphClassifier, graphs: DenseGraphs, row: int) -> Tenso
         # A value has no probability: graphs of its tenth are as good as any.
         return torch.ones(len(graphs))
     return scores.probabilities[:, row].nan_to_num(nan=0.0)
-
-
-def _rows(
-    classifier: GraphClassifier, graphs: Sequence[Data], logits: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Which graphs each row is about, what the model gives them for it, and whether it agrees."""
-    columns = logits.size(1)
-    if classifier.task is Task.REGRESSION:
-        place = logits.argsort(0).argsort(0).double() / len(graphs)
-        tenth = (place * DECILES).long().clamp_max(DECILES - 1)
-        members = torch.stack([tenth[:, c] == d for c in range(columns) for d in range(DECILES)])
-        return members, torch.full(members.shape, torch.nan).double(), torch.ones_like(members)
-    said = (logits > 0).t()
-    if classifier.task is not Task.MULTILABEL:
-        said = torch.arange(columns).unsqueeze(1) == logits.argmax(1)
-    given = logits.sigmoid().t() if classifier.task is Task.MULTILABEL else logits.softmax(1).t()
-    if unlabelled(graphs):
-        return said, given, torch.ones_like(said)
-    labels = read_labels(graphs)
-    if classifier.task is Task.MULTILABEL:
-        if labels is None or labels.width != columns:
-            row = f"a row of {columns} labels in 'y', NaN where one was not measured"
-            raise _wrong_labels(graphs, columns, row)
-        return (labels.values > 0.5).t(), given, said
-    if labels is not None and labels.one_hot and labels.width == columns:
-        classes = labels.values.argmax(1)
-    elif labels is not None and labels.width == 1:
-        classes = torch.tensor([_class(value, columns) for value in labels.values[:, 0].tolist()])
-    else:
-        raise _wrong_labels(graphs, 1, "one class label in 'y'")
-    return torch.arange(columns).unsqueeze(1) == classes, given, said
-
-
-def unlabelled(graphs: Sequence[Data]) -> bool:
-    """Whether no graph has a label, so that each counts for what the model gives it."""
-    return all(graph.get("y") is None for graph in graphs)
-
-
-def _wrong_labels(graphs: Sequence[Data], count: int, wanted: str) -> DataError:
-    """What is wrong with the first graph that has other labels than wanted."""
-    shapes = [getattr(graph.get("y"), "shape", None) for graph in graphs]
-    shape = next((one for one in shapes if one is None or one.numel() != count), None)
-    got = "none" if shape is None else f"a tensor of shape {list(shape)}"
-    return DataError(
-        f"every graph of the dataset needs {wanted} (got {got}), or none; leave 'y' out if labels "
-        "are not known"
-    )
-
-
-def _class(label: float, num_classes: int) -> int:
-    """The number of a class; -1 where it is not known."""
-    if math.isnan(label):
-        return -1
-    if label not in range(num_classes):
-        raise DataError(
-            f"labels in 'y' must be whole numbers from 0 to {num_classes - 1}, one for each class "
-            f"of the model (got {label:g}); renumber them"
-        )
-    return int(label)

@@ -15,7 +15,8 @@ from torch import Tensor
 from gnninterpreter.arguments import real_number, several
 from gnninterpreter.errors import TargetError
 from gnninterpreter.models.classifier import Scores
-from gnninterpreter.models.statistics import CERTAIN, DECILES, QUANTILES, ClassStatistics, Profile
+from gnninterpreter.models.members import DECILES
+from gnninterpreter.models.statistics import CERTAIN, QUANTILES, ClassStatistics, Profile
 from gnninterpreter.objective.target import NOT_MEASURED, Target
 
 
