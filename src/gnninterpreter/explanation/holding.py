@@ -51,9 +51,7 @@ def holding(
         return result
     room = result.distribution.num_candidates
     small = [compact(some) for some in found]
-    fitting = [
-        widened(one, room).to(modes.weight.device) for one in small if one.num_candidates <= room
-    ]
+    fitting = [widened(one, room) for one in small if one.num_candidates <= room]
     if not fitting:
         return result
     known = DenseGraphs.cat(fitting)
@@ -62,7 +60,7 @@ def holding(
         return result
     order = 1e6 * ~fine + 1e3 * (typical < BAR) + known.num_edges
     best = known[order.argmin().view(1)]
-    place = torch.tensor(looked_at[-1:], device=modes.weight.device)
+    place = torch.tensor(looked_at[-1:])
     score = result.target.score(classifier.score(best)).to(result.mean_score)
     return replace(
         result,
@@ -73,9 +71,8 @@ def holding(
 
 def _holders(core: Core, graphs: DenseGraphs) -> Tensor:
     """Numbers of the graphs that hold a core."""
-    data = [graph.cpu() for graph in graphs.to_data_list()]
-    index = PatternIndex(typed_graphs(data, core.spec))
-    return torch.tensor(index.match(core.typed).where, device=graphs.weight.device).long()
+    index = PatternIndex(typed_graphs(graphs.to_data_list(), core.spec))
+    return torch.tensor(index.match(core.typed).where, dtype=torch.long)
 
 
 def _fine(
