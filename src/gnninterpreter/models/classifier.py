@@ -23,11 +23,11 @@ from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.bundle import Bundle
 from gnninterpreter.models.calling import Convention, infer_convention, native_module, written_by
-from gnninterpreter.models.company import independent, undecided
 from gnninterpreter.models.embedding import EmbeddingPoint, check_embedding, find_embedding
 from gnninterpreter.models.examples import COUNT, choose, prepare, varied
 from gnninterpreter.models.final_operation import OperationRecorder
 from gnninterpreter.models.frozen import frozen
+from gnninterpreter.models.independence import independent, undecided
 from gnninterpreter.models.outputs import OutputReader, find_scores, parse_task, read_outputs
 from gnninterpreter.models.task import Scores, Task
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec, read_labels
