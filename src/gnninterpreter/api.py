@@ -18,11 +18,13 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch
 
 from gnninterpreter.arguments import device_of, one_of, path_of, several, whole_number
-from gnninterpreter.datasets import cached
+from gnninterpreter.datasets import load as load_dataset
 from gnninterpreter.datasets._storage import cache_folder
 from gnninterpreter.datasets.base import StoredGraphs
+from gnninterpreter.datasets.published import MissingFileError
 from gnninterpreter.errors import (
     CheckpointError,
+    GNNInterpreterError,
     ModelError,
     SpecError,
 )
@@ -152,7 +154,9 @@ def explain(
     reading = getattr(display, "reading", None)
     graphs = None if dataset is None else graph_list(dataset, reading)
     # What cores and shares are about; a bundled model needs it for nothing else.
-    seen = _at_hand(bundle) if graphs is None and bundle is not None else graphs
+    seen, missing = graphs, ""
+    if graphs is None and bundle is not None:
+        seen, missing = _at_hand(bundle)
     spec = _spec_of(spec, graphs, features, feature_names)
     with _on_device(model, device):
         classifier = GraphClassifier.connect(
@@ -182,6 +186,8 @@ def explain(
         real = RealAnswers(classifier, ordered, class_statistics, seed)
         told = describe(classifier, report, relaxed)
         lines = [*classifier.describe(), *told, *skipped, *told_size(graphs), *real.lines]
+        if missing:
+            lines.append(f"its data is not at hand, so real graphs are not counted: {missing}")
         if graphs is not None and classifier.task is not Task.REGRESSION and unlabelled(graphs):
             lines.append("graphs have no labels: each counts for what the model gives it")
         explained = {target.index for target in asked}
@@ -305,17 +311,26 @@ def _callbacks(callbacks: Any) -> tuple[Callback, ...]:
     return listed
 
 
-def _at_hand(bundle: Bundle) -> StoredGraphs | None:
-    """The data that a bundled model was trained on, where it lies in the cache as it was then."""
+def _at_hand(bundle: Bundle) -> tuple[StoredGraphs | None, str]:
+    """The data that a bundled model was trained on, or why it cannot be had without a download.
+
+    What is not in the cache is made, which takes seconds, and once.
+    """
     made = bundle.training.get("data", {})
     key = (bundle.dataset_name, int(made.get("seed", 0)), made.get("fingerprint"), cache_folder())
     graphs = _IN_USE.get(key)
     if graphs is None:
-        found = cached(*key[:2])
-        if found is None or found.fingerprint != key[2] or (graphs := found.as_graphs()) is None:
-            return None
+        name, seed = key[:2]
+        try:
+            found = load_dataset(name, seed=seed, download=False)
+        except MissingFileError:
+            return None, f"'gnninterpreter data stats {name}' fetches it"
+        except GNNInterpreterError as error:
+            return None, str(error)
+        if found.fingerprint != key[2] or (graphs := found.as_graphs()) is None:
+            return None, f"the data set '{name}' made here is not the one the model was trained on"
         _IN_USE[key] = graphs
-    return graphs
+    return graphs, ""
 
 
 def _relax(classifier: GraphClassifier, gradient: str) -> tuple[RelaxedModel | None, ProbeReport]:

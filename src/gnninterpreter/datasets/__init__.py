@@ -19,7 +19,6 @@ __all__ = [
     "MOLECULES",
     "NAMES",
     "ExplainableDataset",
-    "cached",
     "dataset_class",
     "load",
     "summarize",
@@ -76,8 +75,8 @@ def load(
         root: Folder for the data; a cache folder of the user when omitted.
         seed: The same seed gives the same graphs.
         progress: Whether to show a progress bar while generating.
-        **options: What the data set's own class takes besides, such as ``base`` for those that are
-            built on the Rome graphs.
+        **options: What the data set's own class takes besides: ``download=False`` uses only files
+            that are here, and ``base`` is for those that are built on the Rome graphs.
 
     Returns:
         The data set, with ``spec``, ``class_names``, ``oracle`` and ``metadata``.
@@ -92,13 +91,3 @@ def load(
         if "unexpected keyword argument" in str(error):
             raise DataError(f"the data set '{found.name}' does not take that: {error}") from error
         raise
-
-
-def cached(name: str, seed: int = 0) -> ExplainableDataset | None:
-    """Return a data set if it lies in the cache folder; nothing is generated or fetched."""
-    try:
-        found = dataset_class(name)
-        dataset: ExplainableDataset = type(found.__name__, (found,), {"may_make": False})(seed=seed)
-    except DataError:
-        return None
-    return dataset

@@ -106,6 +106,7 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         seed: The same seed gives the same graphs.
         progress: Whether to show a progress bar while generating.
         force_reload: Generate anew even where a cache file exists.
+        download: Whether published files that are nowhere here are downloaded.
 
     Attributes:
         spec: Feature blocks and class names.
@@ -118,8 +119,6 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
     version: ClassVar[int] = 1
     spec: ClassVar[GraphSpec]
     rule_of_thumb: ClassVar[bool] = False
-    may_make: ClassVar[bool] = True
-    """Whether graphs that are not in the cache are generated, and files for that fetched."""
     num_graphs: int | None = None
     """How many graphs `generate` yields, where that is known before."""
     _tensors: dict[str, Tensor]
@@ -132,8 +131,10 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         seed: int = 0,
         progress: bool = False,
         force_reload: bool = False,
+        download: bool = True,
     ) -> None:
         self.seed = whole_number("seed", seed, 0, error=DataError)
+        self.may_download = download
         self.progress = progress
         self.metadata: dict[str, Any] = vars(self).get("metadata", {})
         super().__init__(str(root_folder(root)), transform, log=False, force_reload=force_reload)
@@ -246,8 +247,6 @@ class ExplainableDataset(InMemoryDataset):  # type: ignore[misc]
         if not self.force_reload and "_tensors" not in vars(self):
             self._read_cache()
         if "_tensors" not in vars(self):
-            if not self.may_make:
-                raise DataError(f"the data set '{self.name}' is not in {self.processed_dir}")
             self._check_writable()
             self.process()
 

@@ -56,7 +56,8 @@ class _Table(MolecularDataset):
     def generate(self) -> Iterator[Data]:
         """Yield the molecules in their published order; ``metadata`` counts those left out."""
         rdkit_chem("reading SMILES")
-        text = self.source.read(Path(self.root))[0].decode("utf-8")
+        table = self.source.read(Path(self.root), download=self.may_download)[0]
+        text = table.decode("utf-8")
         rows = list(csv.DictReader(io.StringIO(text, newline="")))
         notes: Counter[str] = Counter()
         for number, row in enumerate(rows, start=2):

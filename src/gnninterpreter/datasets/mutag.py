@@ -54,7 +54,7 @@ class MUTAG(ExplainableDataset):
 
     def generate(self) -> Iterator[Data]:
         """Yield the molecules in their published order."""
-        folder, source = _find_files(Path(self.root))
+        folder, source = _find_files(Path(self.root), download=self.may_download)
         self.metadata["source"] = source
         tables = [_read(folder / f"MUTAG_{part}.txt") for part in TU_PARTS]
         labels = tables[2]
@@ -87,7 +87,7 @@ def looks_mutagenic(graph: Data) -> bool:
     return nitro >= 1 and (nitro >= 2 or count_cycles(graph) >= 3)
 
 
-def _find_files(root: Path) -> tuple[Path, str]:
+def _find_files(root: Path, *, download: bool = True) -> tuple[Path, str]:
     """Return the folder of the files, and where it was found."""
     for place in (root, *filter(None, [data_folder()])):
         for folder in (place, place / "MUTAG" / "raw", place / "raw", place / "MUTAG"):
@@ -98,6 +98,8 @@ def _find_files(root: Path) -> tuple[Path, str]:
         folder = Path(inside) / "tests" / "data" / "MUTAG"
         if (folder / "MUTAG_A.txt").is_file():
             return folder, "grakel"
+    if not download:
+        raise MissingFileError(f"no folder has MUTAG_A.txt; {_advice(root)}")
     return _download(root), "download"
 
 
@@ -108,10 +110,15 @@ def _download(root: Path) -> Path:
         return Path(TUDataset(str(root), "MUTAG").raw_dir)
     except Exception as error:
         raise MissingFileError(
-            f"cannot download MUTAG ({type(error).__name__}: {error}); put the files "
-            f"MUTAG_*.txt into {root}, or, up to Python 3.12, install the copy in grakel with: "
-            "pip install 'gnninterpreter[chem]'"
+            f"cannot download MUTAG ({type(error).__name__}: {error}); {_advice(root)}"
         ) from error
+
+
+def _advice(root: Path) -> str:
+    return (
+        f"put the files MUTAG_*.txt into {root}, or, up to Python 3.12, install the copy in grakel "
+        "with: pip install 'gnninterpreter[chem]'"
+    )
 
 
 def _read(path: Path) -> np.ndarray[Any, Any]:

@@ -54,7 +54,8 @@ class Mutagenicity(MolecularDataset):
 
     def generate(self) -> Iterator[Data]:
         """Yield the molecules in their published order."""
-        files = [io.BytesIO(file) for file in self.source.read(Path(self.root))]
+        found = self.source.read(Path(self.root), download=self.may_download)
+        files = [io.BytesIO(file) for file in found]
         tables = [np.loadtxt(file, dtype=np.int64, delimiter=",", ndmin=2) for file in files]
         # In the order of their atoms, in which models were trained on them.
         order = np.argsort(tables[0][:, 0], kind="stable")

@@ -49,9 +49,9 @@ class PublishedFile:
     sha256: str
     members: tuple[str, ...] = ()
 
-    def read(self, root: Path) -> list[bytes]:
+    def read(self, root: Path, *, download: bool = True) -> list[bytes]:
         """Return the contents of the file, or of each member of the archive."""
-        return self._checked(self.find(root))
+        return self._checked(self.find(root, download=download))
 
     def find(self, root: Path, *, download: bool = True) -> Path:
         """Return where the file lies, after checking it; it is fetched where no folder has it."""

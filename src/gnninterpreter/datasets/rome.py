@@ -158,6 +158,7 @@ class RomeDataset(ExplainableDataset):
         self.num_graphs = whole_number("num_graphs", count, 1, NUM_GRAPHS, error=DataError)
         self.root = str(root_folder(root))
         self.base = "rome" if base == "auto" else base
+        self.may_download = options.get("download", True)
         self._archive: Path | None = None
         if base == "auto" and (options.get("force_reload") or not self._read_cache()):
             self._choose_base()
@@ -180,12 +181,13 @@ class RomeDataset(ExplainableDataset):
 
     def _choose_base(self) -> None:
         try:
-            self._archive = find_archive(Path(self.root), download=self.may_make)
+            self._archive = find_archive(Path(self.root), download=self.may_download)
             logger.info("%s: built on the Rome graphs of %s", self.name, self._archive)
         except MissingFileError as error:
+            if not self.may_download:
+                raise  # They could be had, so that nothing may stand in for them.
             self.base = "synthetic"
-            if self.may_make:
-                logger.warning("%s: built on synthetic graphs, since %s", self.name, error)
+            logger.warning("%s: built on synthetic graphs, since %s", self.name, error)
 
     def _base_graphs(self) -> Sequence[BaseGraph] | Iterator[BaseGraph]:
         if self.base == "synthetic":
@@ -194,7 +196,8 @@ class RomeDataset(ExplainableDataset):
                 synthetic_graph(np.random.default_rng([self.seed, index, 1]))
                 for index in range(self.num_graphs)
             )
-        graphs = read_archive(self._archive or find_archive(Path(self.root)))
+        found = self._archive or find_archive(Path(self.root), download=self.may_download)
+        graphs = read_archive(found)
         if self.num_graphs < len(graphs):
             rng = np.random.default_rng(self.seed)
             chosen = np.sort(rng.choice(len(graphs), self.num_graphs, replace=False))
