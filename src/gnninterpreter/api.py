@@ -154,7 +154,8 @@ def explain(
     reading = getattr(display, "reading", None)
     graphs = None if dataset is None else graph_list(dataset, reading)
     # What cores and shares are about; a bundled model needs it for nothing else.
-    seen, missing = graphs, ""
+    seen: GraphList | StoredGraphs | None = graphs
+    missing = ""
     if graphs is None and bundle is not None:
         seen, missing = _at_hand(bundle)
     spec = _spec_of(spec, graphs, features, feature_names)
