@@ -93,8 +93,8 @@ def pretended_gpu() -> Iterator[PretendedGPU]:
         patch.setattr(torch.cuda, "device_count", lambda: 1)
         patch.setattr(torch.cuda, "mem_get_info", lambda device=None: (2**36, 2**36))
         patch.setattr(mixing, "_fused", lambda: None)
-        # Optimizers ask a torch that is built for CUDA for its stream; its name depends on versions.
-        for check in ("_accelerator_graph_capture_health_check", "_cuda_graph_capture_health_check"):
+        for kind in ("accelerator", "cuda"):  # which the name of this check depends on by version
+            check = f"_{kind}_graph_capture_health_check"
             patch.setattr(torch.optim.Optimizer, check, lambda _: None, raising=False)
         patch.setattr(Repeated, "_on_the_side", aside)
         patch.setattr(Repeated, "_recorded", recorded)
