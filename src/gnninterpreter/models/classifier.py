@@ -23,7 +23,7 @@ from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.bundle import Bundle
 from gnninterpreter.models.calling import Convention, infer_convention, native_module, written_by
-from gnninterpreter.models.company import independent, undecided
+from gnninterpreter.models.company import differ, independent, undecided
 from gnninterpreter.models.embedding import EmbeddingPoint, check_embedding, find_embedding
 from gnninterpreter.models.examples import COUNT, choose, prepare, varied
 from gnninterpreter.models.final_operation import OperationRecorder
@@ -115,6 +115,8 @@ class GraphClassifier:
                 lambda: self._more(graphs),
             )
             logits = self.reader(found.to(self.dtype))
+            # Dropout or noise that evaluation mode does not switch off.
+            self.noisy = differ(self.reader(self._raw(batch).to(self.dtype)), logits)
             self.spec = _named_columns(self.spec, self.reader, class_names is not None)
             if task != "auto" or not self.task.exclusive or self.reader.notes:
                 # What labels or the user said is known wherever the spec goes without them.
@@ -131,7 +133,8 @@ class GraphClassifier:
             else:
                 value = self._embedding_call(model, self._guarded(batch))
                 check_embedding("embedding=", value, batch.num_graphs)
-            apart = independent(self, batch, logits)
+            known = self.noisy and self.convention.takes_batch
+            apart = known or independent(self, batch, logits)
             self.undecided = not apart and undecided(self, batch, logits)
             self.batched = apart or self.undecided
 
@@ -187,6 +190,11 @@ class GraphClassifier:
             lines.append(self.spec.metadata["note"])
         if self.convention.looped:
             lines.append("every node of the data has an edge to itself: graphs made here get them")
+        if self.noisy:
+            lines.append(
+                "the same graph gets another score each time, also in evaluation mode: there is "
+                "dropout or noise in forward, and figures vary by that"
+            )
         if not self.convention.takes_batch:
             lines.append("takes no batch vector: graphs are scored one by one (slower)")
         elif self.undecided:
