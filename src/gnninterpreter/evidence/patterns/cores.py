@@ -73,8 +73,8 @@ class Cores:
         bar: Probability that counted as certain.
         cores: In the order in which they were chosen; the first is *the* core.
         candidates: How many different pieces there were to choose from.
-        told: How often holding one of them says what the model says, its graphs and the others
-            counting the same; 0.5 is guessing.
+        told: How often holding one of them says at least what the model says, its graphs and the
+            others counting the same; 0.5 is guessing.
         notes: What could not be judged, in sentences.
     """
 
@@ -170,6 +170,12 @@ def find_cores(
             f"no core: no piece of the real graphs {_given(target)} tells more or makes more "
             "of a difference than a random one"
         )
+    elif _idle(cores[0], target):
+        notes.append(
+            "the core goes along with the class: taken out of real graphs or put into others it "
+            "changes no more than a random piece, so that the model goes by something else, or by "
+            "many such pieces"
+        )
     if measured and len(own) == len(real):
         notes.append(
             f"every real graph is {_given(target)}: lift and sufficiency of its cores were not "
@@ -188,7 +194,7 @@ def find_cores(
             f"whether real graphs hold a core was not decided for {undecided:,} of "
             f"{len(real) * len(cores):,} pairs of core and graph, since matching them is slow"
         )
-    told = (covered + spared) / 2
+    told = _at_least(covered, len(own), spared, len(others))
     return Cores(target, bar, tuple(cores), len(candidates), tuple(notes), told)
 
 
@@ -227,6 +233,15 @@ def _uncovered(real: RealGraphs, cores: Sequence[Core], own: Sequence[int]) -> l
     return list(bits(left))
 
 
+def _at_least(covered: float, own: int, spared: float, others: int) -> float:
+    """How often cores tell a class from the others, less two standard errors, not below guessing.
+
+    They were chosen on the same graphs: of few, some piece with its ranges always tells some.
+    """
+    spread = sum(p * (1 - p) / n for p, n in ((covered, own), (spared, others)) if n)
+    return max(0.5, (covered + spared) / 2 - math.sqrt(spread))
+
+
 def _shared(core: Core) -> bool:
     """Whether many of the graphs that no core before it covers hold a core."""
     return (core.coverage or 0.0) >= SHARED and (core.lift or 0.0) >= LIFT
@@ -244,16 +259,21 @@ def _telling(core: Core, target: Target) -> bool:
     total = core.total or 0
     if core.matched is not None and core.matched < max(min(HOLDERS, total), SELDOM * total):
         return False
-    out, put = core.necessity, core.sufficiency
+    out = core.necessity
     if core.lift is None or core.lift < LIFT:
         # What most graphs hold is a core only where the model turns away without it.
         common = core.lift is None or core.lift >= 1
         far = common and (out is None or out.value >= NEEDED * target.span)
         return far and (core.lift is None or out is None or out.clearly(CLEARLY * target.span))
-    effects = [(out, CLEARLY * target.span), (put, CLEARLY)]
-    known = [effect.clearly(by) for effect, by in effects if effect is not None]
     count = (core.total or 0) + (core.rest or 0)
-    return any(known) or not known or _worth(core) >= max(IDLE, CHANCE / max(count, 1))
+    return not _idle(core, target) or _worth(core) >= max(IDLE, CHANCE / max(count, 1))
+
+
+def _idle(core: Core, target: Target) -> bool:
+    """Whether a core makes no difference, neither taken out nor put in, where that was tried."""
+    effects = [(core.necessity, CLEARLY * target.span), (core.sufficiency, CLEARLY)]
+    known = [effect.clearly(by) for effect, by in effects if effect is not None]
+    return bool(known) and not any(known)
 
 
 def _core(real: RealGraphs, piece: Candidate, target: Target) -> Core | None:
