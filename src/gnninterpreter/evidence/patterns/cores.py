@@ -182,7 +182,6 @@ def find_cores(
             "judged"
         )
     covered = 1 - len(left) / len(own)
-    spared = len(_uncovered(real, cores, others)) / len(others) if others else 0.5
     if measured and cores and covered < MOST:
         notes.append(
             f"{covered:.0%} of the real graphs {_given(target)} hold one of the cores: what the "
@@ -194,8 +193,18 @@ def find_cores(
             f"whether real graphs hold a core was not decided for {undecided:,} of "
             f"{len(real) * len(cores):,} pairs of core and graph, since matching them is slow"
         )
-    told = _at_least(covered, len(own), spared, len(others))
+    told = told_by(real, cores, own, others)
     return Cores(target, bar, tuple(cores), len(candidates), tuple(notes), told)
+
+
+def told_by(
+    real: RealGraphs, cores: Sequence[Core], own: Sequence[int], others: Sequence[int]
+) -> float:
+    """How often at least holding one of some cores tells graphs from others; see `Cores`."""
+    without, spared = (
+        len(_uncovered(real, cores, part)) / len(part) if part else 0.5 for part in (own, others)
+    )
+    return _at_least(1 - without, len(own), spared, len(others))
 
 
 def count_in(real: RealGraphs, core: Core, target: Target, limit: int = 0) -> tuple[Core, Matches]:
