@@ -47,3 +47,14 @@ def test_what_tells_another_class_tells_this_one_too() -> None:
     found = RealAnswers(classifier(), graphs, None)
     assert found._told_by_others(PLAIN_CLASS) == 1.0
     assert found._told_by_others(PLAIN_CLASS) > found._cores(PLAIN_CLASS).told
+
+
+def test_a_class_whose_core_changes_nothing_may_be_what_is_left() -> None:
+    plain = ["bbrbrbb", "brbrb", "rbrbb", "bbbrbr"] * 6
+    paired = ["bbrrb", "rrbbb", "bbbrrbb", "bbrr"] * 6
+    found = RealAnswers(classifier(), [chain(c) for c in plain + paired], None)
+    told = found.about(PLAIN_CLASS)
+    assert told.cores[0].coverage == 1.0
+    assert told.cores[0].others == 0
+    assert told.left_over
+    assert any("goes along with the class" in note for note in told.notes)

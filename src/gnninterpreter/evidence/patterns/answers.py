@@ -16,7 +16,13 @@ from gnninterpreter.batches import compact
 from gnninterpreter.errors import GNNInterpreterError, ModelError
 from gnninterpreter.evidence.patterns.absence import falls_back, may_fall_back
 from gnninterpreter.evidence.patterns.core import Core, storable
-from gnninterpreter.evidence.patterns.cores import Cores, count_in, find_cores, told_by
+from gnninterpreter.evidence.patterns.cores import (
+    Cores,
+    count_in,
+    find_cores,
+    is_idle,
+    told_by,
+)
 from gnninterpreter.evidence.patterns.counts import Account, account_for
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
 from gnninterpreter.evidence.patterns.real import InOrder, RealGraphs, chosen, in_order
@@ -172,7 +178,9 @@ class RealAnswers:
                 if self.measured:
                     account = account_for(self.real, target, self.search.seed, cores.told)
                     told = max(cores.told, 1.0 if account is None else account.best)
-                    untold = cores.told < LEAVING or told < BY_HEART
+                    # A core that changes nothing is not what the model goes by.
+                    idle = cores.core is not None and is_idle(cores.core, target)
+                    untold = idle or cores.told < LEAVING or told < BY_HEART
                     if untold and isinstance(target, ClassTarget):
                         left_over = self._left_over(target)
                         if told < BY_HEART and not left_over:

@@ -170,7 +170,7 @@ def find_cores(
             f"no core: no piece of the real graphs {_given(target)} tells more or makes more "
             "of a difference than a random one"
         )
-    elif _idle(cores[0], target):
+    elif is_idle(cores[0], target):
         notes.append(
             "the core goes along with the class: taken out of real graphs or put into others it "
             "changes no more than a random piece, so that the model goes by something else, or by "
@@ -275,10 +275,10 @@ def _telling(core: Core, target: Target) -> bool:
         far = common and (out is None or out.value >= NEEDED * target.span)
         return far and (core.lift is None or out is None or out.clearly(CLEARLY * target.span))
     count = (core.total or 0) + (core.rest or 0)
-    return not _idle(core, target) or _worth(core) >= max(IDLE, CHANCE / max(count, 1))
+    return not is_idle(core, target) or _worth(core) >= max(IDLE, CHANCE / max(count, 1))
 
 
-def _idle(core: Core, target: Target) -> bool:
+def is_idle(core: Core, target: Target) -> bool:
     """Whether a core makes no difference, neither taken out nor put in, where that was tried."""
     effects = [(core.necessity, CLEARLY * target.span), (core.sufficiency, CLEARLY)]
     known = [effect.clearly(by) for effect, by in effects if effect is not None]
