@@ -15,6 +15,7 @@ from gnninterpreter.graphs import (
     split_blocks,
     to_networkx,
 )
+from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
 NODES = (Categorical(2, names=("C", "N"), name="atom"), Continuous(1, -1.0, 1.0, names=("charge",)))
@@ -154,6 +155,15 @@ class TestBatch:
         assert random_graphs(spec, 2, 4, generator()).to_batch().x.dim() == 1
         spec = GraphSpec((Continuous(1),), (Continuous(1),), metadata={"edge_attr": "flat"})
         assert random_graphs(spec, 2, 4, generator()).to_batch().edge_attr.dim() == 1
+
+    def test_weights_lie_where_the_data_has_them(self) -> None:
+        spec = GraphSpec((Categorical(2),), (Continuous(1, name="weight"),))
+        data = random_graphs(spec, 1, 5, generator(), density=1.0).to_data_list()[0]
+        assert data.edge_weight.tolist() == data.edge_attr[:, 0].tolist()
+        again = graph_from_json(graph_to_json(data, spec), spec)
+        assert again.edge_weight.tolist() == again.edge_attr[:, 0].tolist()
+        other = random_graphs(SPEC, 1, 5, generator(), density=1.0).to_data_list()[0]
+        assert "edge_weight" not in other
 
     def test_batches_do_not_share_their_fields(self) -> None:
         first, second = (random_graphs(SPEC, 2, 4, generator(s)).to_batch() for s in (0, 1))

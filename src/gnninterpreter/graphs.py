@@ -201,7 +201,8 @@ class DenseGraphs(ByValue):
         for b, edges in enumerate(torch.split(ends, counts.tolist(), dim=1)):
             fields = {key: values[b] for key, values in parts.items()}
             size = int(fields["x"].size(0))
-            found.append(Data(**fields, edge_index=edges - whole.ptr[b], num_nodes=size))
+            data = Data(**fields, edge_index=edges - whole.ptr[b], num_nodes=size)
+            found.append(with_weights(data, self.spec))
         return found
 
 
@@ -310,6 +311,13 @@ def dense_graphs(
         if edges is not None:
             edges[b, end, source] = decode(graph.edge_attr, spec.edges, dtype)
     return DenseGraphs(spec, weight, nodes, edges)
+
+
+def with_weights(data: Data, spec: GraphSpec) -> Data:
+    """The same graph, with its weights where the model's own data has them, if it has any."""
+    if spec.weighted and data.get("edge_attr") is not None:
+        data.edge_weight = data.edge_attr.reshape(-1)
+    return data
 
 
 # PyG derives a class anew for every batch it constructs; a copy does not.

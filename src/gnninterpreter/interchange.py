@@ -18,7 +18,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.graphs import as_read, coded, node_rows, rows_of
+from gnninterpreter.graphs import as_read, coded, node_rows, rows_of, with_weights
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec
 from gnninterpreter.spec.derived import completed
 
@@ -84,6 +84,7 @@ def graph_from_json(
         data.edge_attr = _shaped(attributes, spec.metadata.get("edge_attr"), dtype)
         if spec.has_edge_types:
             data.edge_type = attributes.squeeze(-1)
+        with_weights(data, spec)
     if values.get("y") is not None:
         data.y = torch.tensor([_whole(values["y"], spec.num_classes, "the class is")])
     return completed(data, spec)

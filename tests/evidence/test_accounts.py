@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.nn import global_mean_pool
 
-from gnninterpreter.evidence.accounts import counts, not_by_heart, one_kind
+from gnninterpreter.evidence.accounts import _with_numbers, counts, not_by_heart, one_kind
 from gnninterpreter.evidence.evidence import Evidence
 from gnninterpreter.evidence.patterns.answers import Answers
 from gnninterpreter.evidence.patterns.core import Core
@@ -77,6 +77,45 @@ def test_one_number_that_gives_the_class_away() -> None:
         graph.x[:, 1] = graph.x[:, 0]
     found = one_kind(marked(Other(), spec, graphs))
     assert "the mean of noise tells" in found.sentence
+
+
+def test_one_number_of_edges_that_gives_the_class_away() -> None:
+    class Weighing(nn.Module):
+        """Says the second class where the mean weight of edges is above 1."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = nn.Parameter(torch.tensor(20.0))
+
+        def forward(
+            self, x: Tensor, edge_index: Tensor, edge_weight: Tensor, batch: Tensor
+        ) -> Tensor:
+            score = self.scale * global_mean_pool(edge_weight[:, None] - 1, batch[edge_index[0]])
+            return torch.cat([-score, score], dim=1)
+
+    spec = GraphSpec(
+        nodes=(Categorical(2),),
+        edges=(Continuous(1, 0.0, 2.0, ("weight",), name="weight"),),
+        class_names=("a", "b"),
+    )
+    graphs = []
+    for number in range(40):
+        one = chain("brbb")
+        one.edge_attr = torch.full((6, 1), 1.5 - number % 2 + 0.01 * (number % 7))
+        graphs.append(one)
+    found = one_kind(marked(Weighing(), spec, graphs))
+    assert (found.name, found.passed, found.value) == ("more than one number", False, 1.0)
+    assert "the mean of weight of edges tells the graphs of the class" in found.sentence
+
+
+def test_both_ways_of_an_edge_get_the_same_number() -> None:
+    graph, generator = chain("brbb"), torch.Generator().manual_seed(0)
+    graph.edge_attr = torch.zeros(6, 1)
+    made = _with_numbers(graph, "edge_attr", 0, torch.arange(99.0), generator)
+    weights = dict(zip(map(tuple, made.edge_index.t().tolist()), made.edge_attr[:, 0], strict=True))
+    assert all(weights[i, j] == weights[j, i] for i, j in weights)
+    assert len(set(made.edge_attr.flatten().tolist())) > 1
+    assert not graph.edge_attr.any()
 
 
 def test_one_kind_of_edge_that_gives_the_class_away() -> None:

@@ -166,6 +166,11 @@ def test_a_model_is_right_where_the_labels_say_so() -> None:
     found = check("model is right", case(mixed))
     assert (found.passed, found.value, found.reference) == (False, 0.6, 0.5)
     assert found.sentence.startswith("the model is often wrong: only 60% of the real graphs")
+    # Of a class that nearly all graphs have, it is seldom wrong, and neither is a guess.
+    common = [labelled(c, int(i > 0)) for i, c in enumerate((*PAIRED, *PAIRED, *PLAIN))]
+    found = check("better than a guess", case(common))
+    assert (found.passed, found.value) == (False, 0.95)
+    assert found.sentence.startswith("the model is hardly better than a guess: 95% of the real")
     never = check("model is right", case([labelled(c, i % 2) for i, c in enumerate(PLAIN)]))
     assert never.passed is False
     assert never.sentence == "the model gives the class to none of 10 real graphs, and 50% have it"

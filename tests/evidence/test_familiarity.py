@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GINConv, global_add_pool
 
-from gnninterpreter.evidence.familiarity import familiarity, node_activations
+from gnninterpreter.evidence.familiarity import Familiarity, familiarity, node_activations
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.spec import Continuous, GraphSpec
 
@@ -41,7 +41,7 @@ def pair(left: float, right: float) -> Data:
     return Data(x=torch.tensor([[left], [right]]), edge_index=torch.tensor([[0, 1], [1, 0]]))
 
 
-REAL = [pair(float(i), float(i)) for i in range(12)]
+REAL = [pair(float(i), float(i)) for i in range(24)]
 
 
 @pytest.mark.parametrize("kind", [Passing, Single])
@@ -71,18 +71,27 @@ def test_how_far_out_by_hand() -> None:
     # between two of them is nearer than any real one, one that lies 2 beyond is as far, and one
     # that lies 20 beyond is farther.
     model = GraphClassifier(Passing(), SPEC)
-    for value, share in ((5.5, 100.0), (12.0, 100.0), (21.0, 0.0)):
+    for value, share in ((5.5, 100.0), (24.0, 100.0), (33.0, 0.0)):
         found = familiarity(model, pair(value, value), REAL)
-        assert found == (share, [share])
+        assert found == Familiarity(share, [share], 24)
+        assert found.passed == (share > 0)
 
 
 def test_a_copy_of_a_real_graph_is_as_familiar_as_can_be() -> None:
     found = familiarity(GraphClassifier(Passing(), SPEC), pair(3.0, 3.0), REAL)
-    assert found == (100.0, [100.0])
+    assert found == Familiarity(100.0, [100.0], 24)
 
 
 def test_too_few_real_graphs_say_nothing() -> None:
-    assert familiarity(GraphClassifier(Passing(), SPEC), pair(1.0, 1.0), REAL[:9]) is None
+    assert familiarity(GraphClassifier(Passing(), SPEC), pair(1.0, 1.0), REAL[:19]) is None
+
+
+def test_the_graph_itself_counts_among_those_it_is_held_against() -> None:
+    # One of 21 is less than a twentieth, one of 20 is not; two of 40 are just enough.
+    assert not Familiarity(0.0, [0.0], 20).passed
+    assert Familiarity(0.0, [0.0], 19).passed
+    assert Familiarity(100 / 39, [0.0], 39).passed
+    assert not Familiarity(100 / 40, [0.0], 40).passed
 
 
 def test_a_model_that_sees_no_difference_calls_everything_familiar() -> None:
@@ -91,4 +100,4 @@ def test_a_model_that_sees_no_difference_calls_everything_familiar() -> None:
             return super().forward(0 * x, edge_index, batch)
 
     found = familiarity(GraphClassifier(Blind(), SPEC), pair(99.0, 1.0), REAL)
-    assert found == (100.0, [100.0])
+    assert found == Familiarity(100.0, [100.0], 24)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch_geometric.data import Data
 
 from gnninterpreter.distribution import from_graphs
 from gnninterpreter.evidence.patterns.core import Core
@@ -225,6 +226,11 @@ def test_curves_have_a_value_for_each_restart_at_each_look(classifier: GraphClas
     assert curves["entropy"].values == [[1.0, 1.5]]
 
 
+def known(_: Data) -> bool:
+    """Every graph is familiar to the model."""
+    return True
+
+
 @pytest.mark.parametrize(
     ("fine", "choice"),
     [([True, True, True], 1), ([True, False, True], 2), ([True, False, False], 0)],
@@ -235,11 +241,11 @@ def test_the_graph_that_is_shown_holds_the_core_of_nearly_all(
     modes = dense_graphs([chain("bbbb"), chain("brrb"), chain("rrbb")], SPEC)
     core = Core(chain("rr"), SPEC, 1.0, True, coverage=1.0, lift=50.0)
     no = [False, False, False]
-    assert _chosen([0, 1, 2], fine, no, modes, [core]) == choice
+    assert _chosen([0, 1, 2], fine, no, modes, [core], known) == choice
     for other in (core.with_(coverage=0.7), core.with_(lift=2.0), core.with_(coverage=None)):
-        assert _chosen([0, 1, 2], fine, no, modes, [other]) == 0
-    assert _chosen([2, 0, 1], fine, no, modes, [core]) == 2
-    assert _chosen([0, 1, 2], fine, no, modes, []) == 0
+        assert _chosen([0, 1, 2], fine, no, modes, [other], known) == 0
+    assert _chosen([2, 0, 1], fine, no, modes, [core], known) == 2
+    assert _chosen([0, 1, 2], fine, no, modes, [], known) == 0
 
 
 def test_the_graph_that_is_shown_holds_the_first_core_that_an_equally_good_one_holds() -> None:
@@ -253,7 +259,21 @@ def test_the_graph_that_is_shown_holds_the_first_core_that_an_equally_good_one_h
         ([True, True, False, False], 1),
         ([True, False, False, False], 0),
     ]:
-        assert _chosen([0, 1, 2, 3], fine, met, modes, cores) == choice
+        assert _chosen([0, 1, 2, 3], fine, met, modes, cores, known) == choice
     # The best one may be shown whatever it lacks.
-    assert _chosen([2, 0, 1, 3], fine, [False] * 4, modes, cores[1:]) == 2
+    assert _chosen([2, 0, 1, 3], fine, [False] * 4, modes, cores[1:], known) == 2
     assert [cores[1].held_by(graph) for graph in modes.to_data_list()] == [False, False, True, True]
+
+
+def test_of_equally_good_graphs_one_is_shown_that_is_familiar_to_the_model() -> None:
+    modes = dense_graphs([chain("rrbb"), chain("rrb"), chain("brrb"), chain("bbbb")], SPEC)
+    core = Core(chain("rr"), SPEC, 1.0, True, coverage=1.0, lift=50.0)
+
+    def familiar(graph: Data) -> bool:
+        return not graph.x[0, 1]  # those that begin with a blue node
+
+    yes, no, order = [True] * 4, [False] * 4, [0, 1, 2, 3]
+    assert _chosen(order, yes, yes, modes, [core], familiar) == 2
+    assert _chosen(order, [True, True, False, True], yes, modes, [core], familiar) == 0
+    assert _chosen(order, yes, yes, modes, [], familiar) == 2
+    assert _chosen(order, yes, no, modes, [], familiar) == 0

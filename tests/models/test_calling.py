@@ -167,6 +167,8 @@ def test_weights_are_the_single_feature_of_edges() -> None:
     own = infer_convention(NeedsWeight(), lambda _, given: given.edge_weight, True, weighted=True)
     assert torch.equal(own(NeedsWeight(), data), data.edge_attr.view(-1))
     assert "edge_weight" not in data
+    data.edge_weight = data.edge_attr.view(-1) + 1  # of before the feature was changed
+    assert torch.equal(needed(NeedsWeight(), data), data.edge_attr.view(-1))
 
 
 def test_weights_of_codes_are_still_floats() -> None:

@@ -237,6 +237,20 @@ class TestScoring:
         expected = classifier.score(graphs).logits
         assert torch.allclose(classifier.score_data(data).logits, expected, atol=1e-6)
 
+    def test_a_model_that_is_never_the_same_twice_is_said_to_be(self) -> None:
+        class Dropping(TinyClassifier):
+            def forward(self, *given: Any, **named: Any) -> Tensor:
+                return nn.functional.dropout(super().forward(*given, **named), 0.5)
+
+        torch.manual_seed(0)
+        model = Dropping(gnn.GCNConv(3, 4), 4)
+        noisy = GraphClassifier(model, SPEC, forward=lambda model, data: model(data))
+        assert noisy.noisy
+        assert noisy.batched  # company makes no more of a difference than time does
+        assert any("another score each time" in line for line in noisy.describe())
+        plain = GraphClassifier(tiny(), SPEC)
+        assert not any("each time" in line for line in plain.describe())
+
     def test_calls_keep_gradients(self) -> None:
         classifier = GraphClassifier(tiny(), SPEC)
         batch = drawn().to_batch()

@@ -18,7 +18,7 @@ from gnninterpreter.evidence.patterns.counts import kind_words, link_words
 from gnninterpreter.evidence.patterns.typed import node_kinds, typed_graphs, varying_columns
 from gnninterpreter.evidence.reaching import Case, percent
 from gnninterpreter.evidence.thresholds import BY_HEART, CERTAIN, CLEARLY, COVERING
-from gnninterpreter.graphs import node_rows, table
+from gnninterpreter.graphs import edge_rows, node_rows, table
 from gnninterpreter.models.scores import roc_auc
 from gnninterpreter.spec import Categorical
 from gnninterpreter.typicality.typicality import FEWEST_GRAPHS
@@ -85,33 +85,51 @@ def _one_number(case: Case, graphs: Sequence[Data], mine: torch.Tensor) -> Check
     spec = case.explanation.spec
     if case.classifier is None or int(mine.sum()) < FEWEST_GRAPHS:
         return None
-    for place in varying_columns(spec.nodes):
-        rows = [table(node_rows(graph))[:, place].double() for graph in graphs]
-        apart = roc_auc(torch.stack([row.mean() for row in rows]), mine)
+    parts = {"x": (spec.nodes, ""), "edge_attr": (spec.edges, " of edges")}
+    places = [(key, place) for key in parts for place in varying_columns(parts[key][0])]
+    for key, place in places:
+        rows = [_column(graph, key, place) for graph in graphs]
+        # A graph without edges has none of their numbers: it is like one that has zeros.
+        means = torch.stack([row.mean() for row in rows]).nan_to_num(nan=0.0)
+        apart = roc_auc(means, mine)
         if max(apart, 1 - apart) < CERTAIN:
             continue
         pool = torch.cat([row for row, own in zip(rows, mine, strict=True) if not own])
         asked = [graph for graph, own in zip(graphs, mine, strict=True) if own][:LENT]
         generator = torch.Generator().manual_seed(abs(case.explanation.seed))
-        given = [_with_numbers(graph, place, pool, generator) for graph in asked]
+        if not len(pool):
+            continue
+        given = [_with_numbers(graph, key, place, pool, generator) for graph in asked]
         turned = ~case.target.assigned(case.classifier.score_data(given))
         share = float(turned.double().mean())
         if share >= COVERING:
+            blocks, whose = parts[key]
             sentence = (
-                f"one number gives it away: the mean of {column_name(spec.nodes, place)} tells the "
-                f"graphs {case.target.members} from the others, and {percent(share)} of them turn "
-                f"with the numbers that others have there; {MAKE_SURE}"
+                f"one number gives it away: the mean of {column_name(blocks, place)}{whose} tells "
+                f"the graphs {case.target.members} from the others, and {percent(share)} of them "
+                f"turn with the numbers that others have there; {MAKE_SURE}"
             )
             return Check("more than one number", False, sentence, share, COVERING)
     return None
 
 
-def _with_numbers(graph: Data, column: int, pool: torch.Tensor, generator: torch.Generator) -> Data:
-    """A graph with numbers of other graphs in one column."""
-    made, x = copy(graph), node_rows(graph)
-    rows = table(x).clone()
-    rows[:, column] = pool[torch.randint(len(pool), (len(rows),), generator=generator)].to(rows)
-    made.x = rows.view_as(x)
+def _column(graph: Data, key: str, place: int) -> torch.Tensor:
+    rows = node_rows(graph) if key == "x" else edge_rows(graph)
+    return table(rows)[:, place].double().cpu()
+
+
+def _with_numbers(
+    graph: Data, key: str, column: int, pool: torch.Tensor, generator: torch.Generator
+) -> Data:
+    """A graph with numbers of other graphs in one column, both ways of an edge with the same."""
+    made, values = copy(graph), node_rows(graph) if key == "x" else edge_rows(graph)
+    rows = table(values).clone()
+    drawn = pool[torch.randint(len(pool), (len(rows),), generator=generator)]
+    if key == "edge_attr":
+        ends = graph.edge_index.cpu().sort(dim=0).values
+        drawn = drawn[ends.unique(dim=1, return_inverse=True)[1]]
+    rows[:, column] = drawn.to(rows)
+    made[key] = rows.view_as(values)
     return made
 
 

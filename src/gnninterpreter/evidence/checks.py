@@ -102,15 +102,13 @@ def familiar(case: Case) -> Check:
     found = familiarity(case.classifier, case.explanation.best, real)
     if found is None:
         return Check("familiar", None, "there were too few real graphs, or no layers, to compare")
-    share, layers = found
-    members = case.target.members
+    share, members = found.share, case.target.members
     sentence = f"inside the model {share:.0f}% of real graphs {members} look stranger"
-    passed = share >= SHORTCUT_PERCENTILE
-    if not passed:
-        first = 1 + min(range(len(layers)), key=layers.__getitem__)
+    if not found.passed:
+        first = 1 + min(range(len(found.layers)), key=found.layers.__getitem__)
         sentence = f"strange inside the model, most of all to layer {first}: only {share:.0f}% of "
         sentence += f"real graphs {members} look stranger there"
-    return Check("familiar", passed, sentence, share, SHORTCUT_PERCENTILE)
+    return Check("familiar", found.passed, sentence, share, SHORTCUT_PERCENTILE)
 
 
 def new(case: Case) -> Check:

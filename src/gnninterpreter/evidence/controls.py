@@ -20,6 +20,7 @@ from gnninterpreter.evidence.patterns.real import chosen
 from gnninterpreter.evidence.reaching import Case, percent
 from gnninterpreter.evidence.thresholds import (
     AGREEING_SHARE,
+    PROBABLE,
     RANDOM_GRAPHS,
     RANDOM_SHARE,
     SKILL,
@@ -229,6 +230,10 @@ def model_is_right(case: Case) -> Check:
         f"{percent(right)} of the real graphs that the model gives {target.noun} {have}, and "
         f"{percent(share)} of all"
     )
+    if not passed and right >= PROBABLE:
+        # As of a class that most graphs have: it is seldom wrong, and so is a guess.
+        sentence = f"the model is hardly better than a guess: {sentence}"
+        return Check("better than a guess", False, sentence, right, share)
     if not passed:
         sentence = f"the model is often wrong: {'only ' * bool(right)}{sentence}"
     return Check(name, passed, sentence, right, share)

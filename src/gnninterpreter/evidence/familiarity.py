@@ -6,6 +6,7 @@ The search goes by structure and features alone, so this is a second opinion on 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -13,24 +14,48 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.nn import MessagePassing
 
+from gnninterpreter.evidence.thresholds import SHORTCUT_PERCENTILE
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.frozen import hooked
 
-# Fewer real graphs say nothing about how far they lie from each other; more say the same.
-FEWEST, MOST = 10, 64
+# Of fewer real graphs one in a row of its own proves nothing: a real graph that was left out is
+# the farthest of them all more often than the bar allows. More say the same.
+FEWEST, MOST = 20, 64
 # Channels that hardly move over real nodes would make noise count as much as signal.
 STILL = 1e-3
 
 
+@dataclass(frozen=True)
+class Familiarity:
+    """How far a graph lies from real ones inside the model.
+
+    Args:
+        share: Share of real graphs that lie at least as far from the others, in percent.
+        layers: The same for each layer by itself.
+        count: How many real graphs there were.
+    """
+
+    share: float
+    layers: list[float]
+    count: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether a real graph would come to this more often than the bar allows.
+
+        The graph itself counts among those it is held against, as in any test by ranks.
+        """
+        return self.share * self.count + 100 >= SHORTCUT_PERCENTILE * (self.count + 1)
+
+
 def familiarity(
     classifier: GraphClassifier, graph: Data, real: Sequence[Data]
-) -> tuple[float, list[float]] | None:
-    """Share of real graphs that lie at least as far from the others inside the model, in percent.
+) -> Familiarity | None:
+    """How far a graph lies from real ones inside the model; None where that cannot be told.
 
-    How far a graph lies is the distance of each node to the nearest node of another real graph,
-    each channel in units of its spread, as a mean over nodes and layers. Gives the share over all
-    layers, and for each layer by itself; None where there are too few real graphs of the class, or
-    no layer has values for nodes.
+    That is the distance of each node to the nearest node of another real graph, each channel in
+    units of its spread, as a mean over nodes and layers. It cannot be told where there are too few
+    real graphs of the class, or no layer has values for nodes.
     """
     if len(real) < FEWEST or not graph.num_nodes:
         return None
@@ -42,7 +67,7 @@ def familiarity(
         torch.tensor([int(one.num_nodes or 0) for one in graphs])
     )
     apart = torch.stack([_apart(rows.float().cpu(), owner, len(graphs)) for rows in layers])
-    return _share(apart.mean(0)), [_share(row) for row in apart]
+    return Familiarity(_share(apart.mean(0)), [_share(row) for row in apart], len(graphs) - 1)
 
 
 def node_activations(classifier: GraphClassifier, graphs: Sequence[Data]) -> list[Tensor]:

@@ -30,6 +30,7 @@ WORDS: dict[str, tuple[str, str | None]] = {
     "samples certain": ("not certain", None),
     "samples as asked for": ("not quite as asked for", None),
     "model is right": ("the model is often wrong here", None),
+    "better than a guess": ("hardly better than a guess", None),
     "more than one kind": ("goes by one kind of node", None),
     "more than one kind of edge": ("goes by one kind of edge", None),
     "more than one number": ("goes by one number", None),

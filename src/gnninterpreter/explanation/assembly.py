@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -13,6 +13,7 @@ from gnninterpreter.batches import compact
 from gnninterpreter.chem.molecules import rdkit_installed
 from gnninterpreter.chem.reading import is_molecular
 from gnninterpreter.evidence import Rule, evidence_of
+from gnninterpreter.evidence.familiarity import familiarity
 from gnninterpreter.evidence.patterns import Answers, RealAnswers
 from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.thresholds import CERTAIN, OUTLYING_PERCENTILE
@@ -66,7 +67,15 @@ def explanation_of(
         for ok, p in zip(good.tolist(), typical, strict=True)
     ]
     met = (good & result.evaluation.met).tolist()
-    choice = _chosen(result.ranking(), fine, met, modes, answers.cores)
+    known = None if profile is None else profile.typicality
+
+    def familiar(graph: Data) -> bool:
+        if known is None:
+            return True
+        found = familiarity(classifier, graph, known.exemplars.graphs.to_data_list())
+        return found is None or found.passed
+
+    choice = _chosen(result.ranking(), fine, met, modes, answers.cores, familiar)
     sampler = LatentSampler.of(result.distribution.detach(), choice)
     if result.population is not None:
         sampler = PopulationSampler(sampler.distribution, sampler.weights, result.population)
@@ -143,6 +152,7 @@ def _chosen(
     met: Sequence[bool],
     modes: DenseGraphs,
     cores: Sequence[Core],
+    familiar: Callable[[Data], bool],
 ) -> int:
     """The restart that is shown.
 
@@ -150,21 +160,23 @@ def _chosen(
     for, the best one with the first core is shown, or with the first of the others that one holds.
     Where nearly all of the class hold a core and hardly any other graph does, a graph without it is
     a chance of the model: one with it is shown if it is only ``fine``: certain, feasible and
-    typical. The ``ranking`` has the best restarts first, ``cores`` the one that tells most.
+    typical. Of several the first is shown that is ``familiar`` to the layers of the model. The
+    ``ranking`` has the best restarts first, ``cores`` the one that tells most.
     """
     if bool(modes.empty[ranking[0]]):
         return ranking[0]
     ranking = ranking[:MOST_LOOKED_AT]
-    graphs = modes[torch.tensor(ranking)].to_data_list()
+    graphs = dict(zip(ranking, modes[torch.tensor(ranking)].to_data_list(), strict=True))
+    found = [restart for restart in ranking if restart == ranking[0] or met[restart]]
     for place, core in enumerate(cores):
         makes = place == 0 and core.makes
         may = fine if makes else met
-        for restart, graph in zip(ranking, graphs, strict=True):
-            if (restart == ranking[0] or may[restart]) and core.held_by(graph):
-                return restart
-        if makes:
+        asked = [restart for restart in ranking if restart == ranking[0] or may[restart]]
+        held = [restart for restart in asked if core.held_by(graphs[restart])]
+        found = held or found
+        if held or makes:
             break
-    return ranking[0]
+    return next((restart for restart in found if familiar(graphs[restart])), found[0])
 
 
 def _spreads(scores: Scores) -> list[tuple[float, float]]:

@@ -95,7 +95,8 @@ class Convention:
         if self.looped:
             data = copy(data)
             data.edge_index = add_remaining_self_loops(data.edge_index, num_nodes=data.num_nodes)[0]
-        if self.weighted and data.get("edge_weight") is None:
+        if self.weighted:
+            # What is changed in a search is the feature; a weight beside it may be an older one.
             data = copy(data)
             data.edge_weight = data.edge_attr.view(-1)
         if self.function is not None:

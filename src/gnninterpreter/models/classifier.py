@@ -27,7 +27,7 @@ from gnninterpreter.models.embedding import EmbeddingPoint, check_embedding, fin
 from gnninterpreter.models.examples import COUNT, choose, prepare, varied
 from gnninterpreter.models.final_operation import OperationRecorder
 from gnninterpreter.models.frozen import frozen
-from gnninterpreter.models.independence import independent, undecided
+from gnninterpreter.models.independence import differ, independent, undecided
 from gnninterpreter.models.outputs import OutputReader, find_scores, parse_task, read_outputs
 from gnninterpreter.models.task import Scores, Task
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec, read_labels
@@ -115,6 +115,8 @@ class GraphClassifier:
                 lambda: self._more(graphs),
             )
             logits = self.reader(found.to(self.dtype))
+            # Dropout or noise that evaluation mode does not switch off.
+            self.noisy = differ(self.reader(self._raw(batch).to(self.dtype)), logits)
             self.spec = _named_columns(self.spec, self.reader, class_names is not None)
             if task != "auto" or not self.task.exclusive or self.reader.notes:
                 # What labels or the user said is known wherever the spec goes without them.
@@ -131,7 +133,8 @@ class GraphClassifier:
             else:
                 value = self._embedding_call(model, self._guarded(batch))
                 check_embedding("embedding=", value, batch.num_graphs)
-            apart = independent(self, batch, logits)
+            known = self.noisy and self.convention.takes_batch
+            apart = known or independent(self, batch, logits)
             self.undecided = not apart and undecided(self, batch, logits)
             self.batched = apart or self.undecided
 
@@ -187,6 +190,11 @@ class GraphClassifier:
             lines.append(self.spec.metadata["note"])
         if self.convention.looped:
             lines.append("every node of the data has an edge to itself: graphs made here get them")
+        if self.noisy:
+            lines.append(
+                "the same graph gets another score each time, also in evaluation mode: there is "
+                "dropout or noise in forward, and figures vary by that"
+            )
         if not self.convention.takes_batch:
             lines.append("takes no batch vector: graphs are scored one by one (slower)")
         elif self.undecided:

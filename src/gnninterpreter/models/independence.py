@@ -26,8 +26,13 @@ def independent(model: GraphClassifier, batch: Batch, logits: Tensor) -> bool:
     if batch.num_graphs < 2:
         return True
     single = _alone(model, batch, int(batch.num_graphs) - 1)
-    scale = logits.abs().max().clamp_min(1.0)
-    return bool((single - logits[-1]).abs().max() / scale < DIFFERENT)
+    return not differ(single, logits[-1], logits)
+
+
+def differ(one: Tensor, other: Tensor, among: Tensor | None = None) -> bool:
+    """Whether scores differ by more than rounding does, for the largest ``among`` them."""
+    scale = (other if among is None else among).abs().max().clamp_min(1.0)
+    return not bool((one - other).abs().max() / scale < DIFFERENT)
 
 
 def undecided(model: GraphClassifier, batch: Batch, logits: Tensor) -> bool:

@@ -8,7 +8,15 @@ from gnninterpreter.evidence.patterns import answers
 from gnninterpreter.evidence.patterns.answers import RealAnswers
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import LabelTarget
-from tests.evidence.patterns.pairs import SPEC, RedPairs, chain
+from tests.evidence.patterns.pairs import (
+    PAIRED,
+    PLAIN,
+    PLAIN_CLASS,
+    SPEC,
+    RedPairs,
+    chain,
+    classifier,
+)
 
 
 class Labels(RedPairs):
@@ -31,3 +39,22 @@ def test_graphs_with_rare_labels_are_among_those_looked_at(
     assert len(found.real) == 20
     assert len(found.real.of(LabelTarget(0, SPEC.class_names[0]))) == 6
     assert found.lines[-1].endswith("drawn evenly over the labels that the model gives")
+
+
+def test_what_tells_another_class_tells_this_one_too() -> None:
+    """Graphs without a red pair have nothing in common but that."""
+    graphs = [chain(c) for c in (PAIRED + PLAIN) * 2]
+    found = RealAnswers(classifier(), graphs, None)
+    assert found._told_by_others(PLAIN_CLASS) == 1.0
+    assert found._told_by_others(PLAIN_CLASS) > found._cores(PLAIN_CLASS).told
+
+
+def test_a_class_whose_core_changes_nothing_may_be_what_is_left() -> None:
+    plain = ["bbrbrbb", "brbrb", "rbrbb", "bbbrbr"] * 6
+    paired = ["bbrrb", "rrbbb", "bbbrrbb", "bbrr"] * 6
+    found = RealAnswers(classifier(), [chain(c) for c in plain + paired], None)
+    told = found.about(PLAIN_CLASS)
+    assert told.cores[0].coverage == 1.0
+    assert told.cores[0].others == 0
+    assert told.left_over
+    assert any("goes along with the class" in note for note in told.notes)

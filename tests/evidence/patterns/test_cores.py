@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -8,17 +9,18 @@ import pytest
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
-from torch_geometric.nn import global_add_pool
+from torch_geometric.nn import global_add_pool, global_mean_pool
 
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect, necessity, random_piece, sufficiency
 from gnninterpreter.evidence.patterns.core import Core
-from gnninterpreter.evidence.patterns.cores import _telling, find_cores
+from gnninterpreter.evidence.patterns.cores import _at_least, _telling, find_cores
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, choose, gain
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
 from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.spec import Continuous
 from tests.evidence.patterns.pairs import (
     PAIRED,
     PAIRED_CLASS,
@@ -62,6 +64,38 @@ def test_what_one_or_two_of_many_graphs_hold_is_no_core(matched: int, total: int
     share = {"coverage": matched / total, "lift": 300.0, "others": 0, "rest": 900}
     core = Core(chain("rr"), SPEC, 1.0, True, matched=matched, total=total, **share)
     assert _telling(core, PAIRED_CLASS) == told
+
+
+def test_what_cores_tell_of_few_graphs_may_be_chance():
+    # Of 60 graphs of either side such shares come about by choosing among pieces; of 600 not.
+    assert _at_least(0.55, 60, 0.78, 60) < 0.62
+    assert _at_least(0.55, 600, 0.78, 600) > 0.63
+    assert _at_least(1.0, 10, 1.0, 10) == 1.0
+    assert _at_least(0.5, 10, 0.5, 0) == 0.5
+
+
+def test_a_core_that_only_goes_along_with_the_class_is_said_to():
+    class Offset(RedPairs):
+        """The same class by the mean of a number, which every node of its graphs has."""
+
+        def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+            score = self.scale * global_mean_pool(x[:, 2:], batch)
+            return torch.cat([-score, score], dim=1)
+
+    def with_number(colours: str, number: float) -> Data:
+        made = chain(colours + "bbbb")
+        made.x = torch.cat([made.x, torch.full((len(made.x), 1), number)], dim=1)
+        return made
+
+    spec = replace(SPEC, nodes=(*SPEC.nodes, Continuous(1, -2.0, 2.0)))
+    graphs = [with_number(c, 1 + 0.01 * n) for n, c in enumerate(PAIRED * 2)]
+    graphs += [with_number(c, -1 - 0.01 * n) for n, c in enumerate(PLAIN * 2)]
+    real = RealGraphs(GraphClassifier(Offset(), spec, examples=graphs), graphs)
+    found = find_cores(real, PAIRED_CLASS, CoreSearch(least=2))
+    assert found.core is not None
+    assert any("goes along with the class" in note for note in found.notes)
+    again = find_cores(real_graphs(), PAIRED_CLASS, CoreSearch(least=2))
+    assert not any("goes along" in note for note in again.notes)
 
 
 def test_a_model_that_is_rarely_sure_has_a_bar_of_its_own():
@@ -225,7 +259,9 @@ def test_a_class_of_two_kinds_of_graphs_has_a_core_for_each():
     assert (four.coverage, four.others) == (24 / 54, 0)
     once = find_cores(real, PAIRED_CLASS, search, thorough=False)
     assert len(once.cores) == 1
-    assert once.told == pytest.approx((30 / 54 + 1) / 2)
+    # Two standard errors less than what was counted.
+    share = 30 / 54
+    assert once.told == pytest.approx((share + 1) / 2 - (share * (1 - share) / 54) ** 0.5)
 
 
 def test_some_of_the_graphs_keep_what_the_model_says_of_them():

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
-from torch_geometric.nn import GIN, global_add_pool
+from torch_geometric.nn import GIN, global_add_pool, global_max_pool
 
 from gnninterpreter.errors import GNNInterpreterError
 from gnninterpreter.evidence.patterns.core import Core, core_check, with_names
@@ -132,3 +132,38 @@ def test_open_kinds_in_runs_and_words() -> None:
     assert in_words(Pattern(core.graph, core.typed, 1), COLOURS) == "[any1-blue2]"
     with pytest.raises(GNNInterpreterError, match="open must have one entry"):
         Core(chain("rb"), COLOURS, 1.0, True, open=(True,))
+
+
+class Between(nn.Module):
+    """Says the second class where a node has neighbours of both of the first two kinds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(10.0))
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        near = torch.zeros_like(x).index_add(0, edge_index[1], x[edge_index[0]])
+        found = global_max_pool((near[:, :2] > 0).all(1, keepdim=True).to(x), batch)
+        score = self.scale * (found - 0.5)
+        return torch.cat([-score, score], dim=1)
+
+
+def test_two_kinds_that_tell_only_together_leave_the_one_between_them_open() -> None:
+    kinds = 9
+    spec = GraphSpec(nodes=(Categorical(kinds, name="kind"),), class_names=("apart", "between"))
+    rng = np.random.default_rng(0)
+    graphs = []
+    for number in range(120):
+        one, other, *rest = 2 + rng.permutation(kinds - 2)
+        row = [*rest[:2], 0, one, 1, other, *rest[2:]]
+        if number % 2:
+            row = [*rest[:2], 0, one, other, 1, *rest[2:]]
+        made = chain("b" * len(row))
+        made.x = torch.eye(kinds)[torch.tensor(row)]
+        graphs.append(made)
+    real = RealGraphs(GraphClassifier(Between(), spec, examples=graphs), graphs)
+    core = find_cores(real, ClassTarget(1, "between"), SEARCH).core
+    assert core is not None
+    assert (core.num_nodes, core.coverage, core.others) == (3, 1.0, 0)
+    shown = dict(zip(core.graph.x.argmax(1).tolist(), core.open, strict=True))
+    assert (shown.pop(0), shown.pop(1), *shown.values()) == (False, False, True)

@@ -16,7 +16,13 @@ from gnninterpreter.batches import compact
 from gnninterpreter.errors import GNNInterpreterError, ModelError
 from gnninterpreter.evidence.patterns.absence import falls_back, may_fall_back
 from gnninterpreter.evidence.patterns.core import Core, storable
-from gnninterpreter.evidence.patterns.cores import Cores, count_in, find_cores
+from gnninterpreter.evidence.patterns.cores import (
+    Cores,
+    count_in,
+    find_cores,
+    is_idle,
+    told_by,
+)
 from gnninterpreter.evidence.patterns.counts import Account, account_for
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
 from gnninterpreter.evidence.patterns.real import InOrder, RealGraphs, chosen, in_order
@@ -60,7 +66,8 @@ class Answers:
         notes: What could not be judged, in sentences.
         left_over: Whether the target is what is left where the cores of others are missing.
         account: What counts say about it; None where there are too few graphs.
-        told: How often holding one of the cores says what the model says; see `Cores`.
+        told: How often holding one of the cores says what the model says (see `Cores`), or none of
+            those of other classes.
     """
 
     cores: list[Core] = field(default_factory=list)
@@ -106,6 +113,7 @@ class RealAnswers:
         self.real: RealGraphs | None = None
         self.fewer: RealGraphs | None = None
         self._known: dict[Target, Cores] = {}
+        self._fewer: dict[Target, Cores] = {}
         found = in_order(_kept(statistics) if graphs is None else graphs)
         fitting = found.where((found.nodes > 0) & (found.nodes <= LARGEST))
         if len(fitting) < len(found):
@@ -166,19 +174,23 @@ class RealAnswers:
             with self.classifier.frozen():
                 cores = self._cores(target)
                 shown = find_exemplars(self.real, target, cores.cores, MOST_EXEMPLARS)
-                account, left_over = None, []
+                account, left_over, known = None, [], cores.told
                 if self.measured:
                     account = account_for(self.real, target, self.search.seed, cores.told)
                     told = max(cores.told, 1.0 if account is None else account.best)
-                    untold = cores.told < LEAVING or told < BY_HEART
+                    # A core that changes nothing is not what the model goes by.
+                    idle = cores.core is not None and is_idle(cores.core, target)
+                    untold = idle or cores.told < LEAVING or told < BY_HEART
                     if untold and isinstance(target, ClassTarget):
                         left_over = self._left_over(target)
+                        if told < BY_HEART and not left_over:
+                            known = max(known, self._told_by_others(target))
         except ModelError as error:
             reason = str(error.__cause__ or error).split("\n", 1)[0][:200]
             notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
             return Answers(shortcuts=found, notes=notes)
         notes += [*cores.notes, *self._rare(target, cores.core), *left_over]
-        return Answers(list(cores.cores), found, shown, notes, bool(left_over), account, cores.told)
+        return Answers(list(cores.cores), found, shown, notes, bool(left_over), account, known)
 
     def _cores(self, target: Target) -> Cores:
         assert self.real is not None
@@ -187,11 +199,27 @@ class RealAnswers:
             self._known[target] = found
         return self._known[target]
 
-    def _few_cores(self, target: Target) -> Cores:
-        """The cores of a class that was not asked for, looked for with less care."""
+    def _cores_elsewhere(self, target: Target) -> Cores:
+        """The cores of another class, found with less care where it was not asked for."""
         assert self.fewer is not None
-        search = replace(FEW, seed=self.search.seed)
-        return find_cores(self.fewer, target, search, thorough=False)
+        if target in self._known:
+            return self._known[target]
+        if target not in self._fewer:
+            search = replace(FEW, seed=self.search.seed)
+            self._fewer[target] = find_cores(self.fewer, target, search, thorough=False)
+        return self._fewer[target]
+
+    def _told_by_others(self, target: ClassTarget) -> float:
+        """How often holding no core of another class says that the model gives a graph this one."""
+        assert self.real is not None
+        names = self.classifier.spec.class_names
+        if len(names) > MOST_OTHERS + 1:
+            return 0.5
+        others = [ClassTarget(i, name) for i, name in enumerate(names) if i != target.index]
+        cores = [core for other in others for core in self._cores_elsewhere(other).cores]
+        mine = self.real.mine(target)
+        rest, own = np.flatnonzero(~mine).tolist(), np.flatnonzero(mine).tolist()
+        return told_by(self.real, cores, rest, own)
 
     def _left_over(self, target: ClassTarget) -> list[str]:
         """Say of a class without a core for which others it is what is left."""
@@ -201,7 +229,7 @@ class RealAnswers:
             other = ClassTarget(index, name)
             if index == target.index or not may_fall_back(self.real, target, other):
                 continue
-            cores = self._known[other] if other in self._known else self._few_cores(other)
+            cores = self._cores_elsewhere(other)
             if cores.told < LEAVING:
                 continue
             effect = falls_back(self.real, target, other, cores.cores, self.search.changed)

@@ -73,8 +73,8 @@ class Cores:
         bar: Probability that counted as certain.
         cores: In the order in which they were chosen; the first is *the* core.
         candidates: How many different pieces there were to choose from.
-        told: How often holding one of them says what the model says, its graphs and the others
-            counting the same; 0.5 is guessing.
+        told: How often holding one of them says at least what the model says, its graphs and the
+            others counting the same; 0.5 is guessing.
         notes: What could not be judged, in sentences.
     """
 
@@ -170,13 +170,18 @@ def find_cores(
             f"no core: no piece of the real graphs {_given(target)} tells more or makes more "
             "of a difference than a random one"
         )
+    elif is_idle(cores[0], target):
+        notes.append(
+            "the core goes along with the class: taken out of real graphs or put into others it "
+            "changes no more than a random piece, so that the model goes by something else, or by "
+            "many such pieces"
+        )
     if measured and len(own) == len(real):
         notes.append(
             f"every real graph is {_given(target)}: lift and sufficiency of its cores were not "
             "judged"
         )
     covered = 1 - len(left) / len(own)
-    spared = len(_uncovered(real, cores, others)) / len(others) if others else 0.5
     if measured and cores and covered < MOST:
         notes.append(
             f"{covered:.0%} of the real graphs {_given(target)} hold one of the cores: what the "
@@ -188,8 +193,18 @@ def find_cores(
             f"whether real graphs hold a core was not decided for {undecided:,} of "
             f"{len(real) * len(cores):,} pairs of core and graph, since matching them is slow"
         )
-    told = (covered + spared) / 2
+    told = told_by(real, cores, own, others)
     return Cores(target, bar, tuple(cores), len(candidates), tuple(notes), told)
+
+
+def told_by(
+    real: RealGraphs, cores: Sequence[Core], own: Sequence[int], others: Sequence[int]
+) -> float:
+    """How often at least holding one of some cores tells graphs from others; see `Cores`."""
+    without, spared = (
+        len(_uncovered(real, cores, part)) / len(part) if part else 0.5 for part in (own, others)
+    )
+    return _at_least(1 - without, len(own), spared, len(others))
 
 
 def count_in(real: RealGraphs, core: Core, target: Target, limit: int = 0) -> tuple[Core, Matches]:
@@ -227,6 +242,15 @@ def _uncovered(real: RealGraphs, cores: Sequence[Core], own: Sequence[int]) -> l
     return list(bits(left))
 
 
+def _at_least(covered: float, own: int, spared: float, others: int) -> float:
+    """How often cores tell a class from the others, less two standard errors, not below guessing.
+
+    They were chosen on the same graphs: of few, some piece with its ranges always tells some.
+    """
+    spread = sum(p * (1 - p) / n for p, n in ((covered, own), (spared, others)) if n)
+    return max(0.5, (covered + spared) / 2 - math.sqrt(spread))
+
+
 def _shared(core: Core) -> bool:
     """Whether many of the graphs that no core before it covers hold a core."""
     return (core.coverage or 0.0) >= SHARED and (core.lift or 0.0) >= LIFT
@@ -244,16 +268,21 @@ def _telling(core: Core, target: Target) -> bool:
     total = core.total or 0
     if core.matched is not None and core.matched < max(min(HOLDERS, total), SELDOM * total):
         return False
-    out, put = core.necessity, core.sufficiency
+    out = core.necessity
     if core.lift is None or core.lift < LIFT:
         # What most graphs hold is a core only where the model turns away without it.
         common = core.lift is None or core.lift >= 1
         far = common and (out is None or out.value >= NEEDED * target.span)
         return far and (core.lift is None or out is None or out.clearly(CLEARLY * target.span))
-    effects = [(out, CLEARLY * target.span), (put, CLEARLY)]
-    known = [effect.clearly(by) for effect, by in effects if effect is not None]
     count = (core.total or 0) + (core.rest or 0)
-    return any(known) or not known or _worth(core) >= max(IDLE, CHANCE / max(count, 1))
+    return not is_idle(core, target) or _worth(core) >= max(IDLE, CHANCE / max(count, 1))
+
+
+def is_idle(core: Core, target: Target) -> bool:
+    """Whether a core makes no difference, neither taken out nor put in, where that was tried."""
+    effects = [(core.necessity, CLEARLY * target.span), (core.sufficiency, CLEARLY)]
+    known = [effect.clearly(by) for effect, by in effects if effect is not None]
+    return bool(known) and not any(known)
 
 
 def _core(real: RealGraphs, piece: Candidate, target: Target) -> Core | None:

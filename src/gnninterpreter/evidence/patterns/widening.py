@@ -2,9 +2,11 @@
 
 Where the model goes by structure, the same structure is found once for every way its nodes can be
 coloured, and each of those is rare. So structures that were found in several colourings are tried
-with all kinds open. A kind is then put back where the piece tells as much with it. What is still
-open stays so only if it tells clearly more than the best single colouring, and if the pieces it
-takes in besides make the model lean to the class by themselves.
+with all kinds open. A kind is then put back where the piece tells as much with it; and, the other
+way round, of the piece as it is those kinds are opened without which it tells more, since two kinds
+may say nothing but together. What is still open stays so only if it tells clearly more than the
+best single colouring, and if the pieces it takes in besides make the model lean to the class by
+themselves.
 """
 
 from __future__ import annotations
@@ -61,7 +63,8 @@ def widened(
         group = sorted(group, key=lambda one: not one.certain)[:COLOURINGS]
         known = [(telling(one.typed, one.inside), one) for one in group]
         (least, before), base = max(known, key=lambda entry: (entry[1].certain, entry[0][0]))
-        pattern, bits, held = _closed(base.typed, telling)
+        ways = _closed(base.typed, telling), _opened(base.typed, telling)
+        pattern, bits, held = max(ways, key=lambda way: way[1])
         if pattern.open and bits >= max(wanted, CLEARLY * least):
             new = np.flatnonzero(held & ~before).tolist()
             taken = [telling.asked[i] for i in some(new, ASKED, rng)]
@@ -92,6 +95,19 @@ def _closed(typed: Typed, told: Telling) -> tuple[Typed, float, np.ndarray]:
         if bits >= (1 - SPARED) * most:
             open_.discard(node)
             best, held, most = bits, there, max(bits, most)
+    return typed.opened(open_), best, held
+
+
+def _opened(typed: Typed, told: Telling) -> tuple[Typed, float, np.ndarray]:
+    """Only those kinds open that the piece tells more without; as in `_closed`."""
+    alone = [told(typed.opened({node}))[0] for node in range(len(typed))]
+    open_: set[int] = set()
+    best, held = told(typed)
+    for node in sorted(range(len(typed)), key=lambda node: -alone[node]):
+        bits, there = told(typed.opened(open_ | {node}))
+        if bits > (1 + SPARED) * best:
+            open_.add(node)
+            best, held = bits, there
     return typed.opened(open_), best, held
 
 
