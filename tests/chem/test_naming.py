@@ -13,8 +13,10 @@ from torch_geometric.data import Data
 pytest.importorskip("rdkit")
 from rdkit import Chem
 
-from gnninterpreter.chem import read_molecule
+from gnninterpreter.chem import from_smiles, problem, read_molecule, to_smiles
 from gnninterpreter.chem.naming import known_molecule
+from gnninterpreter.graphs import dense_graphs
+from gnninterpreter.objective.valence import allowed
 from gnninterpreter.spec import Categorical, GraphSpec
 
 ORDER = ("N", "C", "O", "Br")
@@ -119,3 +121,25 @@ def test_hydrogens_may_be_nodes() -> None:
     graph.x, graph.num_nodes = torch.zeros(9, 4), 9
     graph.edge_index = torch.tensor(pairs + [p[::-1] for p in pairs]).t()
     assert known_molecule(graph).GetNumAtoms() == 9
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_without_bonds_nitrogen_has_four_neighbours_where_the_data_has_such(held: bool) -> None:
+    smiles = ["CCO", "CC(=O)N", "CCCN", "CN(C)C", "OCCN", "CCCC", "CCN"]
+    smiles += ["C[N+](C)(C)C", "CC[N+](C)(C)C"] if held else ["CCCO"]
+    graphs = []
+    for one in smiles:
+        atoms = [atom.GetSymbol() for atom in Chem.MolFromSmiles(one).GetAtoms()]
+        x = torch.tensor([[float(atom == symbol) for symbol in "NCO"] for atom in atoms])
+        index = from_smiles(one, "pyg").edge_index
+        graphs.append(Data(x=x, edge_index=index, y=torch.tensor([0]), smiles=one))
+    spec = GraphSpec.from_dataset(graphs)
+    four = Data(x=torch.eye(3)[[0, 1, 1, 1, 1]], edge_index=star(4), num_nodes=5)
+    assert bool(allowed(dense_graphs([four], spec))) is held
+    assert (problem(four, spec) == "") is held
+    assert not held or to_smiles(four, spec) == "C[N+](C)(C)C"
+
+
+def star(arms: int) -> torch.Tensor:
+    index = torch.tensor([[0] * arms, list(range(1, arms + 1))])
+    return torch.cat([index, index.flip(0)], dim=1)

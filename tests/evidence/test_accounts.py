@@ -173,3 +173,13 @@ def test_a_class_that_nothing_tells_may_be_learned_by_heart() -> None:
     assert not_by_heart(replace(case([]), answers=Answers(left_over=True, account=chance))).passed
     assert not_by_heart(replace(case([]), answers=Answers(account=chance, told=0.7))).passed
     assert not_by_heart(case([])).passed is None
+
+
+def test_a_model_that_is_told_though_its_labels_are_not_may_have_fitted_noise() -> None:
+    smooth = Account("a ring", 0.8, 0.3, 0.75, labels=0.52, guessing=0.56)
+    found = not_by_heart(replace(case([]), answers=Answers(account=smooth)))
+    assert (found.passed, found.value, found.reference) == (False, 0.52, 0.56)
+    assert "their labels in 52%" in found.sentence
+    assert verdict_on(Evidence((found,))).word == "may know its graphs by heart"
+    for fine in (replace(smooth, labels=0.6), replace(smooth, labels=None)):
+        assert not_by_heart(replace(case([]), answers=Answers(account=fine))).passed

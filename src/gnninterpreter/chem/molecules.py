@@ -15,15 +15,13 @@ from typing import Any
 from torch_geometric.data import Data
 
 from gnninterpreter.chem.elements import Atom, most_bonds
-from gnninterpreter.chem.reading import ORDERS, reading_of
+from gnninterpreter.chem.reading import LENT, ORDERS, reading_of
 from gnninterpreter.errors import DataError, needs
 from gnninterpreter.graphs import node_rows, table
 from gnninterpreter.spec import GraphSpec
 
 MOST_MENDED = 3
 """Hydrogens that are put on the aromatic nitrogens of one molecule, at the most."""
-LENT = {"N": 1, "O": 1, "B": -1}
-"""Elements that lend themselves to a charge where there is a bond too many."""
 
 Bonds = dict[tuple[int, int], str | None]
 
@@ -54,10 +52,17 @@ def to_rdkit(graph: Data, spec: GraphSpec) -> Any:
     known = [atom for atom in atoms if atom is not None]
     if len(known) < len(atoms):
         raise DataError(f"node {atoms.index(None)} is of no known element")
-    return build(known, bonds, guess=not reading.charged, typed=reading.bond is not None)
+    return build(known, bonds, guess=not reading.charged, typed=any(map(reading.lends, LENT)))
 
 
-def build(atoms: list[Atom], bonds: Bonds, *, guess: bool = False, typed: bool = True) -> Any:
+def build(
+    atoms: list[Atom],
+    bonds: Bonds,
+    *,
+    guess: bool = False,
+    typed: bool = True,
+    mend: bool = True,
+) -> Any:
     """Put atoms and bonds together; ``guess`` charges: without ``typed`` bonds, of nitro groups."""
     Chem = rdkit_chem()
     bonds = dict(bonds)
@@ -79,8 +84,8 @@ def build(atoms: list[Atom], bonds: Bonds, *, guess: bool = False, typed: bool =
         if kind == "aromatic":
             molecule.GetAtomWithIdx(i).SetIsAromatic(True)
             molecule.GetAtomWithIdx(j).SetIsAromatic(True)
-    if "aromatic" in bonds.values():
-        _mend_aromatic(molecule, guess)
+    if mend and "aromatic" in bonds.values():
+        mended(molecule, guess)
     return molecule
 
 
@@ -113,29 +118,7 @@ def is_valid(graph: Data, spec: GraphSpec) -> bool:
     return not problem(graph, spec)
 
 
-@lru_cache(maxsize=100_000)
-def possible(
-    atoms: tuple[Atom, ...],
-    bonds: tuple[tuple[int, int, str | None], ...],
-    guess: bool,
-    exact: bool = False,
-) -> bool:
-    """Whether RDKit accepts atoms and bonds as a molecule; yes where it is not installed."""
-    if not rdkit_installed():
-        return True
-    from rdkit import Chem, rdBase
-
-    try:
-        molecule = build(list(atoms), {(i, j): kind for i, j, kind in bonds}, guess=guess)
-    except DataError:
-        return False
-    said = [kind == "aromatic" for _, _, kind in bonds]
-    with rdBase.BlockLogs():
-        if Chem.SanitizeMol(molecule, catchErrors=True) != Chem.SanitizeFlags.SANITIZE_NONE:
-            return False
-    return not exact or said == [bond.GetIsAromatic() for bond in molecule.GetBonds()]
-
-
+@lru_cache(maxsize=1)
 def rdkit_installed() -> bool:
     """Whether molecules can be judged here."""
     return find_spec("rdkit") is not None
@@ -205,13 +188,13 @@ def _guess_charges(atoms: list[Atom], bonds: Bonds, charges: list[int], typed: b
             charges[i] = lent
 
 
-def _mend_aromatic(molecule: Any, guess: bool) -> None:
-    """Mend as few aromatic nitrogens as make single and double bonds possible.
+def mended(molecule: Any, guess: bool) -> bool:
+    """Mend as few aromatic nitrogens as make single and double bonds possible; whether it could.
 
     One with two bonds gets a hydrogen, one with three a charge where charges are unknown.
     """
     if _problems(molecule) != {"KekulizeException"}:
-        return
+        return False
     free = [
         atom
         for atom in molecule.GetAtoms()
@@ -230,9 +213,10 @@ def _mend_aromatic(molecule: Any, guess: bool) -> None:
             for atom in chosen:
                 mend(atom, 1)
             if not _problems(molecule):
-                return
+                return True
             for atom in chosen:
                 mend(atom, 0)
+    return False
 
 
 def _problems(molecule: Any) -> set[str]:

@@ -18,11 +18,11 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.chem.elements import SYMBOLS
-from gnninterpreter.chem.featurising import rebuilt
+from gnninterpreter.chem.elements import SYMBOLS, Atom, most_bonds
 from gnninterpreter.chem.molecules import rdkit_installed
 from gnninterpreter.chem.presets import PROPERTIES, UNSEEN
-from gnninterpreter.chem.reading import FUNCTION, ORDERS, Reading, reading_of
+from gnninterpreter.chem.reading import FUNCTION, LENT, ORDERS, Reading, reading_of
+from gnninterpreter.chem.structures import judged
 from gnninterpreter.graphs import codes, table
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphList, GraphSpec
 from gnninterpreter.spec.derived import columns
@@ -102,8 +102,21 @@ def name_by_smiles(graphs: GraphList, spec: GraphSpec) -> GraphSpec:
     if follow:
         note += f", from which {', '.join(dict.fromkeys(follow))} are computed"
     said = "; ".join(filter(None, [spec.metadata.get("note"), note]))
-    seen = " ".join(sorted({str(atom) for atom in reading.atoms if atom is not None}))
-    return replace(made, metadata={**spec.metadata, "note": said, "atoms": seen})
+    seen = {str(atom) for atom in reading.atoms if atom is not None}
+    if not reading.charged:
+        seen |= _lending(molecule for _, molecule in known)
+    metadata = {**spec.metadata, "note": said, "atoms": " ".join(sorted(seen))}
+    return replace(made, metadata=metadata)
+
+
+def _lending(molecules: Iterable[Any]) -> set[str]:
+    """Atoms with a charge that only their neighbours tell, such as quaternary nitrogen."""
+    found = set()
+    for atom in (atom for molecule in molecules for atom in molecule.GetAtoms()):
+        symbol, charge = atom.GetSymbol(), atom.GetFormalCharge()
+        if charge and charge == LENT.get(symbol) and atom.GetDegree() > most_bonds(symbol):
+            found.add(str(Atom(symbol, charge)))
+    return found
 
 
 def _named(
@@ -183,7 +196,7 @@ def _again(graph: Data, spec: GraphSpec, reading: Reading) -> Any:
         return None
     atoms, bonds = reading.atoms_of(graph, spec), reading.bonds_of(graph, spec)
     listed = tuple((i, j, kind) for (i, j), kind in sorted(bonds.items()))
-    return rebuilt(tuple(atoms), listed, not reading.charged)
+    return judged(atoms, listed, not reading.charged)[0]
 
 
 def _replaced(

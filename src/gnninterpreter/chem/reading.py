@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
@@ -20,7 +21,11 @@ from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
 ORDERS = {"single": 1.0, "double": 2.0, "triple": 3.0, "aromatic": 1.5}
 """Bonds that are understood, and what each takes of an atom's valence."""
+KINDS: tuple[str | None, ...] = (*ORDERS, None)
+"""The same by number; the last is of no known kind."""
 
+LENT = {"N": 1, "O": 1, "B": -1}
+"""Elements that lend themselves to a charge where there is a bond too many."""
 FUNCTION = "molecule"
 """Name of what computes molecular columns, as stored specs keep it."""
 
@@ -65,6 +70,16 @@ class Reading:
         """Whether the data says charges at all; where not, they are guessed."""
         return self.charge is not None or any(atom and atom.charge for atom in self.atoms)
 
+    def lends(self, symbol: str) -> bool:
+        """Whether an element may have the charge it lends itself to, though the data says none.
+
+        Kinds of bonds tell that it has one too many; without them the data has to hold it.
+        """
+        lent = LENT.get(symbol, 0)
+        if self.charged or not lent:
+            return False
+        return self.bond is not None or str(Atom(symbol, lent)) in self.seen
+
     @property
     def charges(self) -> tuple[int, ...]:
         """Charges that atoms may have besides those in their names."""
@@ -73,8 +88,12 @@ class Reading:
         return (-2, -1, 0, 1, 2, 3) if self.charge.values is None else self.charge.values
 
     def charged_atom(self, element: int, charge: int) -> Atom | None:
-        """The atom of a category of elements and one of the charges."""
-        return _with_charge(self.atoms[element], self.charges[charge])
+        """The atom of a category of elements and one of the charges, by its place among them."""
+        return self.with_charge(element, self.charges[charge])
+
+    def with_charge(self, element: int, charge: int) -> Atom | None:
+        """The atom of a category of elements with a charge, unless its name says one."""
+        return _with_charge(self.atoms[element], charge)
 
     @property
     def hydrogens(self) -> bool:
@@ -83,25 +102,31 @@ class Reading:
 
     def atoms_of(self, graph: Data, spec: GraphSpec) -> list[Atom | None]:
         """The atom at each node, with its charge."""
+        return [self.with_charge(*both) for both in self.atom_cells(graph, spec).tolist()]
+
+    def atom_cells(self, graph: Data, spec: GraphSpec) -> Tensor:
+        """The category of the element and the charge at each node, [nodes, 2]."""
         cells = codes(node_rows(graph), spec.nodes)
-        named = [self.atoms[code] for code in cells[self.atom].tolist()]
-        if self.charge is None:
-            return named
-        charges = _read(self.charge, cells)
-        return [_with_charge(a, round(q)) for a, q in zip(named, charges, strict=True)]
+        elements = cells[self.atom].long()
+        charges = torch.zeros_like(elements) if self.charge is None else _read(self.charge, cells)
+        return torch.stack([elements, charges.round().long()], dim=1)
 
     def bonds_of(self, graph: Data, spec: GraphSpec) -> dict[tuple[int, int], str | None]:
         """The kind of each bond, by its two nodes, the lesser first."""
-        ends = graph.edge_index.t().tolist()
-        kinds: list[str | None] = ["single"] * len(ends)
+        return {(i, j): KINDS[kind] for i, j, kind in self.bond_cells(graph, spec).tolist()}
+
+    def bond_cells(self, graph: Data, spec: GraphSpec) -> Tensor:
+        """The two nodes of each bond, the lesser first, and the number of its kind, [bonds, 3]."""
+        i, j = graph.edge_index
+        kinds = torch.full_like(i, KINDS.index("single"))
         if self.bond is not None and graph.get("edge_attr") is not None:
-            place = codes(graph.edge_attr, spec.edges)[self.bond].tolist()
-            kinds = [self.kinds[code] for code in place]
+            numbers = [KINDS.index(kind) for kind in self.kinds]
+            place = codes(graph.edge_attr, spec.edges)[self.bond]
+            kinds = torch.tensor(numbers, device=i.device)[place.long()]
         elif self.aromatic is not None:
-            cells = codes(node_rows(graph), spec.nodes)
-            flags = [value > 0.5 for value in _read(self.aromatic, cells)]
-            kinds = ["aromatic" if flags[i] and flags[j] else "single" for i, j in ends]
-        return {(i, j): kind for (i, j), kind in zip(ends, kinds, strict=True) if i < j}
+            flags = _read(self.aromatic, codes(node_rows(graph), spec.nodes)) > 0.5
+            kinds = torch.where(flags[i] & flags[j], KINDS.index("aromatic"), kinds)
+        return torch.stack([i, j, kinds], dim=1)[i < j]
 
 
 def atom_block(block: Any) -> bool:
@@ -150,12 +175,11 @@ def _with_charge(atom: Atom | None, charge: int) -> Atom | None:
     return atom if atom is None or atom.charge else Atom(atom.symbol, charge, atom.hydrogens)
 
 
-def _read(column: Column, cells: list[Tensor]) -> list[float]:
+def _read(column: Column, cells: list[Tensor]) -> Tensor:
     cell = cells[column.place]
     if column.values is None:
-        numbers: list[float] = cell[:, column.offset].tolist()
-        return numbers
-    return [column.values[code] for code in cell.tolist()]
+        return cell[:, column.offset]
+    return torch.tensor(column.values, device=cell.device)[cell.long()]
 
 
 def _column(blocks: Sequence[Any], word: str, read: Any) -> Column | None:

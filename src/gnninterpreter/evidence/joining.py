@@ -13,7 +13,7 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import node_rows
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.spec import GraphSpec
-from gnninterpreter.spec.derived import completed
+from gnninterpreter.spec.derived import completed, completed_each
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,12 @@ def join(
     Raises:
         SpecError: If edges have features and no source of randomness is given.
     """
+    return completed(_joined(spec, base, part, at, to, rng), spec)
+
+
+def _joined(
+    spec: GraphSpec, base: Data, part: Data, at: int, to: int, rng: np.random.Generator | None
+) -> Data:
     first, second = int(base.num_nodes or 0), int(part.num_nodes or 0)
     bridge = torch.tensor([[at], [first + to]])
     if not spec.directed:
@@ -75,7 +81,7 @@ def join(
         joined.edge_attr = rows
         if spec.has_edge_types:
             joined.edge_type = joined.edge_attr.reshape(-1)
-    return completed(joined, spec)
+    return joined
 
 
 def join_each(spec: GraphSpec, bases: Sequence[Data], part: Data, seed: int = 0) -> list[Data]:
@@ -83,11 +89,16 @@ def join_each(spec: GraphSpec, bases: Sequence[Data], part: Data, seed: int = 0)
 
     The same seed joins every part of a size at the same nodes.
     """
+    return completed_each(side_by_side(spec, bases, part, seed), spec)
+
+
+def side_by_side(spec: GraphSpec, bases: Sequence[Data], part: Data, seed: int = 0) -> list[Data]:
+    """The same with derived columns as they were, for many that are completed together."""
     joined = []
     for number, base in enumerate(bases):
         rng = np.random.default_rng([seed, number])
         at, place = int(rng.integers(int(base.num_nodes or 0))), float(rng.random())
-        joined.append(join(spec, base, part, at, int(place * int(part.num_nodes or 0)), rng))
+        joined.append(_joined(spec, base, part, at, int(place * int(part.num_nodes or 0)), rng))
     return joined
 
 

@@ -22,6 +22,8 @@ SKILL = 0.5
 """A model is often wrong where it has less of the way from guessing to being always right."""
 BY_HEART = 0.65
 """Where nothing simple tells a class from the others this often, it may be learned by heart."""
+GUESSED = 0.6
+"""Where labels are told no more often than by guessing, at the most this, they may be noise."""
 COVERING = 0.8
 """What this share of a class holds is what the class is about."""
 FAR = 10.0

@@ -20,7 +20,7 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.datasets.base import sizes_of
 from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError
-from gnninterpreter.graphs import DenseGraphs, random_graphs
+from gnninterpreter.graphs import DenseGraphs, coded, random_graphs
 from gnninterpreter.models.bundle import Bundle
 from gnninterpreter.models.calling import Convention, infer_convention, native_module, written_by
 from gnninterpreter.models.embedding import EmbeddingPoint, check_embedding, find_embedding
@@ -142,10 +142,19 @@ class GraphClassifier:
     def connect(cls, model: nn.Module | Bundle, spec: GraphSpec, **options: Any) -> GraphClassifier:
         """Wrap a model; edge features that it does not look at are left out of the spec.
 
-        Where it insists on being given some all the same, they become constants. Options are those
-        of `GraphClassifier`.
+        Where it insists on being given some all the same, they become constants. A model that
+        fails on whole codes gets them as numbers, as from ``data.x.float()``. Options are those of
+        `GraphClassifier`.
         """
-        classifier = cls(model, spec, **options)
+        try:
+            classifier = cls(model, spec, **options)
+        except ModelError as error:
+            numbers = _coded_by_numbers(spec)
+            if numbers is None or "dtype" not in str(error):
+                raise
+            with suppress(GNNInterpreterError):
+                return cls.connect(model, numbers, **options)
+            raise
         if not spec.edges or classifier._reads_edges():
             return classifier
         for edges in ((), tuple(_constant(block) for block in spec.edges)):
@@ -368,6 +377,16 @@ def _constant(block: Block) -> Block:
         values = tuple(float(i == 0) for i in range(block.size))
         return Continuous(block.size, values, values, block.names, block.name)
     return replace(block, high=block.low)
+
+
+def _coded_by_numbers(spec: GraphSpec) -> GraphSpec | None:
+    """The spec of the same codes as floats; None where there are no codes, or floats already."""
+    blocks = (*spec.nodes, *spec.edges)
+    if not any(map(coded, blocks)) or spec.has_edge_types or "codes" in spec.metadata:
+        return None
+    note = "the model takes no whole numbers: codes are given to it as floats"
+    said = "; ".join(filter(None, [spec.metadata.get("note"), note]))
+    return replace(spec, metadata={**spec.metadata, "codes": "numbers", "note": said})
 
 
 def _named_columns(spec: GraphSpec, reader: OutputReader, given: bool) -> GraphSpec:

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.chem.elements import most_bonds
-from gnninterpreter.chem.molecules import LENT, possible
-from gnninterpreter.chem.reading import Reading, reading_of
-from gnninterpreter.graphs import DenseGraphs, split_blocks
+from gnninterpreter.chem.featurising import described
+from gnninterpreter.chem.reading import KINDS, LENT, Reading, reading_of
+from gnninterpreter.graphs import DenseGraphs, dense_width, split_blocks
 from gnninterpreter.objective.base import Proposals, Term
 from gnninterpreter.spec import GraphSpec
 
@@ -57,6 +57,30 @@ def allowed(graphs: DenseGraphs) -> Tensor:
     return ~_judged(graphs, reading)[1]
 
 
+@lru_cache(maxsize=64)
+def meant(spec: GraphSpec) -> tuple[Tensor, Tensor]:
+    """Which dense columns of nodes and of edges may stand in an answer at all, [F] and [D].
+
+    Featurisers have codes for all elements and for bonds that no organic molecule has; what the
+    data never holds is broken wherever it stands, so that it need not be tried.
+    """
+    found = [
+        torch.ones(dense_width(blocks), dtype=torch.bool) for blocks in (spec.nodes, spec.edges)
+    ]
+    reading = reading_of(spec)
+    if reading is None:
+        return found[0], found[1]
+    atoms, bonds = _tables(spec, torch.float64, torch.device("cpu"))
+    known = atoms[1].eq(0)
+    parts = split_blocks(found[0], spec.nodes)
+    parts[reading.atom].copy_(known.any(dim=1))
+    if reading.charge is not None and reading.charge.values is not None:
+        parts[reading.charge.place].copy_(known.any(dim=0))
+    if reading.bond is not None:
+        split_blocks(found[1], spec.edges)[reading.bond].copy_(bonds[1].eq(0))
+    return found[0], found[1]
+
+
 def _judged(graphs: DenseGraphs, reading: Reading) -> tuple[Tensor, Tensor]:
     """How many bonds too many graphs have, and which of them are broken, [B] each."""
     excess = _excess(graphs, reading).sum(dim=1)
@@ -72,9 +96,8 @@ def _excess(graphs: DenseGraphs, reading: Reading) -> Tensor:
     elements = split_blocks(graphs.nodes, graphs.spec.nodes)[reading.atom]
     atoms, bonds = _tables(graphs.spec, elements.dtype, elements.device)
     charge = _charges(graphs, reading, elements)
-    most, unknown, brought, carbon = (
-        torch.einsum("bne,bnq,eq->bn", elements, charge, part) for part in atoms
-    )
+    told: list[Tensor] = [((elements @ part) * charge).sum(-1) for part in atoms]
+    most, unknown, brought, carbon = told
     used, strange = graphs.weight.sum(dim=2), torch.zeros_like(most)
     if reading.bond is not None and graphs.edges is not None:
         kinds = split_blocks(graphs.edges, graphs.spec.edges)[reading.bond]
@@ -109,7 +132,6 @@ def _tables(spec: GraphSpec, dtype: torch.dtype, device: torch.device) -> tuple[
     """
     reading = reading_of(spec)
     assert reading is not None
-    guessed = not reading.charged and reading.bond is not None
     atoms = torch.zeros(4, len(reading.atoms), len(reading.charges))
     for e in range(len(reading.atoms)):
         for q in range(len(reading.charges)):
@@ -118,7 +140,7 @@ def _tables(spec: GraphSpec, dtype: torch.dtype, device: torch.device) -> tuple[
                 atoms[:2, e, q] = torch.tensor([UNLIMITED, 1.0])
                 continue
             most = most_bonds(atom.symbol, atom.charge)
-            if guessed and atom.symbol in LENT:
+            if reading.lends(atom.symbol):
                 most = max(most, most_bonds(atom.symbol, LENT[atom.symbol]))
             carbon = float(atom.symbol == "C")
             found = (min(most, UNLIMITED), 0.0, float(atom.hydrogens or 0), carbon)
@@ -136,28 +158,34 @@ def _impossible(graphs: DenseGraphs, reading: Reading, rows: Tensor) -> Tensor:
     """Of some graphs, those whose rings cannot be as they are said to be, [B]."""
     assert graphs.edges is not None
     assert reading.bond is not None
-    kinds = split_blocks(graphs.edges, graphs.spec.edges)[reading.bond].argmax(-1)
-    elements = split_blocks(graphs.nodes, graphs.spec.nodes)[reading.atom]
-    charges = _charges(graphs, reading, elements).argmax(-1)
-    bonds = torch.where(graphs.weight.gt(0.5), kinds + 1, 0).triu(1)
     if not reading.exact:
-        rows = rows & bonds.eq(reading.kinds.index("aromatic") + 1).flatten(1).any(dim=1)
+        aromatic = split_blocks(graphs.edges, graphs.spec.edges)[reading.bond]
+        aromatic = aromatic[..., reading.kinds.index("aromatic")] * graphs.weight
+        rows = rows & aromatic.gt(0.5).flatten(1).any(dim=1)
     found = torch.zeros_like(rows)
     asked = rows.nonzero().flatten()
-    bonds, elements, charges = (part[asked].cpu() for part in (bonds, elements.argmax(-1), charges))
-    answers = []
-    for b in range(asked.numel()):
-        ends = bonds[b].nonzero()
-        listed = torch.cat([ends, bonds[b][ends[:, 0], ends[:, 1], None] - 1], 1).tolist()
-        number = {i: k for k, i in enumerate(sorted({end for i, j, _ in listed for end in (i, j)}))}
-        named = zip(elements[b].tolist(), charges[b].tolist(), strict=True)
-        atoms = [reading.charged_atom(e, q) for e, q in named]
-        fine = possible(
-            tuple(atom for i, atom in enumerate(atoms) if i in number and atom is not None),
-            tuple((number[i], number[j], reading.kinds[k]) for i, j, k in listed),
-            guess=not reading.charged,
-            exact=reading.exact,
-        )
-        answers.append(not fine)
-    found[asked] = torch.tensor(answers, dtype=torch.bool, device=found.device)
+    if not asked.numel():
+        return found
+    some = graphs[asked]
+    edges = some.weight.gt(0.5)
+    present = edges.any(dim=2)
+    place = present.cumsum(1) - 1
+    graph, i, j = edges.triu(1).nonzero(as_tuple=True)
+    assert some.edges is not None
+    kinds = split_blocks(some.edges[graph, i, j], graphs.spec.edges)[reading.bond].argmax(-1)
+    numbers = torch.tensor([KINDS.index(kind) for kind in reading.kinds], device=kinds.device)
+    bonds = torch.stack([place[graph, i], place[graph, j], numbers[kinds]], dim=1)
+    elements = split_blocks(some.nodes, graphs.spec.nodes)[reading.atom]
+    charges = torch.tensor(reading.charges, device=kinds.device)
+    charge = charges[_charges(some, reading, elements).argmax(-1)]
+    atoms = torch.stack([elements.argmax(-1), charge], dim=2)[present]
+    said = described(graphs.spec).said_of(
+        atoms.cpu().numpy(),
+        bonds.cpu().numpy(),
+        present.sum(1).tolist(),
+        graph.bincount(minlength=len(some)).tolist(),
+        columns=False,
+    )
+    fine = [one.alike if reading.exact else one.allowed for one in said]
+    found[asked] = ~torch.tensor(fine, dtype=torch.bool, device=found.device)
     return found

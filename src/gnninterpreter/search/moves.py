@@ -15,6 +15,7 @@ from torch import Tensor
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.distribution.pairs import pair_ends
 from gnninterpreter.graphs import DenseGraphs, dense_width
+from gnninterpreter.objective.valence import meant
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 
 
@@ -49,7 +50,8 @@ class MoveSpace:
 
         An edge between two absent nodes, a feature of an absent node or edge, and a category that
         is already set are not worth a try, except that an empty graph may begin with any edge.
-        Neither are continuous features, which the gradient sets.
+        Neither are continuous features, which the gradient sets, and categories that chemistry
+        knows no use for.
         """
         target, source = self._ends
         weight = graphs.weight[:, target, source].gt(0.5)
@@ -139,25 +141,25 @@ class MoveSpace:
 
     @cached_property
     def _same_nodes(self) -> _Columns:
-        return _Columns.of(self.spec.nodes, self.device)
+        return _Columns.of(self.spec.nodes, meant(self.spec)[0], self.device)
 
     @cached_property
     def _same_edges(self) -> _Columns:
-        return _Columns.of(self.spec.edges, self.device)
+        return _Columns.of(self.spec.edges, meant(self.spec)[1], self.device)
 
 
 @dataclass(frozen=True)
 class _Columns:
-    """Which columns of features are categories, [F], and which two belong to one block, [F, F]."""
+    """Which columns are categories to choose, [F], and which two belong to one block, [F, F]."""
 
     categorical: Tensor
     same: Tensor
 
     @classmethod
-    def of(cls, blocks: tuple[Block, ...], device: torch.device) -> _Columns:
+    def of(cls, blocks: tuple[Block, ...], chosen: Tensor, device: torch.device) -> _Columns:
         owner = _block_of_column(blocks, device)
         same = (owner.unsqueeze(0) == owner.unsqueeze(1)) & (owner >= 0).unsqueeze(0)
-        return cls(owner >= 0, same)
+        return cls((owner >= 0) & chosen.to(device), same)
 
     def changes(self, values: Tensor, gradient: Tensor) -> Tensor:
         """Gradient at each category less that at the category now set in its block."""

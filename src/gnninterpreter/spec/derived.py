@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 
 from gnninterpreter.errors import SpecError
 from gnninterpreter.spec.blocks import Block, Derived
@@ -24,6 +24,7 @@ __all__ = [
     "cleared",
     "columns",
     "completed",
+    "completed_each",
     "fill",
     "register_derived",
     "registered",
@@ -151,6 +152,20 @@ def completed(data: Graphs, spec: GraphSpec) -> Graphs:
     if made is not data:
         del made["impossible"]
     return made
+
+
+def completed_each(graphs: Sequence[Data], spec: GraphSpec) -> list[Data]:
+    """`completed` for many graphs, whose columns are computed together."""
+    if not spec.derived or spec.attributes or len(graphs) < 2:
+        return [completed(graph, spec) for graph in graphs]
+    whole = completed(Batch.from_data_list(list(graphs)), spec)
+    found = [copy(graph) for graph in graphs]
+    for key, blocks in (("x", spec.nodes), ("edge_attr", spec.edges)):
+        if any(isinstance(block, Derived) for block in blocks):
+            parts = whole[key].split([len(graph[key]) for graph in graphs])
+            for graph, part in zip(found, parts, strict=True):
+                graph[key] = part
+    return found
 
 
 def soft_values(weight: Tensor, block: Derived) -> Tensor:

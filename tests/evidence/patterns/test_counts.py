@@ -21,7 +21,9 @@ from gnninterpreter.objective.target import ClassTarget
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from tests.evidence.patterns import hot
 from tests.evidence.patterns.pairs import (
+    PAIRED,
     PAIRED_CLASS,
+    PLAIN,
     SPEC,
     RedPairs,
     chain,
@@ -178,3 +180,21 @@ def test_untrained_networks_tell_what_counts_cannot_say(by_heart: bool) -> None:
     assert max(account.accuracy, account.together) < 0.65
     assert (account.untrained > 0.9) is not by_heart
     assert account.untrained < 0.65 or not by_heart
+
+
+@pytest.mark.parametrize("noise", [False, True])
+def test_labels_are_told_apart_from_what_the_model_says(noise: bool) -> None:
+    real = RealGraphs(classifier(), [chain(one) for one in (PAIRED + PLAIN) * 8])
+    plain = account_for(real, PAIRED_CLASS)
+    assert plain is not None
+    assert plain.labels is None
+    rng = torch.Generator().manual_seed(0)
+    for graph, mine in zip(real.graphs, real.mine(PAIRED_CLASS), strict=True):
+        drawn = bool(torch.rand(1, generator=rng) < 0.5)
+        graph.y = torch.tensor([PAIRED_CLASS.index if (drawn if noise else mine) else 0])
+    account = account_for(real, PAIRED_CLASS)
+    assert account is not None
+    assert account.together > 0.9
+    assert account.labels is not None
+    assert (account.labels < account.guessing) is noise
+    assert 0.5 < account.guessing <= 0.6

@@ -13,12 +13,13 @@ import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import GNNInterpreterError
-from gnninterpreter.evidence.joining import join_each
+from gnninterpreter.evidence.joining import side_by_side
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import Target
+from gnninterpreter.spec.derived import completed_each
 
 
 @dataclass(frozen=True)
@@ -115,11 +116,11 @@ def sufficiency(
         return None
     spec = classifier.spec
     count = len(hosts)
-    joined = join_each(spec, hosts, cores[0], seed) if len(cores) == 1 else []
+    joined = side_by_side(spec, hosts, cores[0], seed) if len(cores) == 1 else []
     for pieces in (cores if len(cores) > 1 else (), controls):
         for number, host in enumerate(hosts if pieces else ()):
-            joined += join_each(spec, [host], pieces[number % len(pieces)], seed + number)
-    won = target.assigned(classifier.score_data(joined)).double()
+            joined += side_by_side(spec, [host], pieces[number % len(pieces)], seed + number)
+    won = target.assigned(classifier.score_data(completed_each(joined, spec))).double()
     control = float(won[count:].mean()) if controls else None
     return Effect(float(won[:count].mean()), control, count)
 

@@ -7,6 +7,7 @@ what the model says, on half of the graphs, and measured on the other half.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -20,7 +21,7 @@ from gnninterpreter.evidence.patterns.core import column_name
 from gnninterpreter.evidence.patterns.pieces import gain
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.typed import Typed, cut, varying_columns
-from gnninterpreter.evidence.thresholds import BY_HEART
+from gnninterpreter.evidence.thresholds import BY_HEART, GUESSED
 from gnninterpreter.evidence.untrained import NETWORKS, RandomGIN
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.models.scores import roc_auc
@@ -80,6 +81,9 @@ class Account:
             that a graph of the target comes before another, 0.5 where they tell nothing.
         untrained: The same by what networks make of graphs that nobody trained; 0.5 where they
             were not asked.
+        labels: How well counts, or else such networks, tell the labels instead of what the model
+            says; None where these are not known.
+        guessing: How well guesses may tell so many labels, by chance.
     """
 
     words: str
@@ -87,6 +91,8 @@ class Account:
     others: float
     together: float
     untrained: float = 0.5
+    labels: float | None = None
+    guessing: float = GUESSED
 
     @property
     def accuracy(self) -> float:
@@ -119,15 +125,42 @@ def account_for(
     fit = np.arange(len(numbers)) % 2 == 0
     words, held = _learned(values, columns, own, fit)
     ours, theirs = (float(held[side & ~fit].mean()) for side in (own, ~own))
+    graphs = [real.graphs[i] for i in numbers]
+    labelled, true = _labels(graphs, target, real.classifier.spec)
+    by_label = _together(values[labelled], true, np.random.default_rng(seed))
     found = Account(words, ours, theirs, _together(values, own, rng))
-    if max(found.best, told) >= BY_HEART:
-        return found
-    # Counts cannot say "such a node beside such a node" where nodes are numbers, and more.
-    graphs, spec = [real.graphs[i] for i in numbers], real.classifier.spec
-    networks = (RandomGIN(spec, number) for number in range(NETWORKS))
-    seen = np.concatenate([network.embed(graphs).numpy() for network in networks], axis=1)
-    seen = seen[:, seen.std(axis=0) > STILL]
-    return replace(found, untrained=_together(seen, own, rng))
+    told = max(found.best, told)
+    sides_of = int(true.sum()), int((~true).sum())
+    known, guessing = min(sides_of) >= FEWEST, _guessing(*sides_of)
+    if told < BY_HEART or (known and by_label < guessing):
+        # Counts cannot say "such a node beside such a node" where nodes are numbers, and more.
+        networks = (RandomGIN(real.classifier.spec, number) for number in range(NETWORKS))
+        seen = np.concatenate([network.embed(graphs).numpy() for network in networks], axis=1)
+        seen = seen[:, seen.std(axis=0) > STILL]
+        if told < BY_HEART:
+            found = replace(found, untrained=_together(seen, own, rng))
+        also = _together(seen[labelled], true, np.random.default_rng(seed))
+        by_label = max(by_label, also)
+    return replace(found, labels=by_label, guessing=guessing) if known else found
+
+
+def _guessing(own: int, others: int) -> float:
+    """Area under the curve that guesses have by chance: two standard errors (Mann and Whitney)."""
+    error = math.sqrt((own + others + 1) / (12 * max(1, own * others)))
+    return min(0.5 + 2 * error, GUESSED)
+
+
+def _labels(
+    graphs: Sequence[Data], target: Target, spec: GraphSpec
+) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of the graphs whose label says whether they are of the target, and what it says."""
+    said = []
+    for number, graph in enumerate(graphs if target.probable else ()):
+        label = graph.get("y")
+        if torch.is_tensor(label) and target.truth(label, spec.class_names):
+            said.append((number, target.true_of(label)))
+    numbers, true = zip(*said, strict=True) if said else ((), ())
+    return np.array(numbers, dtype=int), np.array(true, dtype=bool)
 
 
 def counted(real: RealGraphs, numbers: Sequence[int]) -> tuple[np.ndarray, list[Column]]:
@@ -187,9 +220,9 @@ def joined(first: str, joint: str, second: str) -> str:
 
 def _together(values: np.ndarray, own: np.ndarray, rng: np.random.Generator) -> float:
     """Area under the curve of a ridge regression on all columns, each fold by the others."""
-    if not values.size:
+    if not values.size or own.all() or not own.any():
         return 0.5
-    table = (values - values.mean(axis=0)) / values.std(axis=0)
+    table = (values - values.mean(axis=0)) / values.std(axis=0).clip(STILL)
     ridge, wanted = RIDGE * np.eye(table.shape[1]), own - own.mean()
     fold, said = rng.permutation(len(own)) % FOLDS, np.zeros(len(own))
     for part in range(FOLDS):

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
+from gnninterpreter.graphs import as_read
 from gnninterpreter.models.classifier import CACHED_NODES, GraphClassifier, Scores
 from gnninterpreter.objective.target import ClassTarget, Target
 from gnninterpreter.spec.derived import fill
@@ -46,6 +47,9 @@ class Parts:
             ones = torch.ones(int(self.sizes.sum()), 1, dtype=classifier.dtype)
             self._nodes["x"] = ones
         self._links = _columns(graphs, ("edge_attr", "edge_type", "edge_weight"), classifier.dtype)
+        for columns, name in ((self._nodes, "x"), (self._links, "edge_attr")):
+            if name in columns:
+                columns[name] = as_read(columns[name], classifier.spec, classifier.dtype)
         attr = self._links.get("edge_attr")
         if attr is not None and not attr.is_floating_point() and attr.numel() == attr.size(0):
             self._links["edge_type"] = attr.view(-1)
