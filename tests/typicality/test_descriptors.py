@@ -3,7 +3,8 @@ import torch
 
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
-from gnninterpreter.typicality.descriptors import describe
+from gnninterpreter.typicality.descriptors import FEW_COLUMNS, describe
+from gnninterpreter.typicality.kinds import NODES
 from gnninterpreter.typicality.pieces import to_dense
 from tests.typicality.some import BONDS, KINDS, NUMBERS, PLAIN, graph, path, ring, shuffled, star
 
@@ -81,3 +82,27 @@ def test_soft_graphs_have_a_slope_everywhere():
     (slope,) = torch.autograd.grad(total, weight)
     assert torch.isfinite(slope).all()
     assert float(slope.abs().sum()) > 0
+
+
+def test_many_kinds_take_few_columns_and_stay_apart() -> None:
+    spec = GraphSpec(nodes=(Categorical(200),), class_names=("a", "b"))
+    kinds = torch.randperm(200, generator=torch.Generator().manual_seed(0))[:120].view(40, 3)
+    weight = torch.zeros(40, 3, 3)
+    weight[:, 0, 1] = weight[:, 1, 0] = weight[:, 1, 2] = weight[:, 2, 1] = 1.0
+    nodes = torch.nn.functional.one_hot(kinds, 200).float().requires_grad_()
+    found = describe(DenseGraphs(spec, weight, nodes))
+    assert found.nodes["kind"].shape == (40, 3, FEW_COLUMNS)
+    assert found.nodes["around"].shape == (40, 3, FEW_COLUMNS)
+    rows = found.nodes["kind"].detach().flatten(0, 1)
+    apart = torch.cdist(rows, rows)[~torch.eye(120, dtype=torch.bool)]
+    # Two different kinds are the square root of 2 apart, as they are in columns of their own.
+    assert abs(float(apart.mean()) - 2**0.5) < 0.03
+    assert float(apart.min()) > 0.6
+    # What lies around the middle is the sum of both ends, whatever their order.
+    around = found.nodes["around"].detach()
+    torch.testing.assert_close(around[:, 1], rows.view(40, 3, -1)[:, [0, 2]].sum(1))
+    # Tables tell every kind apart, so that one that no real graph has is seen.
+    assert found.tables[NODES].shape == (40, 200)
+    found.graphs["mean kind"].sum().backward()
+    assert nodes.grad is not None
+    assert bool(nodes.grad.isfinite().all())

@@ -8,11 +8,13 @@ weights and features: on soft graphs the numbers are soft, and have a slope.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor
 
 from gnninterpreter.graphs import DenseGraphs, bounds, dense_width, split_blocks
+from gnninterpreter.mixing import mix
 from gnninterpreter.spec import Block, Categorical
 from gnninterpreter.typicality.kinds import count_kinds
 
@@ -28,6 +30,9 @@ TABLE_DEGREES = 8
 COMBINED = ("degrees", "edges", "other degrees", "together")
 MOST_EDGE_KINDS = 2500
 REACH = (2, 3, 4, 6, 8)
+# A block of more kinds than this is described in so many columns: distances stay what they are to
+# about a seventh, and time no longer grows with the number of kinds.
+MOST_KINDS, FEW_COLUMNS = 64, 48
 TINY = 1e-6
 
 
@@ -47,7 +52,7 @@ class Described:
 
 def describe(graphs: DenseGraphs) -> Described:
     """Describe every node and every graph."""
-    graphs = _scaled(graphs)
+    source, graphs = graphs, _scaled(graphs)
     weight, presence = graphs.weight, graphs.presence
     undirected = torch.maximum(weight, weight.mT) if graphs.spec.directed else weight
     degree = undirected.sum(2)
@@ -63,17 +68,21 @@ def describe(graphs: DenseGraphs) -> Described:
         nodes["far"] = torch.cat([near, step @ near], dim=2)
     nodes["walk"] = _returns(step, twice)
     whole = _whole(graphs, nodes, undirected, degree, presence)
-    return Described(nodes, whole, presence, _tables(graphs, degree, presence))
+    return Described(nodes, whole, presence, _tables(source, degree, presence))
 
 
 def _scaled(graphs: DenseGraphs) -> DenseGraphs:
-    """The same graphs with numbers between 0 and 1, so that sums of them are like counts."""
+    """The same graphs with numbers between 0 and 1, so that sums of them are like counts.
+
+    Many kinds become few columns.
+    """
 
     def scaled(values: Tensor, blocks: tuple[Block, ...]) -> Tensor:
         parts = []
         for part, block in zip(split_blocks(values, blocks), blocks, strict=True):
             if isinstance(block, Categorical):
-                parts.append(part)
+                wide = block.size > MOST_KINDS
+                parts.append(part @ _signs(block.size).to(part) if wide else part)
                 continue
             low, high = bounds(block, part)
             width = torch.where(high > low, high - low, 1.0)
@@ -85,6 +94,13 @@ def _scaled(graphs: DenseGraphs) -> DenseGraphs:
     nodes = scaled(nodes, spec.nodes) if nodes.size(-1) else torch.ones_like(graphs.weight[..., :1])
     edges = None if edges is None or not edges.size(-1) else scaled(edges, spec.edges)
     return DenseGraphs(spec, graphs.weight, nodes, edges)
+
+
+@lru_cache(maxsize=16)
+def _signs(kinds: int) -> Tensor:
+    """Signs by which many kinds become few columns, as random as can be and always the same."""
+    place = torch.arange(kinds * FEW_COLUMNS).view(kinds, FEW_COLUMNS)
+    return torch.where(mix(place) < 0, -1.0, 1.0) / FEW_COLUMNS**0.5
 
 
 def _around(graphs: DenseGraphs, weight: Tensor) -> Tensor:
