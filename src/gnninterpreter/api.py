@@ -43,7 +43,7 @@ from gnninterpreter.models.task import Task
 from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.progress import Several
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
-from gnninterpreter.search import Callback, Recipe, plan, search
+from gnninterpreter.search import Callback, Recipe, SearchResult, groups, plan, search_together
 from gnninterpreter.search.choosing import fitted, recipes_for
 from gnninterpreter.search.memory import Plan, read_bytes
 from gnninterpreter.spec import GraphList, GraphSpec, graph_list
@@ -173,10 +173,14 @@ def explain(
         wanted, skipped = recipes_for(asked, recipe, dataset_name, targets is None)
         if graphs is not None:
             wanted = [(one, fitted(chosen, one, class_statistics)) for one, chosen in wanted]
+        # A callback may end the search of a class, so that with any they go one after the other.
+        alone = [[one] for one in wanted]
+        grouped = alone if listeners else groups(classifier, class_statistics, wanted)
         others = peers_of(peers, classifier)
         relaxed, report = _relax(classifier, gradient)
         with (relaxed or RelaxedModel(classifier)).session():
-            memory = plan(classifier, relaxed, class_statistics, wanted, restarts, limit)
+            largest = max(map(len, grouped))
+            memory = plan(classifier, relaxed, class_statistics, wanted, restarts, limit, largest)
         # Draws from the data are the same whatever its order; it is put in order once.
         ordered = None if seen is None else in_order(seen)
         real = RealAnswers(classifier, ordered, class_statistics, seed)
@@ -211,28 +215,35 @@ def explain(
         shown.begin(name, [*lines, str(memory)], names)
         explanations = {}
         try:
-            for target, chosen in wanted:
-                explanation = None if kept is None else kept.read(target.name)
-                if explanation is None:
+            for group in grouped:
+                done = {} if kept is None else kept.read([target.name for target, _ in group])
+                left = [one for one in group if one[0].name not in done]
+                for target, _ in left:
                     shown.begin_class(target.name)
+                results: list[SearchResult] = []
+                if left:
                     with (relaxed or RelaxedModel(classifier)).session(), _enough_memory(memory):
-                        result = search(
+                        results = search_together(
                             classifier,
                             relaxed,
                             class_statistics,
-                            target,
-                            chosen,
+                            [target for target, _ in left],
+                            left[0][1],
                             restarts,
                             seed,
                             (shown.look, *listeners),
                             memory.at_once,
                         )
+                for explanation in done.values():
+                    explanations[explanation.name] = explanation
+                    shown.end_class(explanation)
+                for result in results:
                     # Evidence is gathered where the data is; the model is asked where it is.
                     explanation = explanation_of(
                         result.to("cpu"),
                         classifier,
                         class_statistics,
-                        chosen.name,
+                        left[0][1].name,
                         seed,
                         rule,
                         real=real,
@@ -241,8 +252,9 @@ def explain(
                     )
                     if kept is not None:
                         kept.keep(explanation)
-                explanations[explanation.name] = explanation
-                shown.end_class(explanation)
+                    explanations[explanation.name] = explanation
+                    shown.end_class(explanation)
+            explanations = {name: explanations[name] for name in names}
         except KeyboardInterrupt:
             said = "" if kept is None else kept.said()
             if not said:

@@ -38,10 +38,9 @@ class Likeness(Term):
         In units of how far the class itself spreads, so that 0.02 counts where graphs are alike to
         0.99 and does not where they are alike to 0.5.
         """
-        profile = proposals.aim.profile
-        if profile is None or profile.mean_embedding is None:
+        if proposals.aim.mean_embedding is None:
             return None
-        least = profile.least_similarity
+        least = proposals.aim.least_similarity
         behind = (least - proposals.similarity).clamp_min(0) / (1 - least + 1e-3)
         return behind.log1p() + UNLIKE * behind.gt(0)
 

@@ -1,7 +1,7 @@
 """Typicality: could a graph pass for a real one, and the real graphs where a search can begin."""
 
 from gnninterpreter.typicality.bank import BAR, Strangeness, TypicalityBank
-from gnninterpreter.typicality.either import EitherBank, either
+from gnninterpreter.typicality.either import Bank, EitherBank, SideBySide, either
 from gnninterpreter.typicality.environments import Environments
 from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars, distinct_rows
 from gnninterpreter.typicality.fitting import fit
@@ -13,12 +13,14 @@ from gnninterpreter.typicality.typicality import FEWEST_GRAPHS, Typicality
 __all__ = [
     "BAR",
     "FEWEST_GRAPHS",
+    "Bank",
     "Certain",
     "EitherBank",
     "Environments",
     "Exemplars",
     "Kinds",
     "References",
+    "SideBySide",
     "Strangeness",
     "Typicality",
     "TypicalityBank",

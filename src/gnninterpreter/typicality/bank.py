@@ -11,7 +11,7 @@ edges that hardly any real graph has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -77,6 +77,12 @@ class Strangeness(Alike):
     def figures(self) -> Tensor:
         """What percentiles are taken of, [B, FIGURES]."""
         return torch.stack([self.nodes, self.whole, self.local, self.rare, self.density], dim=1)
+
+    @staticmethod
+    def cat(parts: Sequence[Strangeness]) -> Strangeness:
+        """Put graphs one after the other."""
+        first, *rest = parts
+        return first.each(lambda *each: torch.cat(each), *rest) if rest else first
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,38 +165,41 @@ class TypicalityBank(ByValue):
 
     def strangeness(self, graphs: DenseGraphs) -> Strangeness:
         """Measure B graphs; soft ones too, with a slope. Fewest candidate nodes are fastest."""
-        found = []
-        for part in parts_of(graphs):
-            seen = describe(part)
-            found.append(replace(self._as_wholes(part, seen), nodes=self._nodes(seen)))
-        return found[0] if len(found) == 1 else found[0].each(lambda *f: torch.cat(f), *found[1:])
+        found = [self.measured(describe(part)) for part in parts_of(graphs)]
+        return Strangeness.cat(found)
+
+    def measured(self, found: Described) -> Strangeness:
+        """The same of graphs that are described."""
+        return replace(self._as_wholes(found), nodes=self._nodes(found))
 
     def reaches(self, graphs: DenseGraphs, bar: float) -> Tensor:
-        """Whether B graphs are as typical as asked for, [B]; nodes take longest and come last."""
-        parts = parts_of(graphs)
-        if len(parts) > 1:
-            return torch.cat([self.reaches(part, bar) for part in parts])
-        found = describe(graphs)
-        passed = self.penalty(self._as_wholes(graphs, found), bar) <= 0
+        """Whether B graphs are as typical as asked for, [B]."""
+        return torch.cat([self.passes(describe(part), bar) for part in parts_of(graphs)])
+
+    def passes(self, found: Described, bar: float) -> Tensor:
+        """The same of graphs that are described; nodes take longest and come last."""
+        passed = self.penalty(self._as_wholes(found), bar) <= 0
         rows = passed.nonzero().squeeze(1)
         if rows.numel():
-            each = {name: part[rows] for name, part in found.nodes.items()}
-            nodes = self._nodes(Described(each, {}, found.presence[rows], {}))
+            nodes = self._nodes(found, rows)
             passed[rows] = (
                 self.penalty(Strangeness(nodes, *[torch.zeros_like(nodes)] * 5), bar) <= 0
             )
         return passed
 
-    def _as_wholes(self, graphs: DenseGraphs, found: Described) -> Strangeness:
+    def _as_wholes(self, found: Described) -> Strangeness:
         """How strange graphs are but for their nodes, of which nothing is said."""
         rows = self.graph_frame(found.graphs)
         apart, which = nearest(rows, self.graphs.to(rows), NEIGHBOURS)
         whole, local = compared(apart, self.graph_own.to(rows)[which])
-        outside = self._outside_sizes(graphs, found) + self._outside_tables(found)
+        outside = self._outside_sizes(found) + self._outside_tables(found)
         nothing = torch.zeros_like(whole)
-        rare = nothing if self.environments is None else self.environments.rarity(graphs)
-        per_node = graphs.num_edges / found.presence.sum(1).clamp_min(1)
-        density = nothing if self.density is None else (per_node - self.density.to(whole)).abs()
+        known = self.environments
+        rare = nothing if known is None else known.rarity_of(*found.codes, whole.dtype)
+        density = nothing
+        if self.density is not None:
+            per_node = found.edges / found.presence.sum(1).clamp_min(1)
+            density = (per_node - self.density.to(whole)).abs()
         return Strangeness(nothing, whole, local, outside, rare, density)
 
     def percentile(self, graphs: DenseGraphs) -> Tensor:
@@ -216,21 +225,25 @@ class TypicalityBank(ByValue):
         over = (values - roomy(levels[:, round(100 - bar)])).clamp_min(0) / unit
         return BORDER * found.outside + over.sum(1)
 
-    def _nodes(self, found: Described) -> Tensor:
-        rows = self.node_frame(found.nodes)
-        here = found.presence > 0
+    def _nodes(self, found: Described, some: Tensor | None = None) -> Tensor:
+        """How strange nodes are, mean and worst; ``some``: of these graphs alone."""
+        blocks, presence = found.nodes, found.presence
+        if some is not None:
+            blocks, presence = {name: b[some] for name, b in blocks.items()}, presence[some]
+        rows = self.node_frame(blocks)
+        here = presence > 0
         if recording():
             near = _least(rows.flatten(0, 1), self.nodes.to(rows))
             apart = torch.where(here, near.view(here.shape), 0.0)
         else:
             # Absent nodes are not looked up: they are many, and a soft graph has none.
             near = _least(rows[here], self.nodes.to(rows))
-            apart = rows.new_zeros(found.presence.shape).masked_scatter(here, near)
-        return combined(apart / self.node_unit.to(rows), found.presence)
+            apart = rows.new_zeros(presence.shape).masked_scatter(here, near)
+        return combined(apart / self.node_unit.to(rows), presence)
 
-    def _outside_sizes(self, graphs: DenseGraphs, found: Described) -> Tensor:
+    def _outside_sizes(self, found: Described) -> Tensor:
         """By how much there are fewer or more nodes or edges than usual, as a share; [B]."""
-        sizes = torch.stack([found.presence.sum(1), graphs.num_edges])
+        sizes = torch.stack([found.presence.sum(1), found.edges])
         low, high = self.limits.to(sizes).view(2, 2).T.unsqueeze(2)
         out: Tensor = (1 - sizes / low).clamp_min(0) + (sizes / high - 1).clamp_min(0)
         return out.sum(0)

@@ -7,13 +7,15 @@ weights and features: on soft graphs the numbers are soft, and have a slope.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from gnninterpreter.graphs import DenseGraphs, bounds, dense_width, split_blocks
 from gnninterpreter.spec import Block, Categorical
+from gnninterpreter.typicality.environments import environment_codes
 from gnninterpreter.typicality.kinds import count_kinds
 
 WALKS = 8
@@ -36,18 +38,43 @@ class Described:
     """Descriptions of B graphs on N candidate nodes, a tensor for each block.
 
     ``presence``, [B, N], is how far each node is there; ``tables`` how often each combination of
-    categories occurs, [B, combinations].
+    categories occurs, [B, combinations]; ``edges`` the number of edges, [B]; ``source`` the graphs.
     """
 
     nodes: dict[str, Tensor]
     graphs: dict[str, Tensor]
     presence: Tensor
     tables: dict[str, Tensor]
+    edges: Tensor
+    source: DenseGraphs
+
+    @cached_property
+    def codes(self) -> tuple[Tensor, Tensor]:
+        """What lies around each node, and which nodes there are."""
+        return environment_codes(self.source)
+
+    def joined(self) -> Described:
+        """The same with all blocks of nodes in one, and all of graphs: quicker to choose from."""
+        nodes, graphs = ({"": torch.cat([*b.values()], dim=-1)} for b in (self.nodes, self.graphs))
+        return replace(self, nodes=nodes, graphs=graphs)
+
+    def select(self, rows: Tensor | slice) -> Described:
+        """Descriptions of some of the graphs."""
+        nodes, graphs, tables = (
+            {name: part[rows] for name, part in blocks.items()}
+            for blocks in (self.nodes, self.graphs, self.tables)
+        )
+        some = Described(
+            nodes, graphs, self.presence[rows], tables, self.edges[rows], self.source[rows]
+        )
+        if "codes" in self.__dict__:
+            some.__dict__["codes"] = tuple(part[rows] for part in self.codes)
+        return some
 
 
 def describe(graphs: DenseGraphs) -> Described:
     """Describe every node and every graph."""
-    graphs = _scaled(graphs)
+    source, graphs = graphs, _scaled(graphs)
     weight, presence = graphs.weight, graphs.presence
     undirected = torch.maximum(weight, weight.mT) if graphs.spec.directed else weight
     degree = undirected.sum(2)
@@ -63,7 +90,8 @@ def describe(graphs: DenseGraphs) -> Described:
         nodes["far"] = torch.cat([near, step @ near], dim=2)
     nodes["walk"] = _returns(step, twice)
     whole = _whole(graphs, nodes, undirected, degree, presence)
-    return Described(nodes, whole, presence, _tables(graphs, degree, presence))
+    tables = _tables(graphs, degree, presence)
+    return Described(nodes, whole, presence, tables, source.num_edges, source)
 
 
 def _scaled(graphs: DenseGraphs) -> DenseGraphs:

@@ -25,7 +25,7 @@ from gnninterpreter.typicality.references import References
 
 if TYPE_CHECKING:
     from gnninterpreter.distribution import Streams
-    from gnninterpreter.typicality.either import EitherBank
+    from gnninterpreter.typicality.either import Bank
 
 MOST = 128
 # Where none is both certain and typical, this many that come nearest to it.
@@ -133,7 +133,7 @@ def choose_exemplars(real: References, bank: TypicalityBank, count: int = MOST) 
     return Exemplars(graphs[order], percentile[order])
 
 
-def distinct_rows(graphs: DenseGraphs, bank: TypicalityBank | EitherBank) -> Tensor:
+def distinct_rows(graphs: DenseGraphs, bank: Bank) -> Tensor:
     """Places of graphs that differ from all before them, by their descriptions."""
     if not len(graphs):
         return torch.zeros(0, dtype=torch.long, device=graphs.weight.device)

@@ -81,6 +81,8 @@ def _describe_all(graphs: DenseGraphs) -> Described:
         {name: torch.cat([part.graphs[name] for part in parts]) for name in first.graphs},
         torch.cat([part.presence for part in parts]),
         {name: torch.cat([part.tables[name] for part in parts]) for name in first.tables},
+        torch.cat([part.edges for part in parts]),
+        graphs,
     )
 
 
