@@ -45,7 +45,7 @@ from gnninterpreter.progress import Several
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
 from gnninterpreter.search import Callback, Recipe, SearchResult, groups, plan, search_together
 from gnninterpreter.search.choosing import fitted, recipes_for
-from gnninterpreter.search.memory import Plan, read_bytes
+from gnninterpreter.search.memory import read_bytes
 from gnninterpreter.spec import GraphList, GraphSpec, graph_list
 from gnninterpreter.spec.data import told_size
 from gnninterpreter.spec.inference import infer_blocks
@@ -94,7 +94,8 @@ def explain(
             labels each counts for what the model gives it.
         targets: Classes or labels to explain, by name or index; a pair of classes asks for their
             boundary; ``"max"``, ``"min"`` or a number for a regression. Everything when omitted.
-        restarts: Independent searches for each target, run as one batch.
+        restarts: Independent searches for each target. Those of all targets that have real graphs
+            and as many candidate nodes are run as one batch, each with the result it has alone.
         seed: The same seed gives the same explanations.
 
     Keyword Args:
@@ -119,7 +120,8 @@ def explain(
             model lives.
         progress: Whether to show progress; or an object with the methods of
             `gnninterpreter.progress.Progress`.
-        callbacks: Called with a `Snapshot` as the search goes; one that returns True stops it. A
+        callbacks: Called with a `Snapshot` as the search for a target goes; one that returns True
+            stops it. With any, targets are searched for one after the other. A
             `gnninterpreter.tracking.Tracker` writes the run to TensorBoard, MLflow or W&B.
         resume: A run folder. Each target is kept there as it is finished, the same call goes on
             where one was stopped, and ``result.save`` to that folder makes the run whole.
@@ -222,7 +224,7 @@ def explain(
                     shown.begin_class(target.name)
                 results: list[SearchResult] = []
                 if left:
-                    with (relaxed or RelaxedModel(classifier)).session(), _enough_memory(memory):
+                    with (relaxed or RelaxedModel(classifier)).session(), memory.enough():
                         results = search_together(
                             classifier,
                             relaxed,
@@ -380,21 +382,6 @@ def _on_device(model: nn.Module, device: str | torch.device | None) -> Iterator[
         yield
     finally:
         model.to(home)
-
-
-@contextmanager
-def _enough_memory(memory: Plan) -> Iterator[None]:
-    """Say what to do where an allocator gives up: others may have taken what was free."""
-    try:
-        yield
-    except (MemoryError, RuntimeError) as error:
-        out = isinstance(error, (MemoryError, torch.OutOfMemoryError))
-        if not out and "can't allocate memory" not in str(error):
-            raise
-        raise SpecError(
-            f"memory ran out while {memory.at_once} restarts were searched for at once; ask for "
-            "fewer restarts or nodes, or set max_memory to less than is free"
-        ) from error
 
 
 def _display(progress: Any) -> Any:

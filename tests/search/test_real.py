@@ -86,7 +86,7 @@ def test_a_small_population_is_walked_on_from_while_that_leads_to_new_graphs() -
     problem = known_problem()
     found = run(Shrink(), problem, begun(problem)).graphs[:1]
     pool, streams = FeaturePool.of(typicality().exemplars.graphs), Streams(3, 4)
-    more = Spread(walkers=4, steps=4)._further(problem, found, pool, streams)
+    more = Spread(walkers=4, steps=4)._further(problem, found, pool, streams, typicality().bank)
     sizes = more.num_nodes.tolist()
     assert sizes[0] == int(found.num_nodes[0])
     assert len(set(sizes)) == len(sizes) > 1

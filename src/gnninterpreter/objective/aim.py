@@ -20,7 +20,14 @@ from gnninterpreter.mixing import GOLDEN
 from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.statistics import CERTAIN, Profile
 from gnninterpreter.objective.target import Target
-from gnninterpreter.typicality import FEWEST_GRAPHS, Bank, SideBySide, Typicality, TypicalityBank
+from gnninterpreter.typicality import (
+    FEWEST_GRAPHS,
+    EitherBank,
+    Measuring,
+    SideBySide,
+    Typicality,
+    TypicalityBank,
+)
 
 # What differs from target to target in numbers.
 FIGURES = (
@@ -49,7 +56,7 @@ class Aim:
         return None if self.profile is None else self.profile.typicality
 
     @property
-    def bank(self) -> Bank | None:
+    def bank(self) -> Measuring | EitherBank | None:
         """What says how typical of the target a graph is, where real graphs are known."""
         return None if self.typicality is None else self.typicality.bank
 
@@ -154,11 +161,13 @@ class Aims:
         aims: What is asked for.
         counts: How many rows are after each, the first rows after the first.
         table: Figures and mean embeddings of all, [Q] and [Q, D], where the model is.
+        banks: What says how typical graphs are of each target; None unless all have it.
     """
 
     aims: tuple[Aim, ...]
     counts: tuple[int, ...]
     table: dict[str, Tensor]
+    banks: SideBySide | None
     _wide: dict[int, Aims] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
@@ -207,11 +216,9 @@ class Aims:
         return _Targets(self)
 
     @cached_property
-    def bank(self) -> Bank | None:
-        """What says how typical of its row's target a graph is; None unless all have one."""
-        banks = [(aim.bank, rows) for aim, rows in self.live()]
-        known = [(bank, rows) for bank, rows in banks if isinstance(bank, TypicalityBank)]
-        return SideBySide(tuple(known)) if len(known) == len(banks) else None
+    def bank(self) -> SideBySide | None:
+        """What says how typical of its row's target a graph is; None unless all have it."""
+        return None if self.banks is None else self.banks.for_(self.own, self.spans)
 
     def live(self) -> list[tuple[Aim, slice]]:
         """Each aim that any row has, and its rows; the first where there are no rows."""
@@ -254,4 +261,7 @@ def beside(aims: Sequence[Aim], restarts: int, like: Tensor) -> Aim | Aims:
     means = [aim.mean_embedding for aim in aims]
     if all(mean is not None for mean in means):
         table["mean_embedding"] = torch.stack([mean for mean in means if mean is not None])
-    return Aims(tuple(aims), (restarts,) * len(aims), table)
+    known = [aim.bank for aim in aims]
+    banks = [bank for bank in known if isinstance(bank, TypicalityBank)]
+    whole = SideBySide.of(banks) if len(banks) == len(known) else None
+    return Aims(tuple(aims), (restarts,) * len(aims), table, whole)

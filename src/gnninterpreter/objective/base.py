@@ -21,7 +21,7 @@ from gnninterpreter.models.classifier import Scores
 from gnninterpreter.objective.aim import Aim, Aims
 from gnninterpreter.objective.memory import Memory
 from gnninterpreter.recording import recording
-from gnninterpreter.typicality import Bank, Strangeness
+from gnninterpreter.typicality import EitherBank, Measuring, Strangeness
 
 # The logarithm of a score that is 0, or of a graph that cannot be scored.
 LOWEST = -100.0
@@ -64,7 +64,7 @@ class Proposals:
         if self.aim.bank is None:
             return None
 
-        def measured(bank: Bank, graphs: DenseGraphs) -> tuple[Tensor, ...]:
+        def measured(bank: Measuring | EitherBank, graphs: DenseGraphs) -> tuple[Tensor, ...]:
             found = bank.strangeness(graphs)
             return tuple(getattr(found, part.name) for part in fields(found))
 
@@ -88,7 +88,9 @@ class Proposals:
         ]
 
     def _recalled(
-        self, question: str, measure: Callable[[Bank, DenseGraphs], tuple[Tensor, ...]]
+        self,
+        question: str,
+        measure: Callable[[Measuring | EitherBank, DenseGraphs], tuple[Tensor, ...]],
     ) -> tuple[Tensor, ...]:
         """What a bank has measured of the graphs before, and of others now."""
 

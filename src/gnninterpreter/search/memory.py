@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import re
 import weakref
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -57,6 +57,20 @@ class Plan:
             parts = -(-self.restarts // self.at_once)
             how = f"{self.restarts} restarts in {parts} parts, at most {self.at_once} at once"
         return f"memory: about {_said(self.bytes)} of {_said(self.limit)} for {how}"
+
+    @contextmanager
+    def enough(self) -> Iterator[None]:
+        """Say what to do where an allocator gives up: others may have taken what was free."""
+        try:
+            yield
+        except (MemoryError, RuntimeError) as error:
+            out = isinstance(error, (MemoryError, torch.OutOfMemoryError))
+            if not out and "can't allocate memory" not in str(error):
+                raise
+            raise SpecError(
+                f"memory ran out while {self.at_once} restarts were searched for at once; ask for "
+                "fewer restarts or nodes, or set max_memory to less than is free"
+            ) from error
 
 
 class _Peak(TorchDispatchMode):  # type: ignore[no-untyped-call]

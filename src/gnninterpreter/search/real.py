@@ -25,7 +25,7 @@ from gnninterpreter.search.edits import DRAWS, GROW, SHRINK, FeaturePool, propos
 from gnninterpreter.search.problem import REAL_BAR, SAMPLE_BAR, Problem
 from gnninterpreter.search.repeating import Repeated, finished, numbers, put
 from gnninterpreter.search.state import State
-from gnninterpreter.typicality import BAR, Exemplars, distinct_rows
+from gnninterpreter.typicality import BAR, EitherBank, Exemplars, Measuring, distinct_rows
 
 # Costs that differ by less are the same.
 SAME = 1e-6
@@ -250,8 +250,9 @@ class Spread:
             if not len(own := streams.select(walked)):
                 continue
             one = replace(problem, aim=problem.aim.alone(place))
-            modes = state.graphs[rows][fine[0][rows]]
-            whole = self._population(one, every[found], modes, real[place], pool, own)
+            modes, known = state.graphs[rows][fine[0][rows]], problem.aim.aims[place].bank
+            assert known is not None
+            whole = self._population(one, every[found], modes, real[place], pool, own, known)
             population[place] = whole if len(whole) else None
         return state.with_(population=tuple(population))
 
@@ -263,10 +264,9 @@ class Spread:
         real: Exemplars,
         pool: FeaturePool,
         streams: Streams,
+        bank: Measuring | EitherBank,
     ) -> DenseGraphs:
         """Different graphs among those found for one target, filled up where they are few."""
-        bank = problem.aim.bank
-        assert bank is not None
         found = found[distinct_rows(found, bank)]
         if len(found) >= ENOUGH:
             return found
@@ -276,17 +276,20 @@ class Spread:
         more = more[problem.good(more, bar=REAL_BAR)]
         found = DenseGraphs.cat([modes, more, found])
         found = found[distinct_rows(found, bank)[:ENOUGH]]
-        return self._further(problem, found, pool, streams)
+        return self._further(problem, found, pool, streams, bank)
 
     def _further(
-        self, problem: Problem, found: DenseGraphs, pool: FeaturePool, streams: Streams
+        self,
+        problem: Problem,
+        found: DenseGraphs,
+        pool: FeaturePool,
+        streams: Streams,
+        bank: Measuring | EitherBank,
     ) -> DenseGraphs:
         """Go on from what is there with more edits, while they are few and that leads to new ones.
 
         Of a model that is rarely sure hardly an edit in a hundred is good.
         """
-        bank = problem.aim.bank
-        assert bank is not None
         for turn in range(TURNS):
             before = len(found)
             if not 0 < before < ENOUGH:

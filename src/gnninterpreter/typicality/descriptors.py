@@ -7,7 +7,7 @@ weights and features: on soft graphs the numbers are soft, and have a slope.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import torch
@@ -52,24 +52,6 @@ class Described:
     def codes(self) -> tuple[Tensor, Tensor]:
         """What lies around each node, and which nodes there are."""
         return environment_codes(self.source)
-
-    def joined(self) -> Described:
-        """The same with all blocks of nodes in one, and all of graphs: quicker to choose from."""
-        nodes, graphs = ({"": torch.cat([*b.values()], dim=-1)} for b in (self.nodes, self.graphs))
-        return replace(self, nodes=nodes, graphs=graphs)
-
-    def select(self, rows: Tensor | slice) -> Described:
-        """Descriptions of some of the graphs."""
-        nodes, graphs, tables = (
-            {name: part[rows] for name, part in blocks.items()}
-            for blocks in (self.nodes, self.graphs, self.tables)
-        )
-        some = Described(
-            nodes, graphs, self.presence[rows], tables, self.edges[rows], self.source[rows]
-        )
-        if "codes" in self.__dict__:
-            some.__dict__["codes"] = tuple(part[rows] for part in self.codes)
-        return some
 
 
 def describe(graphs: DenseGraphs) -> Described:

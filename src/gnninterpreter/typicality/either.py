@@ -1,22 +1,19 @@
-"""Several banks: graphs between two classes are compared with both, and are typical of either.
-
-Those of several classes that are searched for together are compared each with its own.
-"""
+"""Typical of one class or of another: what lies between them is compared with both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from gnninterpreter.batches import parts_of, widened
+from gnninterpreter.batches import widened
 from gnninterpreter.equality import ByValue
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.typicality.bank import BAR, Frame, Strangeness, TypicalityBank
-from gnninterpreter.typicality.descriptors import Described, describe
+from gnninterpreter.typicality.bank import TypicalityBank
 from gnninterpreter.typicality.exemplars import Exemplars
+from gnninterpreter.typicality.measuring import BAR, Frame, Strangeness
 from gnninterpreter.typicality.typicality import Typicality
 
 
@@ -80,49 +77,6 @@ class EitherBank(ByValue):
         owns = (found.each(lambda f, i=i: f[:, i]) for i in range(len(self.banks)))
         each = [bank.penalty(own, bar) for bank, own in zip(self.banks, owns, strict=True)]
         return torch.stack(each).amin(0)
-
-
-@dataclass(frozen=True, eq=False)
-class SideBySide(ByValue):
-    """Several banks, each with the rows of a batch that are compared with it, in their order."""
-
-    parts: tuple[tuple[TypicalityBank, slice], ...]
-
-    @property
-    def graph_frame(self) -> Frame:
-        """How descriptions of graphs are compared."""
-        return self.parts[0][0].graph_frame
-
-    def strangeness(self, graphs: DenseGraphs) -> Strangeness:
-        """How strange each graph is to its own bank; every field has shape [B]."""
-        return Strangeness.cat([bank.measured(own) for bank, own in self._described(graphs)])
-
-    def percentile(self, graphs: DenseGraphs) -> Tensor:
-        """Share of real graphs of its own bank that are at least as strange; [B]."""
-        return torch.cat([bank.percentile(graphs[rows]) for bank, rows in self.parts])
-
-    def reaches(self, graphs: DenseGraphs, bar: float = BAR) -> Tensor:
-        """Whether each graph is as typical as asked for; [B]."""
-        return torch.cat([bank.passes(own, bar) for bank, own in self._described(graphs)])
-
-    def penalty(self, graphs: DenseGraphs | Strangeness, bar: float = BAR) -> Tensor:
-        """What each graph is missing to the bar; [B]."""
-        found = graphs if isinstance(graphs, Strangeness) else self.strangeness(graphs)
-        each = [bank.penalty(found.each(lambda f, r=r: f[r]), bar) for bank, r in self.parts]
-        return torch.cat(each)
-
-    def _described(self, graphs: DenseGraphs) -> Iterator[tuple[TypicalityBank, Described]]:
-        """Each bank with descriptions of its own graphs; all are described at once, where few."""
-        if len(parts_of(graphs)) > 1:
-            yield from ((bank, describe(graphs[rows])) for bank, rows in self.parts)
-            return
-        found = describe(graphs).joined()
-        if any(bank.environments is not None for bank, _ in self.parts):
-            _ = found.codes
-        yield from ((bank, found.select(rows)) for bank, rows in self.parts)
-
-
-Bank = TypicalityBank | EitherBank | SideBySide
 
 
 def either(known: Sequence[Typicality]) -> Typicality:

@@ -8,16 +8,9 @@ from torch import Tensor
 
 from gnninterpreter.batches import parts_of
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.typicality.bank import (
-    NEIGHBOURS,
-    QUANTILES,
-    Frame,
-    TypicalityBank,
-    combined,
-    compared,
-    rooted,
-)
+from gnninterpreter.typicality.bank import QUANTILES, TypicalityBank
 from gnninterpreter.typicality.descriptors import COMBINED, Described, describe
+from gnninterpreter.typicality.measuring import NEIGHBOURS, Frame, combined, compared, rooted
 from gnninterpreter.typicality.references import References
 
 KEPT_GRAPHS = 320
