@@ -27,6 +27,7 @@ from gnninterpreter.typicality import (
     SideBySide,
     Typicality,
     TypicalityBank,
+    spans_of,
 )
 
 # What differs from target to target in numbers.
@@ -196,10 +197,8 @@ class Aims:
 
     def select(self, rows: Tensor | slice) -> Aims:
         """The same of some of the rows, which are in order."""
-        every = torch.arange(len(self.aims), device=self.own.device)
-        ends = torch.searchsorted(self.own[rows], every, right=True).tolist()
-        counts = tuple(end - before for before, end in zip([0, *ends], ends, strict=False))
-        return replace(self, counts=counts, _wide={})
+        spans = spans_of(self.own[rows], len(self.aims))
+        return replace(self, counts=tuple(own.stop - own.start for own in spans), _wide={})
 
     def alone(self, place: int) -> Aims:
         """The same of graphs that are all after one of them."""

@@ -147,7 +147,8 @@ def groups(
         if profile is not None and known is not None and isinstance(known.bank, TypicalityBank):
             sizes = present_nodes(known.exemplars.graphs).sum(1)
             if int(sizes.min()) <= limits.candidates and profile.mean_embedding is not None:
-                kind = recipe, limits.candidates, profile.count >= FEWEST_GRAPHS
+                judged = profile.count >= FEWEST_GRAPHS
+                kind = recipe, limits.candidates, judged, known.bank.layout
         alike = [group for other, group in found if kind is not None and other == kind]
         if alike:
             alike[0].append((target, recipe))

@@ -1,7 +1,7 @@
 """Typicality: could a graph pass for a real one, and the real graphs where a search can begin."""
 
 from gnninterpreter.typicality.bank import TypicalityBank
-from gnninterpreter.typicality.beside import SideBySide
+from gnninterpreter.typicality.beside import SideBySide, spans_of
 from gnninterpreter.typicality.either import EitherBank, either
 from gnninterpreter.typicality.environments import Environments
 from gnninterpreter.typicality.exemplars import Exemplars, choose_exemplars, distinct_rows
@@ -32,4 +32,5 @@ __all__ = [
     "fit",
     "references",
     "showing_nodes",
+    "spans_of",
 ]

@@ -109,36 +109,36 @@ class TypicalityBank(Measuring, ByValue):
         limits[0] = nodes
         return replace(self, limits=limits)
 
-    def own(self, table: Tensor) -> Tensor:
-        """Figures of the class, as they are."""
-        return table
+    @property
+    def layout(self) -> tuple[Any, ...]:
+        """What banks must have in common to be asked side by side."""
+        return (*self.seen, *self.held, min(len(self.graphs), NEIGHBOURS))
 
-    def select(self, rows: Tensor) -> TypicalityBank:
-        """The same: graphs are all compared with one class."""
+    def select(self, rows: Tensor | slice) -> TypicalityBank:
+        """The same: all graphs are compared with one class."""
         return self
+
+    def _own(self, table: Tensor) -> Tensor:
+        return table
 
     @cached_property
     def _known(self) -> tuple[Known, Known]:
         return Known(self.graphs), Known(self.nodes)
 
-    def near_graphs(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """How far B graphs are from the nearest real ones, and how far these are from others."""
+    def _near_graphs(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         near, which = self._known[0].nearest(rows, NEIGHBOURS)
         return near, self.graph_own.to(rows)[which]
 
-    def near_nodes(self, rows: Tensor, here: Tensor) -> Tensor:
-        """How far each node that is there is from the nearest real one, [B, N]."""
+    def _near_nodes(self, rows: Tensor, here: Tensor) -> Tensor:
         if recording():
             return self._known[1].least(rows.flatten(0, 1)).view(here.shape)
         # Absent nodes are not looked up: they are many, and a soft graph has none.
         return rows.new_zeros(here.shape).masked_scatter(here, self._known[1].least(rows[here]))
 
-    def strange(self, counts: Tensor, name: str) -> Tensor:
-        """How much of a table is of kinds that hardly any real graph has, [B]."""
+    def _strange(self, counts: Tensor, name: str) -> Tensor:
         return counts @ (~self.seen[name]).to(counts)
 
-    def rarity(self, found: Described) -> Tensor | None:
-        """How rare what lies around nodes is, [B]; None where that was not counted."""
+    def _rarity(self, found: Described) -> Tensor | None:
         known = self.environments
         return None if known is None else known.rarity_of(*found.codes, found.presence.dtype)
 

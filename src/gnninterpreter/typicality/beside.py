@@ -6,7 +6,7 @@ that a GPU is asked once for all classes; only distances are asked for class by 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -39,82 +39,79 @@ class SideBySide(Measuring, ByValue):
     limits: Tensor
     seen: Mapping[str, Tensor]
     held: Mapping[str, Tensor]
-    density: Tensor | None
+    density: Tensor
 
     @classmethod
     def of(cls, banks: Sequence[TypicalityBank]) -> SideBySide:
-        """Banks of the same model, to begin with for no graphs."""
-
-        def table(*each: Tensor) -> Tensor:
-            return torch.stack(each)
-
+        """Banks with one layout, to begin with for no graphs."""
         first, *rest = banks
-        node_frame, graph_frame = (
-            getattr(first, name).each(table, *(getattr(bank, name) for bank in rest))
-            for name in ("node_frame", "graph_frame")
-        )
-        dense = [bank.density for bank in banks]
         unknown = torch.full_like(first.node_unit, torch.nan)
+
+        def table(read: Callable[[TypicalityBank], Tensor]) -> Tensor:
+            return torch.stack([read(bank) for bank in banks])
+
+        def frames(read: Callable[[TypicalityBank], Frame]) -> Frame:
+            return read(first).each(lambda *each: torch.stack(each), *map(read, rest))
+
         return cls(
             tuple(banks),
             torch.zeros(0, dtype=torch.long, device=unknown.device),
             (slice(0, 0),) * len(banks),
-            node_frame.each(lambda part: part.unsqueeze(1)),
-            graph_frame,
-            torch.stack([bank.node_unit for bank in banks]).unsqueeze(1),
-            torch.stack([bank.quantiles for bank in banks]),
-            torch.stack([bank.limits for bank in banks]),
+            frames(lambda bank: bank.node_frame).each(lambda part: part.unsqueeze(1)),
+            frames(lambda bank: bank.graph_frame),
+            table(lambda bank: bank.node_unit).unsqueeze(1),
+            table(lambda bank: bank.quantiles),
+            table(lambda bank: bank.limits),
             {name: torch.stack([bank.seen[name] for bank in banks]) for name in first.seen},
             first.held,
-            None
-            if all(one is None for one in dense)
-            else torch.stack([unknown if one is None else one.to(unknown) for one in dense]),
+            table(lambda bank: unknown if bank.density is None else bank.density),
         )
 
     def for_(self, place: Tensor, spans: Sequence[slice]) -> SideBySide:
         """The same for graphs of which these are to be compared with each."""
         return replace(self, place=place, spans=tuple(spans))
 
-    def own(self, table: Tensor) -> Tensor:
-        """Each graph's own row of a table, [B, ...]."""
+    def select(self, rows: Tensor | slice) -> SideBySide:
+        """The same for some of the graphs."""
+        place = self.place[rows]
+        return self.for_(place, spans_of(place, len(self.banks)))
+
+    def _own(self, table: Tensor) -> Tensor:
         return table[self.place]
 
-    def select(self, rows: Tensor) -> SideBySide:
-        """The same for some of the graphs."""
-        place, every = self.place[rows], torch.arange(len(self.banks), device=self.place.device)
-        ends = torch.searchsorted(place, every, right=True).tolist()
-        spans = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
-        return self.for_(place, spans)
-
-    def near_graphs(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """How far B graphs are from the nearest real ones, and how far these are from others."""
-        found = [bank.near_graphs(rows[own]) for bank, own in self._asked()]
+    def _near_graphs(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        found = [bank._near_graphs(rows[own]) for bank, own in self._asked()]
         near, others = zip(*found, strict=True)
         return torch.cat(near), torch.cat(others)
 
-    def near_nodes(self, rows: Tensor, here: Tensor) -> Tensor:
-        """How far each node that is there is from the nearest real one, [B, N]."""
-        return torch.cat([bank.near_nodes(rows[own], here[own]) for bank, own in self._asked()])
+    def _near_nodes(self, rows: Tensor, here: Tensor) -> Tensor:
+        return torch.cat([bank._near_nodes(rows[own], here[own]) for bank, own in self._asked()])
 
-    def strange(self, counts: Tensor, name: str) -> Tensor:
-        """How much of a table is of kinds that hardly any real graph has, [B]."""
+    def _strange(self, counts: Tensor, name: str) -> Tensor:
         each = counts @ (~self.seen[name]).to(counts).T
         return each.gather(1, self.place.unsqueeze(1)).squeeze(1)
 
-    def rarity(self, found: Described) -> Tensor | None:
-        """How rare what lies around nodes is, [B]; 0 where that was not counted."""
-        if all(bank.environments is None for bank in self.banks):
+    def _rarity(self, found: Described) -> Tensor | None:
+        known = [(bank.environments, own) for bank, own in self._asked()]
+        if all(around is None for around, _ in known):
             return None
-        codes, here = found.codes
-
-        def asked(bank: TypicalityBank, own: slice) -> Tensor:
-            if bank.environments is None:
-                return torch.zeros_like(found.edges[own])
-            return bank.environments.rarity_of(codes[own], here[own], found.edges.dtype)
-
-        return torch.cat([asked(bank, own) for bank, own in self._asked()])
+        (codes, here), nothing = found.codes, torch.zeros_like(found.edges)
+        return torch.cat(
+            [
+                nothing[own]
+                if around is None
+                else around.rarity_of(codes[own], here[own], nothing.dtype)
+                for around, own in known
+            ]
+        )
 
     def _asked(self) -> list[tuple[TypicalityBank, slice]]:
         """Each bank that any graph is compared with, and the rows of these graphs."""
         every = list(zip(self.banks, self.spans, strict=True))
         return [(bank, own) for bank, own in every if own.stop > own.start] or every[:1]
+
+
+def spans_of(place: Tensor, count: int) -> list[slice]:
+    """Rows of each of so many groups, where rows are in the order of their groups, [B]."""
+    ends = torch.searchsorted(place, torch.arange(count, device=place.device), right=True).tolist()
+    return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]

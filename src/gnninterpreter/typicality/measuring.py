@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -87,30 +87,30 @@ class Measuring(ABC):
     density: Tensor | None
 
     @abstractmethod
-    def own(self, table: Tensor) -> Tensor:
+    def _own(self, table: Tensor) -> Tensor:
         """Of a table each graph's own row, [B, ...]; figures of one class as they are."""
 
     @abstractmethod
-    def select(self, rows: Tensor) -> Measuring:
+    def select(self, rows: Tensor | slice) -> Measuring:
         """The same for some of the graphs."""
 
     @abstractmethod
-    def near_graphs(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+    def _near_graphs(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """How far B graphs are from the nearest real ones, and how far these are from others.
 
         The former as `Known.nearest` has it.
         """
 
     @abstractmethod
-    def near_nodes(self, rows: Tensor, here: Tensor) -> Tensor:
+    def _near_nodes(self, rows: Tensor, here: Tensor) -> Tensor:
         """How far each node that is there is from the nearest real one, [B, N], likewise."""
 
     @abstractmethod
-    def strange(self, counts: Tensor, name: str) -> Tensor:
+    def _strange(self, counts: Tensor, name: str) -> Tensor:
         """How much of a table is of kinds that hardly any real graph has, [B]."""
 
     @abstractmethod
-    def rarity(self, found: Described) -> Tensor | None:
+    def _rarity(self, found: Described) -> Tensor | None:
         """How rare what lies around nodes is, [B]; None where that was not counted."""
 
     def strangeness(self, graphs: DenseGraphs) -> Strangeness:
@@ -139,22 +139,23 @@ class Measuring(ABC):
 
     def _in_parts(self, parts: list[DenseGraphs]) -> list[tuple[Measuring, DenseGraphs]]:
         """Some graphs at a time, each with what says how strange they are."""
-        ends = torch.tensor([0, *map(len, parts)]).cumsum(0).tolist()
-        rows = [torch.arange(*pair) for pair in pairwise(ends)]
-        return [(self.select(some), part) for some, part in zip(rows, parts, strict=True)]
+        ends = accumulate(map(len, parts))
+        return [
+            (self.select(slice(end - len(p), end)), p) for p, end in zip(parts, ends, strict=True)
+        ]
 
     def _as_wholes(self, found: Described) -> Strangeness:
         """How strange graphs are but for their nodes, of which nothing is said."""
-        rows = self.graph_frame.each(self.own)(found.graphs)
-        near, others = self.near_graphs(rows)
+        rows = self.graph_frame.each(self._own)(found.graphs)
+        near, others = self._near_graphs(rows)
         whole, local = compared(rooted(near + squares(rows).unsqueeze(1)), others)
         outside = self._outside_sizes(found) + self._outside_tables(found)
         nothing = torch.zeros_like(whole)
-        rare, density = self.rarity(found), nothing
+        rare, density = self._rarity(found), nothing
         if self.density is not None:
             per_node = found.edges / found.presence.sum(1).clamp_min(1)
             # Nothing where it was not counted, of which a table says NaN.
-            density = (per_node - self.own(self.density).to(whole)).abs().nan_to_num(0.0)
+            density = (per_node - self._own(self.density).to(whole)).abs().nan_to_num(0.0)
         return Strangeness(
             nothing, whole, local, outside, nothing if rare is None else rare, density
         )
@@ -170,7 +171,7 @@ class Measuring(ABC):
     def percentiles(self, found: Strangeness) -> Tensor:
         """The same for each of the figures by itself, [B, figures]."""
         parts = found.figures()
-        levels = roomy(self.own(self.quantiles).to(parts))
+        levels = roomy(self._own(self.quantiles).to(parts))
         return 100 * (parts.unsqueeze(2) <= levels).to(parts.dtype).mean(2)
 
     def penalty(self, graphs: DenseGraphs | Strangeness, bar: float = BAR) -> Tensor:
@@ -180,20 +181,20 @@ class Measuring(ABC):
         levels = self.quantiles.to(values)
         unit = ((levels[..., 50] + levels[..., 95]) / 2).clamp_min(0.05)
         least = roomy(levels[..., round(100 - bar)])
-        over = (values - self.own(least)).clamp_min(0) / self.own(unit)
+        over = (values - self._own(least)).clamp_min(0) / self._own(unit)
         return BORDER * found.outside + over.sum(1)
 
     def _nodes(self, blocks: Mapping[str, Tensor], presence: Tensor) -> Tensor:
         """How strange nodes are, the mean and some of the worst; [B]."""
-        rows = self.node_frame.each(self.own)(blocks)
+        rows = self.node_frame.each(self._own)(blocks)
         here = presence > 0
-        apart = torch.where(here, rooted(self.near_nodes(rows, here) + squares(rows)), 0.0)
-        return combined(apart / self.own(self.node_unit).to(rows), presence)
+        apart = torch.where(here, rooted(self._near_nodes(rows, here) + squares(rows)), 0.0)
+        return combined(apart / self._own(self.node_unit).to(rows), presence)
 
     def _outside_sizes(self, found: Described) -> Tensor:
         """By how much there are fewer or more nodes or edges than usual, as a share; [B]."""
         sizes = torch.stack([found.presence.sum(1), found.edges], dim=1)
-        limits = self.own(self.limits).to(sizes)
+        limits = self._own(self.limits).to(sizes)
         low, high = limits[..., 0::2], limits[..., 1::2]
         out: Tensor = (1 - sizes / low).clamp_min(0) + (sizes / high - 1).clamp_min(0)
         return out.sum(1)
@@ -204,7 +205,7 @@ class Measuring(ABC):
         for name, counts in found.tables.items():
             if name not in self.seen:  # stored before these were counted
                 continue
-            strange = self.strange(counts, name)
+            strange = self._strange(counts, name)
             # A combination counts as a share; one node of a rare kind is too many at any size.
             share = strange / counts.sum(1).clamp_min(1)
             total = total + (strange.log1p() if name in self.held else share)
