@@ -65,6 +65,13 @@ def test_as_each_bank_alone(banks, counts, fixed):
     assert torch.equal(both.reaches(graphs, 40.0), alone(lambda b, part: b.reaches(part, 40.0)))
 
 
+def test_the_order_in_which_tables_were_stored_does_not_keep_banks_apart(banks):
+    first, other = banks
+    turned = replace(first, seen=dict(reversed(first.seen.items())))
+    assert turned.layout == first.layout == other.layout
+    assert replace(first, graphs=first.graphs[:3]).layout != first.layout
+
+
 def test_of_some_graphs(banks):
     graphs, both, rows = asked(), beside(banks, (3, 3)), torch.tensor([1, 3, 4])
     some = both.select(rows)

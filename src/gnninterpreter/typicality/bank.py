@@ -112,7 +112,7 @@ class TypicalityBank(Measuring, ByValue):
     @property
     def layout(self) -> tuple[Any, ...]:
         """What banks must have in common to be asked side by side."""
-        return (*self.seen, *self.held, min(len(self.graphs), NEIGHBOURS))
+        return (*sorted(self.seen), *sorted(self.held), min(len(self.graphs), NEIGHBOURS))
 
     def select(self, rows: Tensor | slice) -> TypicalityBank:
         """The same: all graphs are compared with one class."""
