@@ -239,7 +239,7 @@ class Aims:
 
     @cached_property
     def _of_rows(self) -> dict[str, Tensor]:
-        return {name: values[self.own] for name, values in self.table.items()}
+        return {name: self.table[name][self.own] for name in FIGURES}
 
     max_nodes, max_edges = _of_each("max_nodes"), _of_each("max_edges")
     enough, log_enough = _of_each("enough"), _of_each("log_enough")
@@ -249,7 +249,8 @@ class Aims:
     @property
     def mean_embedding(self) -> Tensor | None:
         """Mean of the embeddings of real graphs of each row's target, [B, D]."""
-        return self._of_rows.get("mean_embedding")
+        means = self.table.get("mean_embedding")
+        return None if means is None else means[self.own]
 
 
 def beside(aims: Sequence[Aim], restarts: int, like: Tensor) -> Aim | Aims:

@@ -137,8 +137,13 @@ class Proposals:
     @cached_property
     def similarity(self) -> Tensor:
         """Cosine similarity to the mean embedding of the target, [B]; 1 where none is known."""
-        alike = self.aim.likeness(self.scores.embedding)
-        return torch.ones_like(self.log_score) if alike is None else alike.nan_to_num(nan=-1.0)
+        found = self.alike
+        return torch.ones_like(self.log_score) if found is None else found.nan_to_num(nan=-1.0)
+
+    @cached_property
+    def alike(self) -> Tensor | None:
+        """The same; None where none is known, and NaN for a graph that cannot be scored."""
+        return self.aim.likeness(self.scores.embedding)
 
 
 @dataclass(frozen=True)
