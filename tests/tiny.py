@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 
@@ -216,7 +216,7 @@ def problem(
         return torch.stack([logs, (1 - given).clamp_min(1e-300).log()], dim=1)
 
     objective = Objective((Weighted(Given(cost, allows)),))
-    return Problem(Oracle(logits), None, objective, after or aim(), certain)
+    return Problem(Oracle(logits), None, objective, replace(after or aim(), certain=certain))
 
 
 def unwatched(of: Problem, candidates: int = 5) -> Monitor:

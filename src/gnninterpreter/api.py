@@ -45,9 +45,9 @@ from gnninterpreter.models.task import Task
 from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.progress import Several
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
-from gnninterpreter.search import Callback, Recipe, plan, search
+from gnninterpreter.search import Callback, Recipe, SearchResult, groups, plan, search_together
 from gnninterpreter.search.choosing import fitted, recipes_for
-from gnninterpreter.search.memory import Plan, read_bytes
+from gnninterpreter.search.memory import read_bytes
 from gnninterpreter.spec import GraphList, GraphSpec, graph_list
 from gnninterpreter.spec.data import told_size
 from gnninterpreter.spec.inference import infer_blocks
@@ -96,7 +96,8 @@ def explain(
             labels each counts for what the model gives it.
         targets: Classes or labels to explain, by name or index; a pair of classes asks for their
             boundary; ``"max"``, ``"min"`` or a number for a regression. Everything when omitted.
-        restarts: Independent searches for each target, run as one batch.
+        restarts: Independent searches for each target. Those of all targets that have real graphs
+            and as many candidate nodes are run as one batch, each with the result it has alone.
         seed: The same seed gives the same explanations.
 
     Keyword Args:
@@ -121,10 +122,11 @@ def explain(
             model lives.
         progress: Whether to show progress; or an object with the methods of
             `gnninterpreter.progress.Progress`.
-        callbacks: Called with a `Snapshot` as the search goes; one that returns True stops it. A
+        callbacks: Called with a `Snapshot` as the search for a target goes; one that returns True
+            stops it. With any, targets are searched for one after the other. A
             `gnninterpreter.tracking.Tracker` writes the run to TensorBoard, MLflow or W&B.
-        resume: A run folder. Each target is kept there as it is finished, the same call goes on
-            where one was stopped, and ``result.save`` to that folder makes the run whole.
+        resume: A run folder. Each target is searched for by itself and kept there as it is
+            finished, the same call goes on where one was stopped, and ``result.save`` to that folder makes the run whole.
         max_memory: Most memory that searches may take, in bytes or as ``"4GB"``; most of what is
             free when omitted. Restarts that do not fit at once are searched for in parts.
 
@@ -178,10 +180,16 @@ def explain(
         wanted, skipped = recipes_for(asked, recipe, dataset_name, targets is None)
         if graphs is not None:
             wanted = [(one, fitted(chosen, one, class_statistics)) for one, chosen in wanted]
+        # A callback may end the search of a class, and a run that can be resumed keeps each class
+        # as soon as it is done, so that with either they go one after the other.
+        alone = [[one] for one in wanted]
+        together = not listeners and folder is None
+        grouped = groups(classifier, class_statistics, wanted) if together else alone
         others = peers_of(peers, classifier)
         relaxed, report = _relax(classifier, gradient)
         with (relaxed or RelaxedModel(classifier)).session():
-            memory = plan(classifier, relaxed, class_statistics, wanted, restarts, limit)
+            largest = max(map(len, grouped))
+            memory = plan(classifier, relaxed, class_statistics, wanted, restarts, limit, largest)
         # Draws from the data are the same whatever its order; it is put in order once.
         ordered = None if seen is None else in_order(seen)
         real = RealAnswers(classifier, ordered, class_statistics, seed)
@@ -218,28 +226,35 @@ def explain(
         shown.begin(name, [*lines, str(memory)], names)
         explanations = {}
         try:
-            for target, chosen in wanted:
-                explanation = None if kept is None else kept.read(target.name)
-                if explanation is None:
+            for group in grouped:
+                done = {} if kept is None else kept.read([target.name for target, _ in group])
+                left = [one for one in group if one[0].name not in done]
+                for target, _ in left:
                     shown.begin_class(target.name)
-                    with (relaxed or RelaxedModel(classifier)).session(), _enough_memory(memory):
-                        result = search(
+                results: list[SearchResult] = []
+                if left:
+                    with (relaxed or RelaxedModel(classifier)).session(), memory.enough():
+                        results = search_together(
                             classifier,
                             relaxed,
                             class_statistics,
-                            target,
-                            chosen,
+                            [target for target, _ in left],
+                            left[0][1],
                             restarts,
                             seed,
                             (shown.look, *listeners),
                             memory.at_once,
                         )
+                for explanation in done.values():
+                    explanations[explanation.name] = explanation
+                    shown.end_class(explanation)
+                for result in results:
                     # Evidence is gathered where the data is; the model is asked where it is.
                     explanation = explanation_of(
                         result.to("cpu"),
                         classifier,
                         class_statistics,
-                        chosen.name,
+                        left[0][1].name,
                         seed,
                         rule,
                         real=real,
@@ -248,8 +263,9 @@ def explain(
                     )
                     if kept is not None:
                         kept.keep(explanation)
-                explanations[explanation.name] = explanation
-                shown.end_class(explanation)
+                    explanations[explanation.name] = explanation
+                    shown.end_class(explanation)
+            explanations = {name: explanations[name] for name in names}
         except KeyboardInterrupt:
             said = "" if kept is None else kept.said()
             if not said:
@@ -384,21 +400,6 @@ def _on_device(model: nn.Module, device: str | torch.device | None) -> Iterator[
         yield
     finally:
         model.to(home)
-
-
-@contextmanager
-def _enough_memory(memory: Plan) -> Iterator[None]:
-    """Say what to do where an allocator gives up: others may have taken what was free."""
-    try:
-        yield
-    except (MemoryError, RuntimeError) as error:
-        out = isinstance(error, (MemoryError, torch.OutOfMemoryError))
-        if not out and "can't allocate memory" not in str(error):
-            raise
-        raise SpecError(
-            f"memory ran out while {memory.at_once} restarts were searched for at once; ask for "
-            "fewer restarts or nodes, or set max_memory to less than is free"
-        ) from error
 
 
 def _display(progress: Any) -> Any:

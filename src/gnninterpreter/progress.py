@@ -15,8 +15,9 @@ __all__ = ["Progress", "Several"]
 class Progress(Protocol):
     """Something that shows how a run goes.
 
-    One that also has a method ``reading`` is called with the number of graphs that were read so
-    far, while a data set of thousands is read.
+    Classes that are searched for together all begin before the first of them ends, and a snapshot
+    says which it tells of. One that also has a method ``reading`` is called with the number of
+    graphs that were read so far, while a data set of thousands is read.
     """
 
     def begin(self, model: str, inferred: list[str], classes: list[str]) -> None:
@@ -26,7 +27,7 @@ class Progress(Protocol):
         """The search for a class begins."""
 
     def look(self, look: Snapshot) -> bool | None:
-        """The search is at this point; True stops it."""
+        """The search for a class is at this point; True stops it and those beside it."""
 
     def end_class(self, explanation: Explanation) -> None:
         """A class is done."""

@@ -70,7 +70,7 @@ class Tracker(ABC):
 
     def look(self, look: Snapshot) -> bool | None:
         """Write how the restarts stand; steps go on over the phases of a search."""
-        self._step += 1
+        self._step, self._class = self._step + 1, look.target or self._class
         if self._step % max(1, int(self.every)) == 0:
             score = look.score.nan_to_num(nan=0.0)
             best = int(score.argmax())

@@ -73,7 +73,7 @@ def test_one_graph_is_hung_on_another_with_all_its_features() -> None:
     # A triangle at places 1, 2 and 4, and an edge at places 0 and 3.
     triangle = piece([(1, 2, 0), (2, 4, 1), (1, 4, 0)], [0, 1, 2, 0, 1, 0])
     edge = piece([(0, 3, 1)], [2, 0, 0, 1, 0, 0])
-    pool = FeaturePool(torch.eye(3), torch.eye(2)[[1]])
+    pool = FeaturePool.of(edge)
     found = _hung_on(triangle, edge, torch.tensor([[0.5, 0.9, 0.0]]), pool)
     assert present_nodes(found)[0].tolist() == [True] * 5 + [False]
     assert found.nodes[0, :5].argmax(1).tolist() == [1, 2, 1, 2, 1]
@@ -88,7 +88,7 @@ def test_one_graph_is_hung_on_another_with_all_its_features() -> None:
 def test_without_room_nothing_is_hung_on() -> None:
     square = piece([(0, 1, 0), (1, 2, 0), (2, 3, 0), (3, 0, 0)], [0] * 6)
     triangle = piece([(0, 1, 1), (1, 2, 1), (0, 2, 1)], [1] * 6)
-    pool = FeaturePool(torch.eye(3), torch.eye(2))
+    pool = FeaturePool.of(triangle)
     found = _hung_on(square, triangle, torch.tensor([[0.0, 0.0, 0.0]]), pool)
     assert torch.equal(found.weight, square.weight)
     assert torch.equal(found.nodes, square.nodes)

@@ -106,6 +106,6 @@ def test_an_allocator_that_gives_up_is_a_sentence(monkeypatch: pytest.MonkeyPatc
     def out(*_: Any) -> None:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried")
 
-    monkeypatch.setattr("gnninterpreter.api.search", out)
+    monkeypatch.setattr("gnninterpreter.api.search_together", out)
     with pytest.raises(SpecError, match="memory ran out while 2 restarts"):
         explain(restarts=2)

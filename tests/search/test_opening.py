@@ -19,7 +19,7 @@ from gnninterpreter.search.calibration import calibrated
 from gnninterpreter.search.opening import GOOD_SHARE, opened, verified
 from gnninterpreter.search.problem import Problem
 from tests.search.known import STAR, begun, known_problem, typicality
-from tests.tiny import graph, stack, unwatched
+from tests.tiny import aim, graph, stack, unwatched
 
 SQUARE = [(0, 1), (1, 2), (2, 3), (3, 0)]
 
@@ -30,14 +30,16 @@ def at_most(edges: int, memory: bool = True) -> Any:
     def lack(graphs: DenseGraphs) -> Tensor:
         return 10 * (graphs.num_edges - edges).clamp_min(0)
 
-    return SimpleNamespace(
+    judge = SimpleNamespace(
         good=lambda graphs, new=False: lack(graphs) <= 0,
         passes=lambda proposals: lack(proposals.graphs) <= 0,
         lacking=lambda proposals: lack(proposals.graphs),
         relaxed=lambda graphs: None,
-        aim=None,
+        aim=aim(),
         memory=memory or None,
     )
+    judge.select = lambda rows: judge
+    return judge
 
 
 def squares(count: int) -> DenseGraphs:
@@ -92,7 +94,7 @@ def test_what_bad_samples_have_in_common_is_closed_and_the_rest_stays_open() -> 
         return drawn.weight[:, 0, 2] < 0.5
 
     found, share = verified(
-        SimpleNamespace(good=diagonal),  # type: ignore[arg-type]
+        SimpleNamespace(select=lambda rows: SimpleNamespace(good=diagonal)),  # type: ignore[arg-type]
         wide,
         lambda some, rows: centred(some, graphs[rows]),
         300,

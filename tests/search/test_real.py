@@ -56,7 +56,7 @@ def test_a_restart_comes_to_the_same_whatever_their_number() -> None:
 def test_a_population_has_different_certain_and_typical_graphs() -> None:
     problem = known_problem()
     state = run(Spread(), problem, run(Shrink(), problem, begun(problem)))
-    population = state.population
+    (population,) = state.population
     assert population is not None
     assert len(population) >= 3
     found = problem.evaluate(population)
@@ -72,20 +72,21 @@ def test_real_graphs_fill_up_a_population_that_walkers_left_small() -> None:
     problem = known_problem()
     before = run(Shrink(), problem, begun(problem, 1))
     state = run(Spread(walkers=1, steps=1, draws=1), problem, before)
-    assert state.population is not None
+    (population,) = state.population
+    assert population is not None
     # One walker knows a few sizes of cycles; the others are those of real ones that may be shown.
     real = typicality().exemplars.graphs
     fine = real[problem.good(real, bar=REAL_BAR)]
     assert len(fine) > 3
-    assert set(fine.num_nodes.tolist()) <= set(state.population.num_nodes.tolist())
-    assert problem.good(state.population, bar=REAL_BAR).all()
+    assert set(fine.num_nodes.tolist()) <= set(population.num_nodes.tolist())
+    assert problem.good(population, bar=REAL_BAR).all()
 
 
 def test_a_small_population_is_walked_on_from_while_that_leads_to_new_graphs() -> None:
     problem = known_problem()
     found = run(Shrink(), problem, begun(problem)).graphs[:1]
     pool, streams = FeaturePool.of(typicality().exemplars.graphs), Streams(3, 4)
-    more = Spread(walkers=4, steps=4)._further(problem, found, pool, streams, typicality())
+    more = Spread(walkers=4, steps=4)._further(problem, found, pool, streams, typicality().bank)
     sizes = more.num_nodes.tolist()
     assert sizes[0] == int(found.num_nodes[0])
     assert len(set(sizes)) == len(sizes) > 1
@@ -95,12 +96,13 @@ def test_a_small_population_is_walked_on_from_while_that_leads_to_new_graphs() -
 def test_samples_differ_until_the_population_is_used_up() -> None:
     problem = known_problem()
     state = run(Spread(), problem, run(Shrink(), problem, begun(problem)))
-    assert state.population is not None
-    size = len(state.population)
+    (population,) = state.population
+    assert population is not None
+    size = len(population)
     weights = (1.0,) * len(state.reasons)
-    sampler = PopulationSampler(state.distribution, weights, state.population)
+    sampler = PopulationSampler(state.distribution, weights, population)
     drawn = sampler.sample(2 * size, seed=0).weight.flatten(1)
-    every = {tuple(row.tolist()) for row in state.population.weight.flatten(1)}
+    every = {tuple(row.tolist()) for row in population.weight.flatten(1)}
     for part in (drawn[:size], drawn[size:]):
         assert {tuple(row.tolist()) for row in part} == every
     orders = {tuple(sampler.sample(size, seed=s).num_nodes.tolist()) for s in range(8)}
@@ -131,8 +133,9 @@ def test_another_size_limit_than_that_of_the_bank(nodes: int) -> None:
     assert (state.evaluation.nodes <= nodes).all()
     assert (state.evaluation.score >= 0.99).all()
     spread = run(Spread(), problem, state)
-    if spread.population is not None:
-        assert (problem.evaluate(spread.population).nodes <= nodes).all()
+    (population,) = spread.population
+    if population is not None:
+        assert (problem.evaluate(population).nodes <= nodes).all()
 
 
 @pytest.mark.parametrize("phase", [Shrink(), Spread()], ids=lambda phase: str(phase.name))

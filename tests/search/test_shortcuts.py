@@ -23,7 +23,7 @@ def test_shortcuts_are_certain_whole_and_untypical() -> None:
     problem = known_problem(CYCLE)
     before = begun(problem)
     after = shortcuts(problem, before)
-    found = after.shortcuts
+    (found,) = after.shortcuts
     assert found is not None
     assert 1 <= len(found) <= 4
     assert found.num_candidates == before.graphs.num_candidates
@@ -51,7 +51,7 @@ def test_a_stop_comes_before_the_search() -> None:
 
 def test_fewer_restarts_than_searches() -> None:
     problem = known_problem()
-    found = shortcuts(problem, begun(problem, 1)).shortcuts
+    (found,) = shortcuts(problem, begun(problem, 1)).shortcuts
     assert found is None or len(found) == 1
 
 

@@ -4,7 +4,7 @@ import torch
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.typicality import TypicalityBank, fit
-from gnninterpreter.typicality.bank import combined, nearest
+from gnninterpreter.typicality.measuring import Known, combined, nearest
 from gnninterpreter.typicality.pieces import to_dense
 from tests.typicality.some import BONDS, KINDS, NUMBERS, PLAIN, path, ring, star, whole
 
@@ -108,9 +108,9 @@ def test_the_penalty_has_a_slope_towards_real_graphs(rings):
 
 
 def test_distances_and_their_mean():
-    apart, which = nearest(torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0], [0.0, 1.0]]), 2)
-    assert apart[0].tolist() == pytest.approx([1, 5], abs=1e-3)
-    assert which[0].tolist() == [1, 0]
+    row, others = torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 4.0], [0.0, 1.0]])
+    assert nearest(row, others, 2)[0].tolist() == pytest.approx([1, 5], abs=1e-3)
+    assert Known(others).nearest(row, 2)[1][0].tolist() == [1, 0]
     # Beyond 1 lie 0, 1 and 3; a node that is absent does not count.
     apart, presence = torch.tensor([[0.5, 2.0, 4.0, 9.0]]), torch.tensor([[1.0, 1.0, 1.0, 0.0]])
     assert float(combined(apart, presence)) == pytest.approx(4 / 3 + 1.5)

@@ -105,7 +105,8 @@ def test_how_many_graphs_hold_an_environment():
     assert known.held[0] == 7
     # A leaf has one neighbour and is on no cycle: one code in all seven graphs at one step.
     assert sorted(known.held[1:].tolist()) == [2, 2, 2, 4, 4, 4, 7]
-    holders, here = known.holders(to_dense([path(3), path(2), ring(3)], PLAIN))
+    codes, here = environment_codes(to_dense([path(3), path(2), ring(3)], PLAIN))
+    holders = known.holders(codes)
     assert holders[0].tolist() == [[7, 4], [4, 4], [7, 4]]
     assert holders[1].tolist()[:2] == [[7, 0], [7, 0]]
     assert holders[2].tolist() == [[0, 0]] * 3

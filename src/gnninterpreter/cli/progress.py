@@ -128,7 +128,8 @@ class LiveProgress:
         row.state, row.style = SEARCHING, "cyan"
 
     def look(self, look: Snapshot) -> bool | None:
-        """Take in how the restarts stand; the best of them is shown."""
+        """Take in how the restarts of a class stand; the best of them is shown."""
+        self._current = look.target or self._current
         row = self._rows.get(self._current)
         if row is not None and not self._broken:
             best = int(look.score.nan_to_num(nan=-1.0).argmax())

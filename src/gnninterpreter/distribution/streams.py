@@ -8,6 +8,7 @@ and the same seed gives the same numbers on a CPU and on a GPU.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from copy import copy
 from functools import lru_cache
 
@@ -70,10 +71,17 @@ class Streams:
         self.keys.copy_(self.fork(1).keys)
         self.position = 0
 
-    def select(self, which: Tensor) -> Streams:
+    def select(self, which: Tensor | slice) -> Streams:
         """Return some of the streams, as far on as they are."""
         other = copy(self)
         other.keys = self.keys[which]
+        return other
+
+    @staticmethod
+    def cat(parts: Sequence[Streams]) -> Streams:
+        """Put streams that are as far on one after the other."""
+        other = copy(parts[0])
+        other.keys = torch.cat([part.keys for part in parts])
         return other
 
     def __len__(self) -> int:

@@ -53,14 +53,15 @@ class Unfinished:
         self._place = folder / f"{UNFINISHED}{key}"
         self._run = replace(run, metadata={**run.metadata, "targets": self._names})
 
-    def read(self, name: str) -> Explanation | None:
-        """A class that was finished before; None where it was not, or is damaged."""
-        try:
-            found = load_run(self._piece(name))
-        except CheckpointError:
-            return None
-        kept = found.explanations.get(name)
-        return None if kept is None else replace(kept, spec=self._run.spec)
+    def read(self, names: Sequence[str]) -> dict[str, Explanation]:
+        """Those of some classes that were finished before and are not damaged."""
+        found = {}
+        for name in names:
+            with contextlib.suppress(CheckpointError):
+                kept = load_run(self._piece(name)).explanations.get(name)
+                if kept is not None:
+                    found[name] = replace(kept, spec=self._run.spec)
+        return found
 
     def keep(self, explanation: Explanation) -> None:
         """Keep a class, unless its search was stopped before its end."""

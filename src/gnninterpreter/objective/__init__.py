@@ -1,6 +1,7 @@
 """How good a graph is as an answer: targets, terms and the objective they form."""
 
-from gnninterpreter.objective.base import Aim, Iterate, Proposals, Term
+from gnninterpreter.objective.aim import Aim, Aims, beside
+from gnninterpreter.objective.base import Iterate, Proposals, Term
 from gnninterpreter.objective.boundary import BoundaryTarget
 from gnninterpreter.objective.certainty import Certainty, RawScore
 from gnninterpreter.objective.likeness import Likeness, Typical
@@ -15,6 +16,7 @@ from gnninterpreter.objective.wholeness import Size, Wholeness, violation
 
 __all__ = [
     "Aim",
+    "Aims",
     "BoundaryTarget",
     "Budget",
     "Certainty",
@@ -41,6 +43,7 @@ __all__ = [
     "WarmUp",
     "Weighted",
     "Wholeness",
+    "beside",
     "graph_keys",
     "target_from_json",
     "violation",

@@ -18,46 +18,13 @@ from torch import Tensor
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import Scores
-from gnninterpreter.models.statistics import Profile
+from gnninterpreter.objective.aim import Aim, Aims
 from gnninterpreter.objective.memory import Memory
-from gnninterpreter.objective.target import Target
 from gnninterpreter.recording import recording
-from gnninterpreter.typicality import FEWEST_GRAPHS, Strangeness, Typicality
+from gnninterpreter.typicality import EitherBank, Measuring, Strangeness
 
 # The logarithm of a score that is 0, or of a graph that cannot be scored.
 LOWEST = -100.0
-
-
-@dataclass(frozen=True)
-class Aim:
-    """What a search is after: a target within limits (the paper's budget B among them).
-
-    ``profile`` is what real graphs of the target look like, ``enough`` the score beyond which more
-    is no gain.
-    """
-
-    target: Target
-    max_nodes: int
-    max_edges: float
-    profile: Profile | None = None
-    enough: float = 0.9999
-
-    @property
-    def typicality(self) -> Typicality | None:
-        """What is kept of real graphs of the target, where anything is."""
-        return None if self.profile is None else self.profile.typicality
-
-    def likeness(self, embedding: Tensor) -> Tensor | None:
-        """Cosine similarity of embeddings to the mean of the target; None where none is known."""
-        mean = None if self.profile is None else self.profile.mean_embedding
-        if mean is None:
-            return None
-        return torch.cosine_similarity(embedding, mean.to(embedding), dim=-1)
-
-    @property
-    def judged(self) -> bool:
-        """Whether there are real graphs enough to call a graph typical or not."""
-        return self.profile is not None and self.profile.count >= FEWEST_GRAPHS
 
 
 @dataclass(frozen=True)
@@ -66,14 +33,18 @@ class Proposals:
 
     Weights are 0 or 1, but for terms that say they are smooth. ``answers`` are the model's outputs,
     NaN for a graph without edges, or who asks the model about graphs and their keys as soon as
-    anyone wants to know; the memory knows the graphs by ``keys``, [B].
+    anyone wants to know; the memory knows the graphs by ``keys``, [B]. The ``aim`` may be given as
+    that of restarts which have as many graphs each, those of one beside each other.
     """
 
     graphs: DenseGraphs
     answers: Scores | Callable[[DenseGraphs, Tensor | None], Scores]
-    aim: Aim
+    aim: Aim | Aims
     keys: Tensor | None = None
     memory: Memory | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "aim", self.aim.rows(len(self.graphs)))
 
     @cached_property
     def scores(self) -> Scores:
@@ -90,40 +61,50 @@ class Proposals:
     @cached_property
     def strangeness(self) -> Strangeness | None:
         """How strange each is beside real graphs; None where none are known. Takes long."""
-        known = self.aim.typicality
-        if known is None:
+        if self.aim.bank is None:
             return None
 
-        def measured(graphs: DenseGraphs) -> tuple[Tensor, ...]:
-            found = known.bank.strangeness(graphs)
+        def measured(bank: Measuring | EitherBank, graphs: DenseGraphs) -> tuple[Tensor, ...]:
+            found = bank.strangeness(graphs)
             return tuple(getattr(found, part.name) for part in fields(found))
 
         return Strangeness(*self._recalled("strangeness", measured))
 
     def untypical(self, bar: float) -> Tensor | None:
         """What each lacks of being as typical as a share of real graphs, [B]; None if unknown."""
-        known = self.aim.typicality
-        if known is None or self.strangeness is None:
+        if self.aim.bank is None or self.strangeness is None:
             return None
-        return known.bank.penalty(self.strangeness, bar)
+        return self.aim.bank.penalty(self.strangeness, bar)
 
     def typical(self, bar: float) -> Tensor | None:
         """Whether each is as typical as a share of real graphs, [B]; None if that is unknown."""
-        known = self.aim.typicality
-        if known is None or not self.aim.judged:
+        if self.aim.bank is None or not self.aim.judged:
             return None
         if recording():
             missing = self.untypical(bar)
             return None if missing is None else missing <= 0
-        return self._recalled(f"typical {bar}", lambda some: (known.bank.reaches(some, bar),))[0]
+        return self._recalled(f"typical {bar}", lambda bank, graphs: (bank.reaches(graphs, bar),))[
+            0
+        ]
 
     def _recalled(
-        self, question: str, measure: Callable[[DenseGraphs], tuple[Tensor, ...]]
+        self,
+        question: str,
+        measure: Callable[[Measuring | EitherBank, DenseGraphs], tuple[Tensor, ...]],
     ) -> tuple[Tensor, ...]:
-        """What was measured of the graphs before, and of others now."""
+        """What a bank has measured of the graphs before, and of others now."""
+
+        def measured(aim: Aim | Aims, graphs: DenseGraphs) -> tuple[Tensor, ...]:
+            assert aim.bank is not None
+            return measure(aim.bank, graphs)
+
         if self.memory is None or self.keys is None:
-            return measure(self.graphs)
-        return self.memory.recall(question, self.keys, lambda new: measure(self.graphs[new]))
+            return measured(self.aim, self.graphs)
+        return self.memory.recall(
+            question,
+            self.aim.marked(self.keys),
+            lambda new: measured(self.aim.select(new), self.graphs[new]),
+        )
 
     def select(self, rows: Tensor) -> Proposals:
         """Some of the graphs."""
@@ -131,7 +112,7 @@ class Proposals:
         if isinstance(known, Scores):
             known = Scores(known.logits[rows], known.embedding[rows], known.task)
         keys = None if self.keys is None else self.keys[rows]
-        return Proposals(self.graphs[rows], known, self.aim, keys, self.memory)
+        return Proposals(self.graphs[rows], known, self.aim.select(rows), keys, self.memory)
 
     @cached_property
     def _costs(self) -> dict[int, tuple[Term, Tensor | None]]:
@@ -156,8 +137,13 @@ class Proposals:
     @cached_property
     def similarity(self) -> Tensor:
         """Cosine similarity to the mean embedding of the target, [B]; 1 where none is known."""
-        alike = self.aim.likeness(self.scores.embedding)
-        return torch.ones_like(self.log_score) if alike is None else alike.nan_to_num(nan=-1.0)
+        found = self.alike
+        return torch.ones_like(self.log_score) if found is None else found.nan_to_num(nan=-1.0)
+
+    @cached_property
+    def alike(self) -> Tensor | None:
+        """The same; None where none is known, and NaN for a graph that cannot be scored."""
+        return self.aim.likeness(self.scores.embedding)
 
 
 @dataclass(frozen=True)
@@ -171,7 +157,7 @@ class Iterate:
     distribution: GraphDistribution
     graphs: DenseGraphs
     scores: Scores
-    aim: Aim
+    aim: Aim | Aims
 
     @property
     def shape(self) -> tuple[int, int]:

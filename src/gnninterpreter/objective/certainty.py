@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 from torch import Tensor
 
-from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.base import Iterate, Proposals, Term
 
 
@@ -29,13 +27,11 @@ class Certainty(Term):
 
     def discrete(self, proposals: Proposals) -> Tensor:
         """What is missing to near certainty, in nats, [B]."""
-        return (math.log(proposals.aim.enough) - proposals.log_score).clamp_min(0)
+        return (proposals.aim.log_enough - proposals.log_score).clamp_min(0)
 
     def met(self, proposals: Proposals) -> Tensor:
         """Whether the score is what counts as certain, [B]."""
-        profile = proposals.aim.profile
-        certain = CERTAIN if profile is None else profile.certain
-        return proposals.log_score >= math.log(certain)
+        return proposals.log_score >= proposals.aim.log_certain
 
     def guide(self, proposals: Proposals) -> Tensor:
         """The same on a logarithmic scale, on which a score of 1e-30 is not hopeless, [B]."""

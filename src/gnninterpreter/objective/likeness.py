@@ -38,10 +38,9 @@ class Likeness(Term):
         In units of how far the class itself spreads, so that 0.02 counts where graphs are alike to
         0.99 and does not where they are alike to 0.5.
         """
-        profile = proposals.aim.profile
-        if profile is None or profile.mean_embedding is None:
+        if proposals.alike is None:
             return None
-        least = profile.least_similarity
+        least = proposals.aim.least_similarity
         behind = (least - proposals.similarity).clamp_min(0) / (1 - least + 1e-3)
         return behind.log1p() + UNLIKE * behind.gt(0)
 
@@ -51,8 +50,7 @@ class Likeness(Term):
 
     def guide(self, proposals: Proposals) -> Tensor | None:
         """How far from the class mean, [B]: graphs on the way look more and more like it."""
-        alike = proposals.aim.likeness(proposals.scores.embedding)
-        return None if alike is None else 1 - alike.nan_to_num(nan=-1.0)
+        return None if proposals.alike is None else 1 - proposals.similarity
 
 
 @dataclass(frozen=True)

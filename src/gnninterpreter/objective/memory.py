@@ -72,7 +72,7 @@ class Memory:
     ) -> tuple[Tensor, ...]:
         """Answer a question about B graphs with keys [B], by tensors of B rows each.
 
-        ``ask`` is called with places among them, all different and none of them known.
+        ``ask`` is called with places among them in order, all different and none of them known.
         """
         known = self._known.get(question)
         if known is None or len(known.keys) > MOST_GRAPHS:
@@ -82,7 +82,8 @@ class Memory:
         if new.numel():
             place = torch.arange(keys.numel(), device=keys.device)
             first = torch.full_like(unique, keys.numel()).scatter_reduce_(0, group, place, "amin")
-            known.learn(unique[new], ask(first[new]))
+            places, order = first[new].sort()
+            known.learn(unique[new], order.argsort(), ask(places))
         rows = known.rows[torch.searchsorted(known.keys, unique)[group]]
         return tuple(part[rows] for part in known.answers)
 
@@ -101,8 +102,8 @@ class _Known:
         place = torch.searchsorted(self.keys, keys).clamp_max_(self.keys.numel() - 1)
         return self.keys[place] != keys
 
-    def learn(self, keys: Tensor, answers: tuple[Tensor, ...]) -> None:
-        """Remember answers to keys that are not known and in order."""
+    def learn(self, keys: Tensor, rows: Tensor, answers: tuple[Tensor, ...]) -> None:
+        """Remember answers to keys that are not known and in order, and in which row each is."""
         used, more = self.keys.numel(), keys.numel()
         if not self.answers:
             self.answers = [part[:0] for part in answers]
@@ -118,7 +119,7 @@ class _Known:
         new = count[:more] + torch.searchsorted(self.keys, keys)
         merged = torch.empty_like(count), torch.empty_like(count)
         for whole, before, after in zip(
-            merged, (self.keys, self.rows), (keys, count[used:]), strict=True
+            merged, (self.keys, self.rows), (keys, used + rows), strict=True
         ):
             whole[old], whole[new] = before, after
         self.keys, self.rows = merged

@@ -10,7 +10,7 @@ from gnninterpreter.search.problem import Evaluation, Problem
 from gnninterpreter.search.real import Shrink, Spread
 from gnninterpreter.search.recipe import Limits, Recipe
 from gnninterpreter.search.result import SearchResult
-from gnninterpreter.search.run import plan, search
+from gnninterpreter.search.run import groups, plan, search, search_together
 from gnninterpreter.search.shortcuts import FindShortcuts
 from gnninterpreter.search.state import History, Phase, Reason, State
 
@@ -35,6 +35,8 @@ __all__ = [
     "Snapshot",
     "Spread",
     "State",
+    "groups",
     "plan",
     "search",
+    "search_together",
 ]

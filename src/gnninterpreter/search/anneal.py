@@ -8,7 +8,7 @@ which differ in how far they follow certainty and how far likeness.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar
@@ -87,15 +87,24 @@ def walk(
     by_cost: bool = False,
     temperatures: tuple[float, float] = (HOT, COLD),
     tell: Tell | None = None,
+    enough: Callable[[DenseGraphs], Tensor] | None = None,
 ) -> DenseGraphs:
     """Let the walkers of R restarts walk, and return the best graph each restart's have seen.
 
     A restart whose best graph leaves nothing to be desired walks no further, so that what it finds
-    does not depend on the others. Its W walkers follow terms by ``emphasis``, [W] each, or the cost
-    itself.
+    does not depend on the others; nor does one for whose best graph ``enough`` says so, [R]. Its W
+    walkers follow terms by ``emphasis``, [W] each, or the cost itself.
     """
     work = _Walk(problem, walkers, streams, steps, emphasis, by_cost, temperatures)
-    return finished(work, steps, CHECK_EVERY, tell)
+
+    def told(step: int, best: DenseGraphs) -> bool:
+        if enough is not None:
+            work.ended.copy_(enough(best))
+        return (tell is not None and tell(step, best)) or (
+            enough is not None and bool(work.ended.all())
+        )
+
+    return finished(work, steps, CHECK_EVERY, told)
 
 
 class _Walk:
@@ -119,14 +128,18 @@ class _Walk:
         self.temperature = walkers.weight.new_tensor(temperatures[0])
         costs, self.level = self._measured(walkers)
         self.best, self.cost = _best_of_each(walkers, costs, self.each)
+        # Of all restarts, also where some go on alone.
+        self.ended = torch.zeros_like(self.cost, dtype=torch.bool)
+        self.rows = torch.arange(len(self.cost), device=self.cost.device)
 
     def going(self) -> Tensor:
         """Which restarts have not what they want."""
-        return self.cost > self.problem.objective.slack
+        return (self.cost > self.problem.objective.slack) & ~self.ended[self.rows]
 
     def select(self, keep: Tensor) -> _Walk:
         """Some of the restarts, as far on as they are."""
         other, members = copy(self), keep.repeat_interleave(self.each)
+        other.problem, other.rows = self.problem.select(keep), self.rows[keep]
         other.walkers, other.level = self.walkers[members], self.level[members]
         other.streams, other.best = self.streams.select(keep), self.best[keep]
         other.cost, other.temperature = self.cost[keep], self.temperature.clone()
@@ -164,8 +177,7 @@ class _Walk:
 
 def emphasis_of(problem: Problem, walkers: int) -> dict[str, Tensor] | None:
     """How far each walker follows which term; all follow certainty where there is no likeness."""
-    profile = problem.aim.profile
-    if profile is None or profile.mean_embedding is None:
+    if problem.aim.mean_embedding is None:
         return None
     device, dtype = problem.classifier.device, problem.classifier.dtype
     return {

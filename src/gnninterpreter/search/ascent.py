@@ -139,7 +139,7 @@ class _Run:
     def ranked(self, seen: Evaluation, streams: Streams) -> tuple[Tensor, Tensor]:
         """How good the distributions are, by their samples and their modes; and the mean score."""
         mean = self.problem.mean_score(self.current, SAMPLES, streams)
-        return seen.cost + MEAN_WEIGHT * (self.problem.certain - mean).clamp_min(0), mean
+        return seen.cost + MEAN_WEIGHT * (self.problem.aim.certain - mean).clamp_min(0), mean
 
     def check(self, streams: Streams) -> Evaluation:
         """Turn to discrete graphs: keep what is best, and see who has arrived."""
@@ -156,7 +156,8 @@ class _Run:
         self.since_progress = torch.where(rank < self.rank - 1e-6, 0, self.since_progress + 1)
         self.rank = torch.minimum(rank, self.rank)
         self._record(seen)
-        done = (seen.score >= problem.certain) & seen.feasible & (mean >= problem.certain)
+        done = (seen.score >= problem.aim.certain) & seen.feasible
+        done = done & (mean >= problem.aim.certain)
         done = done & (self.current.expected_edges <= problem.aim.max_edges)
         ended = done
         if self.settings.patience is not None:

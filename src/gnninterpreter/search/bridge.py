@@ -101,9 +101,9 @@ def _hung_on(
     a = (draws[room, 0] * used[room]).long()
     b = used[room] + (draws[room, 1] * size[room]).long()
     ends = [(a, b)] if graphs.spec.directed else [(a, b), (b, a)]
-    if graphs.edges is not None and more.edges is not None and pool.edges is not None:
+    kind = pool.edge_features(draws[room, 2])
+    if graphs.edges is not None and more.edges is not None and kind is not None:
         edges = torch.where(both, at(more.edges, new), at(graphs.edges, old))
-        kind = pool.edges[(draws[room, 2] * len(pool.edges)).long()]
         for i, j in ends:
             edges[room, i, j] = kind
     for i, j in ends:

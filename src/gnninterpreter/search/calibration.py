@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -55,6 +56,8 @@ class Calibrate:
     opening: int = 8
     name: str = "calibrate"
 
+    narrows: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         check_settings(self, opening=1)
 
@@ -84,7 +87,7 @@ def calibrated(
     Also the mean score over samples of each, or the share that is good where real graphs are known,
     [R]. ``samples`` are a few and then many when omitted, fewer for larger graphs.
     """
-    if problem.aim.typicality is not None:
+    if problem.aim.bank is not None:
         return _opened(problem, learned, graphs, streams, samples, tell, opening)
     space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
     limits = _least_logits(harms(problem, graphs, space), space)
@@ -101,7 +104,7 @@ def calibrated(
             if tell is not None and tell(number, tried):
                 return tried, reached
             # Only those in doubt are drawn from, by streams that do not depend on who else is.
-            mean = problem.mean_score(
+            mean = problem.select(unsure).mean_score(
                 tried.select(unsure), count, streams.fork(number).select(unsure)
             )
             reached[unsure] = mean
@@ -161,7 +164,7 @@ def harms(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor:
     one of them may be added. So it is for large graphs, of which some moves are tried, of edges
     that they have more than of others; the rest are taken to cost everything.
     """
-    known = problem.aim.typicality is not None
+    known = problem.aim.bank is not None
     possible = space.possible(graphs)
     most = max(FEWEST_TRIED, MOST_TRIED // (int(present_nodes(graphs).sum(1).max()) + 1) ** 2)
     large = int(possible.sum(1).max()) > most
@@ -175,11 +178,11 @@ def harms(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor:
     each = problem.at_once(problem.chunk(graphs.num_candidates), graphs.num_candidates)
     for start in range(0, owners.numel(), each):
         some = slice(start, start + each)
-        changed = space.apply(graphs[owners[some]], moves[some])
+        changed, own = space.apply(graphs[owners[some]], moves[some]), problem.select(owners[some])
         if known:
-            cost[owners[some], moves[some]] = (~problem.good(changed)).to(cost)
+            cost[owners[some], moves[some]] = (~own.good(changed)).to(cost)
             continue
-        found = problem.propose(changed)
+        found = own.propose(changed)
         lost = (before[owners[some]] - found.log_score.exp()).clamp_min(0)
         cost[owners[some], moves[some]] = torch.where(problem.presentable(found), lost, 1.0)
     return cost

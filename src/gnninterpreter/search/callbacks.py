@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a callback sees of all restarts; every field is about the same moment.
+    """What a callback sees of all restarts of a target; every field is about the same moment.
 
     ``score``, [R], is how far each restart's most probable graph is what was asked for; ``done``
-    the share of the whole search that is done, which never falls.
+    the share of the whole search that is done, which never falls; ``target`` the target's name.
     """
 
     phase: str
@@ -33,6 +33,7 @@ class Snapshot:
     edges: Tensor
     distribution: GraphDistribution
     done: float = 0.0
+    target: str = ""
 
 
 Callback = Callable[[Snapshot], bool | None]
@@ -40,6 +41,8 @@ Callback = Callable[[Snapshot], bool | None]
 
 class Monitor:
     """Tells callbacks how a search goes, and remembers whether one of them has ended it.
+
+    Of several targets that are searched for together they are told one after the other.
 
     Args:
         callbacks: Called at every step worth telling; one that returns True ends the search,
@@ -81,7 +84,7 @@ class Monitor:
         if not self.callbacks:
             return False
         shown = from_graphs(widened(graphs, self._candidates))
-        return self._tell(phase, step, steps, self._problem.evaluate(graphs), shown)
+        return self._tell(phase, step, steps, self._asked().evaluate(graphs), shown)
 
     def distributions(
         self,
@@ -94,8 +97,12 @@ class Monitor:
         """Tell of the distributions that restarts have now; True ends the search."""
         if not self.callbacks:
             return False
-        seen = evaluation or self._problem.evaluate(distribution.mode())
+        seen = evaluation or self._asked().evaluate(distribution.mode())
         return self._tell(phase, step, steps, seen, distribution)
+
+    def _asked(self) -> Problem:
+        """What the restarts that a phase works on have to solve."""
+        return self._problem if self._others is None else self._problem.select(self._others[1])
 
     def _tell(
         self, phase: str, step: int, steps: int, seen: Evaluation, shown: GraphDistribution
@@ -104,10 +111,13 @@ class Monitor:
             state, rows = self._others
             seen = state.evaluation.merged(rows, seen)
             shown = state.distribution.merged(rows, shown)
-        # A copy: the search goes on changing its own, and a callback may keep what it was shown.
-        done = self._share(phase, step / max(steps, 1))
-        snapshot = Snapshot(phase, step, steps, seen.score, seen.edges, shown.detach(), done)
-        answers = [callback(snapshot) for callback in self.callbacks]
+        done, aim = self._share(phase, step / max(steps, 1)), self._problem.aim
+        answers = []
+        for one, span in zip(aim.aims, aim.spans, strict=True):
+            # A copy: the search goes on changing its own, and a callback may keep what it is shown.
+            own, score, edges = shown.select(span).detach(), seen.score[span], seen.edges[span]
+            snapshot = Snapshot(phase, step, steps, score, edges, own, done, one.target.name)
+            answers += [callback(snapshot) for callback in self.callbacks]
         self.stopped = self.stopped or any(answers)
         return self.stopped
 

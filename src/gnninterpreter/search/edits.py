@@ -8,8 +8,8 @@ have the frequencies of the data and may be continuous.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 
 import torch
@@ -28,22 +28,56 @@ DRAWS = 6
 
 @dataclass(frozen=True)
 class FeaturePool:
-    """Features of real nodes [M, F] and of real edges [K, D], or None where there are none."""
+    """Features of real nodes [M, F] and of real edges [K, D], or None where there are none.
+
+    Those of several classes lie one after the other: ``spans`` say where those of each begin and
+    how many they are, [2, Q, 2], nodes first; ``own`` which of them each graph has, or all have.
+    """
 
     nodes: Tensor
     edges: Tensor | None
-
-    @cached_property
-    def varied(self) -> bool:
-        """Whether nodes differ at all."""
-        return bool((self.nodes != self.nodes[:1]).any())
+    spans: Tensor
+    varied: tuple[bool, ...]
+    own: int | Tensor = 0
 
     @classmethod
-    def of(cls, graphs: DenseGraphs) -> FeaturePool:
-        """Collect the features of all present nodes and edges."""
-        edge = graphs.weight.gt(0.5)
-        present = edge.any(2) | edge.any(1)
-        return cls(graphs.nodes[present], None if graphs.edges is None else graphs.edges[edge])
+    def of(cls, *graphs: DenseGraphs) -> FeaturePool:
+        """Collect the features of all present nodes and edges of some classes."""
+        nodes: list[Tensor] = []
+        edges: list[Tensor] = []
+        for some in graphs:
+            edge = some.weight.gt(0.5)
+            nodes.append(some.nodes[edge.any(2) | edge.any(1)])
+            edges.append(some.nodes[:0] if some.edges is None else some.edges[edge])
+        spans = torch.tensor([_spans(nodes), _spans(edges)], device=nodes[0].device)
+        return cls(
+            torch.cat(nodes),
+            None if graphs[0].edges is None else torch.cat(edges),
+            spans,
+            tuple(bool((part != part[:1]).any()) for part in nodes),
+        )
+
+    def for_(self, own: int | Tensor) -> FeaturePool:
+        """The same for graphs of these classes."""
+        return replace(self, own=own)
+
+    def node_features(self, chance: Tensor) -> Tensor:
+        """Features of a real node of each graph's class, as chance has it; [B, F]."""
+        first, size = self.spans[0, self.own].unbind(-1)
+        return self.nodes[first + (chance * size).long()]
+
+    def edge_features(self, chance: Tensor) -> Tensor | None:
+        """The same of a real edge, [B, D]; None where edges have none."""
+        if self.edges is None:
+            return None
+        first, size = self.spans[1, self.own].unbind(-1)
+        return self.edges[first + (chance * size).long()]
+
+
+def _spans(parts: list[Tensor]) -> list[tuple[int, int]]:
+    """Where each part begins once they are joined, and how long it is."""
+    ends = accumulate(map(len, parts))
+    return [(end - len(part), len(part)) for part, end in zip(parts, ends, strict=True)]
 
 
 SHRINK = (2.0, 3.0, 2.0, 3.0, 2.0, 0.5, 1.0, 1.0, 0.3, 0.3, 0.1, 0.1)
@@ -58,21 +92,24 @@ def propose(
     ``draws`` are random numbers in [0, 1), [B, `DRAWS`]; ``odds`` say how often each of `MOVES` is
     tried; new features come from the ``pool``.
     """
-    shares = list(odds)
-    if graphs.edges is None:
-        shares[EDGE_KIND] = 0.0
-    if not pool.varied:
-        shares[KIND] = shares[SWAP] = 0.0
-    bounds = _bounds(tuple(shares), draws.device)
-    kind = torch.searchsorted(bounds, draws[:, 0].double().contiguous())
+    each = []
+    for varied in pool.varied:
+        shares = list(odds)
+        if graphs.edges is None:
+            shares[EDGE_KIND] = 0.0
+        if not varied:
+            shares[KIND] = shares[SWAP] = 0.0
+        each.append(tuple(shares))
+    bounds = _bounds(tuple(each), draws.device)[pool.own]
+    kind = torch.searchsorted(bounds, draws[:, :1].double().contiguous()).squeeze(1)
     return _Edit(graphs, draws, pool, kind).made()
 
 
 @lru_cache(maxsize=32)
-def _bounds(shares: tuple[float, ...], device: torch.device) -> Tensor:
-    """Up to which number in [0, 1) each move is drawn."""
-    ends = [*accumulate(shares)]
-    return torch.tensor(ends[:-1], dtype=torch.double, device=device) / ends[-1]
+def _bounds(odds: tuple[tuple[float, ...], ...], device: torch.device) -> Tensor:
+    """Up to which number in [0, 1) each move is drawn, for each of some odds."""
+    ends = torch.tensor([[*accumulate(shares)] for shares in odds], dtype=torch.double)
+    return (ends[:, :-1] / ends[:, -1:]).to(device)
 
 
 def _pick(mask: Tensor, chance: Tensor) -> tuple[Tensor, Tensor]:
@@ -143,12 +180,11 @@ class _Edit:
         return DenseGraphs(self.spec, self.weight, self.nodes, self.edges)
 
     def _node_features(self, chance: Tensor) -> Tensor:
-        return self.pool.nodes[(chance * self.pool.nodes.size(0)).long()].to(self.nodes)
+        return self.pool.node_features(chance).to(self.nodes)
 
     def _edge_features(self, chance: Tensor) -> Tensor | None:
-        if self.pool.edges is None or self.edges is None:
-            return None
-        return self.pool.edges[(chance * self.pool.edges.size(0)).long()].to(self.edges)
+        found = None if self.edges is None else self.pool.edge_features(chance)
+        return None if found is None else found.to(self.nodes)
 
     def _put(self, does: Tensor, node: Tensor, features: Tensor) -> None:
         """Give a node other features."""

@@ -73,8 +73,8 @@ class RelaxedGradient:
             return self._step(distribution, moment, streams)
         steps = []
         for rows in torch.split(torch.arange(distribution.restarts), some):
-            own = streams.select(rows)
-            steps.append(self._step(distribution.select(rows), moment, own))
+            own, some_of = streams.select(rows), RelaxedGradient(self.problem.select(rows))
+            steps.append(some_of._step(distribution.select(rows), moment, own))
         streams.position = own.position
         return Step.cat(steps)
 

@@ -41,13 +41,13 @@ class IteratedSearch:
         """Go on where a restart is short of its target."""
         graphs, seen = state.graphs, state.evaluation
         for number in range(self.rounds):
-            short = ((seen.score < problem.certain) | ~seen.feasible).nonzero().squeeze(1)
+            short = ((seen.score < problem.aim.certain) | ~seen.feasible).nonzero().squeeze(1)
             if not short.numel() or monitor.graphs(self.name, number, self.rounds, graphs):
                 break
-            some = streams.fork(number).select(short)
-            found = _walked(problem, graphs[short], some, afresh=number % 2 == 1)
-            found = improved(problem, found, some, LOCAL_STEPS)
-            better = problem.cost(found) < seen.cost[short]
+            some, own = streams.fork(number).select(short), problem.select(short)
+            found = _walked(own, graphs[short], some, afresh=number % 2 == 1)
+            found = improved(own, found, some, LOCAL_STEPS)
+            better = own.cost(found) < seen.cost[short]
             graphs = replaced(graphs, short[better], found[better])
             seen = problem.evaluate(graphs)
         if graphs is state.graphs:

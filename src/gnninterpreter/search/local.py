@@ -93,6 +93,7 @@ class _Improving:
     def select(self, keep: Tensor) -> _Improving:
         """Some of the restarts, as far on as they are."""
         other = copy(self)
+        other.problem = self.problem.select(keep)
         other.best, other.streams = self.best[keep], self.streams.select(keep)
         other.cost, other.fails = self.cost[keep], self.fails[keep]
         other.number = self.number.clone()

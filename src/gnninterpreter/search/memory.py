@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import re
 import weakref
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -50,11 +50,27 @@ class Plan:
     limit: int
 
     def __str__(self) -> str:
-        how = f"{self.restarts} restarts at once"
+        together = self.at_once // self.restarts
+        of = f" of {together} targets" if together > 1 else ""
+        how = f"{self.restarts} restarts{of} at once"
         if self.at_once < self.restarts:
             parts = -(-self.restarts // self.at_once)
             how = f"{self.restarts} restarts in {parts} parts, at most {self.at_once} at once"
         return f"memory: about {_said(self.bytes)} of {_said(self.limit)} for {how}"
+
+    @contextmanager
+    def enough(self) -> Iterator[None]:
+        """Say what to do where an allocator gives up: others may have taken what was free."""
+        try:
+            yield
+        except (MemoryError, RuntimeError) as error:
+            out = isinstance(error, (MemoryError, torch.OutOfMemoryError))
+            if not out and "can't allocate memory" not in str(error):
+                raise
+            raise SpecError(
+                f"memory ran out while {self.at_once} restarts were searched for at once; ask for "
+                "fewer restarts or nodes, or set max_memory to less than is free"
+            ) from error
 
 
 class _Peak(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -121,10 +137,14 @@ def plan_restarts(
     recipe: Recipe,
     restarts: int,
     limit: int | None = None,
+    together: int = 1,
 ) -> Plan:
-    """Find out how many restarts fit into memory at once; ``begin`` makes the beginning of one."""
+    """Find out how many restarts fit into memory at once; ``begin`` makes the beginning of one.
+
+    Those of ``together`` targets, where they do.
+    """
     limit = int(SHARE * _free(problem.classifier.device)) if limit is None else limit
-    spec, nodes = problem.classifier.spec, problem.aim.max_nodes
+    spec, nodes = problem.classifier.spec, int(problem.aim.max_nodes)
     kept = _kept(spec, nodes, recipe, problem)
     _check_one(FIXED + kept, nodes, limit)  # before anything of that size is made
     start = begin()
@@ -140,6 +160,9 @@ def plan_restarts(
             f"{_said(fixed + working + kept * restarts)}, and {_said(limit)} may be used; "
             "ask for fewer, or raise max_memory"
         )
+    every = restarts * together
+    if fixed + (working + kept) * every <= limit:
+        return Plan(restarts, every, fixed + (working + kept) * every, limit)
     at_once = min(restarts, (limit - fixed - kept * restarts) // working)
     return Plan(restarts, at_once, fixed + at_once * working + restarts * kept, limit)
 
@@ -174,7 +197,7 @@ def _working(problem: Problem, start: GraphDistribution, recipe: Recipe, asking:
 def _kept(spec: GraphSpec, nodes: int, recipe: Recipe, problem: Problem) -> int:
     """Bytes that are kept of each restart to the end: its latents, and graphs to sample from."""
     graphs = 8  # latents are as large, with their moments and the best ones so far
-    if problem.aim.typicality is not None:
+    if problem.aim.bank is not None:
         graphs += sum(
             phase.walkers * (1 + phase.steps // phase.keep_every)
             for phase in recipe.phases

@@ -118,7 +118,8 @@ class _Learning:
             # On all candidates: a node that a sample lacks has a slope too, and how many would be
             # left out depends on the other restarts.
             short = drawn[rows]
-            some = problem.lacking(Proposals(short, problem.relaxed(short), problem.aim))
+            aim = problem.aim.rows(len(drawn)).select(rows)
+            some = problem.lacking(Proposals(short, problem.relaxed(short), aim))
             found = found.index_put((rows,), some)
         return found, bad
 
@@ -159,7 +160,7 @@ def verified(
         for part in torch.split(torch.arange(rows.numel(), device=rows.device), each):
             of = some.select(part)
             drawn = of.discrete(samples, own.select(part))
-            good = problem.good(drawn).view(-1, samples)
+            good = problem.select(rows[part]).good(drawn).view(-1, samples)
             reached[rows[part]] = good.to(reached).mean(1)
             parts.append(_blamed(of, drawn, ~good))
         short = (reached[rows] < GOOD_SHARE).nonzero().squeeze(1)

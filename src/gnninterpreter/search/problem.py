@@ -13,7 +13,7 @@ from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams
 from gnninterpreter.equality import Alike
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
-from gnninterpreter.objective import Aim, Memory, Objective, Proposals, Typical, graph_keys
+from gnninterpreter.objective import Aim, Aims, Memory, Objective, Proposals, Typical, graph_keys
 from gnninterpreter.recording import fixed_shapes, recording
 from gnninterpreter.relax import RelaxedModel
 
@@ -54,7 +54,7 @@ class Evaluation(Alike):
     feasible: Tensor
     met: Tensor
 
-    def select(self, rows: Tensor) -> Evaluation:
+    def select(self, rows: Tensor | slice) -> Evaluation:
         """What was found about some of the graphs."""
         return self.each(lambda part: part[rows])
 
@@ -74,16 +74,26 @@ class Problem:
     On discrete graphs the relaxed model says the same as the native one, and is asked where that is
     faster: by products of matrices, or on a GPU, which would wait for a native batch to be put
     together. Without a memory every graph is asked about again; a relaxed model does not mind the
-    order of nodes, since the probe has shown it nodes in between that are not there. A restart is
-    content with a score of ``certain``.
+    order of nodes, since the probe has shown it nodes in between that are not there. Graphs it is
+    asked about are as many of each restart that the ``aim`` is of, those of one beside each other;
+    of some restarts, `select` is asked.
     """
 
     classifier: GraphClassifier
     relaxed: RelaxedModel | None
     objective: Objective
-    aim: Aim
-    certain: float = 0.99
+    aim: Aim | Aims
     memory: Memory | None = None
+
+    def select(self, rows: Tensor | slice) -> Problem:
+        """The same of some of the restarts, which are in order."""
+        aim = self.aim.select(rows)
+        return self if aim is self.aim else replace(self, aim=aim)
+
+    def rows_of_each(self, graphs: DenseGraphs) -> list[Tensor]:
+        """Which of some graphs are those of each target."""
+        rows = torch.arange(len(graphs), device=graphs.weight.device)
+        return [rows[own] for own in self.aim.rows(len(graphs)).spans]
 
     def chunk(self, nodes: int) -> int:
         """Most graphs on so many candidate nodes to score in one call."""
@@ -195,7 +205,9 @@ class Problem:
         most = self.at_once(part, graphs.num_candidates)
         if len(graphs) > most:
             parts = range(0, len(graphs), most)
-            return torch.cat([self.good(graphs[at : at + most], new, bar) for at in parts])
+            whole = replace(self, aim=self.aim.rows(len(graphs)))
+            some = [slice(at, at + most) for at in parts]
+            return torch.cat([whole.select(rows).good(graphs[rows], new, bar) for rows in some])
         found = self._proposals(graphs, new)
         if self.memory is None or found.keys is None:
             return self.passes(found, bar)
@@ -208,7 +220,7 @@ class Problem:
             judged = [self._judged(found.select(some), bar) for some in torch.split(new, size)]
             return (torch.cat(judged),)
 
-        return self.memory.recall(f"good {bar}", found.keys, ask)[0]
+        return self.memory.recall(f"good {bar}", found.aim.marked(found.keys), ask)[0]
 
     def _judged(self, found: Proposals, bar: float) -> Tensor:
         """The same of graphs that are not known."""
@@ -221,15 +233,14 @@ class Problem:
     @torch.no_grad()
     def passes(self, found: Proposals, bar: float = SAMPLE_BAR) -> Tensor:
         """The same of graphs that were asked about, or are asked about where the rest is good."""
-        sure = self.certain + SAMPLE_MARGIN * (self.aim.enough - self.certain)
         good = self.presentable(found, bar)
         if recording():
-            return good & (found.log_score.exp() >= sure)
+            return good & _sure(found)
         # Most edits of a graph are not typical, and the model takes as long as typicality does.
         rows = good.nonzero().squeeze(1)
         if not rows.numel():
             return good
-        return good.index_put((rows,), found.select(rows).log_score.exp() >= sure)
+        return good.index_put((rows,), _sure(found.select(rows)))
 
     @torch.no_grad()
     def presentable(self, found: Proposals, bar: float = SAMPLE_BAR) -> Tensor:
@@ -260,5 +271,12 @@ class Problem:
             rows = torch.arange(distribution.restarts, device=streams.keys.device)
             rows = rows[start : start + each]
             drawn = distribution.select(rows).discrete(samples, streams.select(rows))
-            means.append(self.propose(drawn).log_score.exp().view(-1, samples).mean(dim=1))
+            found = self.select(rows).propose(drawn)
+            means.append(found.log_score.exp().view(-1, samples).mean(dim=1))
         return torch.cat(means)
+
+
+def _sure(found: Proposals) -> Tensor:
+    """Whether the model is as sure of graphs as it has to be of samples, [B]."""
+    aim = found.aim
+    return found.log_score.exp() >= aim.certain + SAMPLE_MARGIN * (aim.enough - aim.certain)

@@ -7,8 +7,10 @@ worse are made too, so that a walk goes on where no single change makes a graph 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -23,7 +25,7 @@ from gnninterpreter.search.edits import DRAWS, GROW, SHRINK, FeaturePool, propos
 from gnninterpreter.search.problem import REAL_BAR, SAMPLE_BAR, Problem
 from gnninterpreter.search.repeating import Repeated, finished, numbers, put
 from gnninterpreter.search.state import State
-from gnninterpreter.typicality import BAR, Typicality, distinct_rows
+from gnninterpreter.typicality import BAR, EitherBank, Exemplars, Measuring, distinct_rows
 
 # Costs that differ by less are the same.
 SAME = 1e-6
@@ -61,23 +63,26 @@ class Shrink:
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Replace the graphs of all restarts by prototypes."""
-        known = _fitting(problem, state)
-        if known is None:
+        real = _fitting(problem, state)
+        if real is None:
             return state
-        pool = FeaturePool.of(known.exemplars.graphs)
+        pool = FeaturePool.of(*(one.graphs for one in real))
         graphs, seen = state.graphs, state.evaluation
+        bar = _bar(problem)
         met = torch.zeros(len(graphs), dtype=torch.bool, device=graphs.weight.device)
         tried = met.clone()
         for number in range(self.rounds):
             rows = (~met).nonzero().squeeze(1)
             if not rows.numel() or monitor.graphs(self.name, number, self.rounds, graphs):
                 break
-            some = streams.fork(number).select(rows)
-            begin = _placed(known.exemplars.begin_small(some.fork(0), _bar(problem)), graphs)
-            found = self._shrunk(problem, begin, pool, some.fork(1))
+            some, own = streams.fork(number).select(rows), problem.select(rows)
+            begin = _begun(
+                real, own, some.fork(0), lambda one, some: one.begin_small(some, bar), graphs
+            )
+            found = self._shrunk(own, begin, pool, some.fork(1))
             # A later beginning replaces an earlier one, which left something to be desired, where
             # it leaves nothing or costs less.
-            new = problem.evaluate(found)
+            new = own.evaluate(found)
             better = new.met | (new.cost < seen.cost[rows]) | ~tried[rows]
             better = better.nonzero().squeeze(1)
             places = rows[better]
@@ -119,8 +124,9 @@ class _Shrinking:
         tries: int,
         patience: int,
     ) -> None:
-        self.problem, self.pool, self.streams = problem, pool, streams
+        self.problem, self.streams = problem, streams
         self.each, self.patience = tries, patience
+        self.pool = pool.for_(problem.aim.rows(tries * len(graphs)).own)
         self.most = graphs.num_candidates
         self.best = _roomy(graphs, self.most)
         self.cost = problem.cost(graphs).clone()
@@ -134,7 +140,9 @@ class _Shrinking:
     def select(self, keep: Tensor) -> _Shrinking:
         """Some of the restarts, as far on as they are."""
         other = copy(self)
+        other.problem = self.problem.select(keep)
         other.best, other.streams = _roomy(self.best[keep], self.most), self.streams.select(keep)
+        other.pool = self.pool.for_(other.problem.aim.rows(self.each * len(other.best)).own)
         other.cost, other.idle = self.cost[keep], self.idle[keep]
         other.rows, other.number = self.rows[: len(other.best)], self.number.clone()
         return other
@@ -190,29 +198,37 @@ class Spread:
     most_restarts: int = 8
     name: str = "spread"
 
+    narrows: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         """Check the settings."""
         check_settings(self, walkers=1, steps=1, edits=1, keep_every=1, draws=1, most_restarts=1)
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Note where walkers have been; the restarts themselves stay as they are."""
-        known = _fitting(problem, state)
-        if known is None:
+        real = _fitting(problem, state)
+        if real is None:
             return state
-        pool = FeaturePool.of(known.exemplars.graphs)
-        first = torch.arange(min(self.most_restarts, len(state.graphs)), device=streams.keys.device)
-        streams = streams.select(first)
-        walkers = _placed(
-            known.exemplars.begin(streams.fork(0), self.walkers, SAMPLE_BAR), state.graphs
+        pool = FeaturePool.of(*(one.graphs for one in real))
+        each = problem.rows_of_each(state.graphs)
+        first = torch.cat([rows[: self.most_restarts] for rows in each])
+        some, streams = problem.select(first), streams.select(first)
+        walkers = _begun(
+            real,
+            some,
+            streams.fork(0),
+            lambda one, own: one.begin(own, self.walkers, SAMPLE_BAR),
+            state.graphs,
         )
         # Prototypes that were found are good places to begin at, too.
-        walkers = replaced(walkers, first * self.walkers, state.graphs[first])
-        work = _Spreading(problem, walkers, pool, streams, self.edits)
+        places = torch.arange(first.numel(), device=first.device)
+        walkers = replaced(walkers, places * self.walkers, state.graphs[first])
+        work = _Spreading(some, walkers, pool, streams, self.edits)
         size = self.edits * numbers(walkers)
         again = Repeated(work.step, first.device, self.steps, size)
         drawn = state.distribution.select(first).discrete(self.draws, streams.fork(self.steps + 1))
         kept = [state.graphs, drawn]
-        fine = [problem.good(graphs) for graphs in kept]
+        fine = [problem.good(state.graphs), some.good(drawn)]
         owners = [torch.arange(len(state.graphs), device=first.device)]
         owners.append(first.repeat_interleave(self.draws))
         for step in range(self.keep_every, self.steps + 1, self.keep_every):
@@ -223,47 +239,73 @@ class Spread:
             if monitor.graphs(self.name, step, self.steps, state.graphs):
                 break
         # Restart by restart, so that it is the same however restarts are divided.
-        order = torch.cat(owners).argsort(stable=True)
-        population = DenseGraphs.cat(kept)[order[torch.cat(fine)[order]]]
-        population = population[distinct_rows(population, known.bank)]
-        if len(population) < ENOUGH:
-            # Where hardly any edit leads from one member to another, those that seem to may be near
-            # misses, and real members come before them.
-            real = _placed(known.exemplars.graphs, state.graphs)
-            more = real[problem.good(real, bar=REAL_BAR)]
-            population = DenseGraphs.cat([kept[0][fine[0]], more, population])
-            population = population[distinct_rows(population, known.bank)[:ENOUGH]]
-            population = self._further(problem, population, pool, streams, known)
-        return state.with_(population=population) if len(population) else state
+        restart, good = torch.cat(owners), torch.cat(fine)
+        order = restart.argsort(stable=True)
+        order = order[good[order]]
+        every, aim = DenseGraphs.cat(kept)[order], problem.aim.select(restart[order])
+        population = list(state.population)
+        for place, (found, rows, walked) in enumerate(
+            zip(aim.spans, problem.aim.spans, some.aim.spans, strict=True)
+        ):
+            if not len(own := streams.select(walked)):
+                continue
+            one = replace(problem, aim=problem.aim.alone(place))
+            modes, known = state.graphs[rows][fine[0][rows]], problem.aim.aims[place].bank
+            assert known is not None
+            whole = self._population(one, every[found], modes, real[place], pool, own, known)
+            population[place] = whole if len(whole) else None
+        return state.with_(population=tuple(population))
+
+    def _population(
+        self,
+        problem: Problem,
+        found: DenseGraphs,
+        modes: DenseGraphs,
+        real: Exemplars,
+        pool: FeaturePool,
+        streams: Streams,
+        bank: Measuring | EitherBank,
+    ) -> DenseGraphs:
+        """Different graphs among those found for one target, filled up where they are few."""
+        found = found[distinct_rows(found, bank)]
+        if len(found) >= ENOUGH:
+            return found
+        # Where hardly any edit leads from one member to another, those that seem to may be near
+        # misses, and real members come before them.
+        more = _placed(real.graphs, modes)
+        more = more[problem.good(more, bar=REAL_BAR)]
+        found = DenseGraphs.cat([modes, more, found])
+        found = found[distinct_rows(found, bank)[:ENOUGH]]
+        return self._further(problem, found, pool, streams, bank)
 
     def _further(
         self,
         problem: Problem,
-        population: DenseGraphs,
+        found: DenseGraphs,
         pool: FeaturePool,
         streams: Streams,
-        known: Typicality,
+        bank: Measuring | EitherBank,
     ) -> DenseGraphs:
         """Go on from what is there with more edits, while they are few and that leads to new ones.
 
         Of a model that is rarely sure hardly an edit in a hundred is good.
         """
         for turn in range(TURNS):
-            before = len(population)
+            before = len(found)
             if not 0 < before < ENOUGH:
                 break
             places = torch.arange(self.walkers * len(streams), device=streams.keys.device) % before
-            more = streams.fork(FURTHER + turn)
-            work = _Spreading(problem, population[places], pool, more, MORE * self.edits)
-            found = [population]
+            further = streams.fork(FURTHER + turn)
+            work = _Spreading(problem, found[places], pool, further, MORE * self.edits)
+            reached = [found]
             for _ in range(STEPS):
                 work.step()
-                found.append(work.walkers[work.good.nonzero().squeeze(1)])
-            population = DenseGraphs.cat(found)
-            population = population[distinct_rows(population, known.bank)[:ENOUGH]]
-            if len(population) == before:
+                reached.append(work.walkers[work.good.nonzero().squeeze(1)])
+            found = DenseGraphs.cat(reached)
+            found = found[distinct_rows(found, bank)[:ENOUGH]]
+            if len(found) == before:
                 break
-        return population
+        return found
 
 
 class _Spreading:
@@ -285,7 +327,8 @@ class _Spreading:
         streams: Streams,
         edits: int,
     ) -> None:
-        self.problem, self.pool, self.streams, self.edits = problem, pool, streams, edits
+        self.problem, self.streams, self.edits = problem, streams, edits
+        self.pool = pool.for_(problem.aim.rows(edits * len(walkers)).own)
         self.walkers, self.good = repeat(walkers, 1), problem.good(walkers, new=True)
         self.places = torch.arange(len(walkers), device=streams.keys.device) * edits
         self.number = torch.ones_like(self.places[0])
@@ -311,14 +354,32 @@ def _bar(problem: Problem) -> float:
     return next((term.bar for term in terms if isinstance(term, Typical)), BAR)
 
 
-def _fitting(problem: Problem, state: State) -> Typicality | None:
-    """What is known of real graphs, with exemplars that have room on the candidate nodes."""
-    known = problem.aim.typicality
-    if known is None:
-        return None
-    sizes = present_nodes(known.exemplars.graphs).sum(1)
-    keep = (sizes <= state.graphs.num_candidates).nonzero().squeeze(1)
-    return known.with_exemplars(keep) if keep.numel() else None
+def _fitting(problem: Problem, state: State) -> list[Exemplars] | None:
+    """Real graphs of each target that have room on the candidate nodes; None unless all have."""
+    found = []
+    for aim in problem.aim.aims:
+        known = aim.typicality
+        if known is None:
+            return None
+        sizes = present_nodes(known.exemplars.graphs).sum(1)
+        keep = (sizes <= state.graphs.num_candidates).nonzero().squeeze(1)
+        if not keep.numel():
+            return None
+        found.append(known.exemplars.each(lambda part, keep=keep: part[keep]))
+    return found
+
+
+def _begun(
+    real: list[Exemplars],
+    problem: Problem,
+    streams: Streams,
+    draw: Callable[[Exemplars, Streams], DenseGraphs],
+    like: DenseGraphs,
+) -> DenseGraphs:
+    """Real graphs that are drawn for each stream, those of its own target."""
+    each = zip(real, problem.aim.spans, strict=True)
+    owners = [(one, own) for one, rows in each if len(own := streams.select(rows))]
+    return DenseGraphs.cat([_placed(draw(one, own), like) for one, own in owners])
 
 
 def _placed(graphs: DenseGraphs, like: DenseGraphs) -> DenseGraphs:

@@ -90,8 +90,8 @@ def joined(parts: Sequence[SearchResult], problem: Problem) -> SearchResult:
         return torch.cat(values)
 
     population = _together([part.population for part in parts])
-    if population is not None and problem.aim.typicality is not None:
-        population = population[distinct_rows(population, problem.aim.typicality.bank)]
+    if population is not None and problem.aim.bank is not None:
+        population = population[distinct_rows(population, problem.aim.bank)]
     return replace(
         first,
         distribution=first.distribution.each(together, *(part.distribution for part in rest)),

@@ -1,19 +1,21 @@
-"""One target from start to finish: the phases of a recipe, all restarts at once."""
+"""Targets from start to finish: the phases of a recipe, all restarts of all of them at once."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 from zlib import crc32
 
 import torch
 from torch import Tensor
 
+from gnninterpreter.batches import present_nodes
 from gnninterpreter.distribution import GraphDistribution, Streams, around_density, uniform_start
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics, Profile
-from gnninterpreter.objective import Aim, BoundaryTarget, Memory, Target
+from gnninterpreter.objective import Aim, BoundaryTarget, Memory, Target, beside
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.search.anneal import Anneal
 from gnninterpreter.search.ascent import Ascent
@@ -27,9 +29,13 @@ from gnninterpreter.search.recipe import Limits, Recipe
 from gnninterpreter.search.result import SearchResult, joined
 from gnninterpreter.search.shortcuts import FindShortcuts
 from gnninterpreter.search.state import Phase, Reason, State
+from gnninterpreter.typicality import FEWEST_GRAPHS, TypicalityBank
 
 # Samples by which the mean score of each restart is told in the end.
 SAMPLES = 200
+# How many times as many pairs of nodes the largest graphs may have as those of targets on average.
+UNEVEN = 1.25
+OURS = "gnninterpreter."
 
 
 def search(
@@ -43,51 +49,75 @@ def search(
     callbacks: tuple[Callback, ...] = (),
     at_once: int | None = None,
 ) -> SearchResult:
-    """Search for explanations of one target.
+    """Search for explanations of one target; see `search_together`."""
+    asked = classifier, relaxed, statistics, [target]
+    return search_together(*asked, recipe, restarts, seed, callbacks, at_once)[0]
+
+
+def search_together(
+    classifier: GraphClassifier,
+    relaxed: RelaxedModel | None,
+    statistics: ClassStatistics | None,
+    targets: Sequence[Target],
+    recipe: Recipe,
+    restarts: int,
+    seed: int,
+    callbacks: tuple[Callback, ...] = (),
+    at_once: int | None = None,
+) -> list[SearchResult]:
+    """Search for explanations of targets, all restarts of all of them as one batch.
 
     Args:
         classifier: The model.
         relaxed: The relaxed model where the probe has passed; None uses the score-function
             gradient.
         statistics: What real graphs look like, or None.
-        target: What is asked for.
+        targets: What is asked for: one target, or one of the `groups`. Each comes to the same as
+            alone.
         recipe: How to search.
-        restarts: Number of independent searches, run as one batch.
+        restarts: Number of independent searches for each target, run as one batch.
         seed: Seed; restart r is the same whatever the number of restarts.
         callbacks: Called as the search goes; one that returns True stops it, and it then returns
             what it has.
-        at_once: Most restarts in one batch, where memory is short; they come to the same.
+        at_once: Most restarts in one batch, where memory is short; targets are then searched for
+            one after the other, their restarts in parts, and come to the same.
     """
 
-    def found_by(recipe: Recipe) -> SearchResult:
+    def found_by(recipe: Recipe) -> list[SearchResult]:
         """All phases, as many restarts at once as there is memory for."""
-        problem, limits = _problem(classifier, relaxed, statistics, target, recipe)
+        problem, limits = _problem(classifier, relaxed, statistics, targets, recipe, restarts)
         names = tuple(phase.name for phase in recipe.phases)
-        monitor = Monitor(tuple(callbacks), problem, limits.candidates, names)
-        size = at_once or restarts
+        monitor = Monitor(tuple(callbacks), problem, limits[0].candidates, names)
+        size = restarts if at_once is None else min(at_once, restarts)
         firsts = range(0, restarts, size)
-        found = []
+        parts = []
         for number, first in enumerate(firsts):
             monitor.part = (number, len(firsts))
             ids = range(first, min(first + size, restarts))
-            found.append(_search(problem, limits, recipe, ids, seed, monitor))
-        return found[0] if len(found) == 1 else joined(found, problem)
+            parts.append(_search(problem, limits, recipe, ids, seed, monitor))
+        if len(parts) == 1:
+            return parts[0]
+        return [joined([found for (found,) in parts], problem)]
 
-    bridge = _bridge(target, statistics, recipe)
+    if len(targets) > 1 and at_once is not None and at_once < len(targets) * restarts:
+        asked = recipe, restarts, seed, callbacks, at_once
+        return [search(classifier, relaxed, statistics, one, *asked) for one in targets]
+    bridge = _bridge(targets[0], statistics, recipe)
     if bridge is None:
         return found_by(recipe)
+    (target,) = targets
     phases = [phase for phase in recipe.phases if not isinstance(phase, (Anneal, Ascent))]
     place = 1 + max((i for i, one in enumerate(phases) if isinstance(one, Shrink)), default=-1)
     recipe = replace(recipe, phases=(*phases[:place], bridge, *phases[place:]))
-    found = found_by(recipe)
+    (found,) = found_by(recipe)
     modes = classifier.score(found.distribution.mode())
     if bool(target.assigned(modes)[found.ranking()[0]]):
-        return found
+        return [found]
     # Not every border runs through what is typical: what lies on it at all is shown, and judged.
     terms = tuple(weighted for weighted in recipe.terms if weighted.term.name != "typicality")
-    again = found_by(replace(recipe, terms=terms))
+    (again,) = found_by(replace(recipe, terms=terms))
     better = float(again.mean_score.max()) > float(found.mean_score.max())
-    return replace(again if better else found, seconds=found.seconds + again.seconds)
+    return [replace(again if better else found, seconds=found.seconds + again.seconds)]
 
 
 def _bridge(target: Target, statistics: ClassStatistics | None, recipe: Recipe) -> Bridge | None:
@@ -99,6 +129,39 @@ def _bridge(target: Target, statistics: ClassStatistics | None, recipe: Recipe) 
     return Bridge((known[0].exemplars, known[1].exemplars)) if len(known) == 2 else None
 
 
+def groups(
+    classifier: GraphClassifier,
+    statistics: ClassStatistics | None,
+    wanted: Sequence[tuple[Target, Recipe]],
+) -> list[list[tuple[Target, Recipe]]]:
+    """Targets that can be searched for together, those that cannot by themselves.
+
+    They have the same recipe, real graphs to begin at and as many candidate nodes: on more nodes
+    than it needs a target takes longer and draws other numbers. Without real graphs, how many
+    samples are drawn depends on the largest graph of all. Phases and terms that others wrote need
+    not know of several targets.
+    """
+    found: list[tuple[Any, list[tuple[Target, Recipe]]]] = []
+    for target, recipe in wanted:
+        profile = target.profile(statistics)
+        limits, kind = recipe.limits(classifier.spec, profile), None
+        known = None if profile is None or not recipe.typical else profile.typicality
+        parts = *recipe.phases, *(weighted.term for weighted in recipe.terms)
+        if not all(type(part).__module__.startswith(OURS) for part in parts):
+            known = None
+        if profile is not None and known is not None and isinstance(known.bank, TypicalityBank):
+            sizes = present_nodes(known.exemplars.graphs).sum(1)
+            if int(sizes.min()) <= limits.candidates and profile.mean_embedding is not None:
+                judged = profile.count >= FEWEST_GRAPHS
+                kind = recipe, limits.candidates, judged, known.bank.layout
+        alike = [group for other, group in found if kind is not None and other == kind]
+        if alike:
+            alike[0].append((target, recipe))
+        else:
+            found.append((kind, [(target, recipe)]))
+    return [group for _, group in found]
+
+
 def plan(
     classifier: GraphClassifier,
     relaxed: RelaxedModel | None,
@@ -106,6 +169,7 @@ def plan(
     wanted: Sequence[tuple[Target, Recipe]],
     restarts: int,
     limit: int | None = None,
+    together: int = 1,
 ) -> Plan:
     """Find out how many restarts of a search fit into memory at once, for all targets alike.
 
@@ -114,46 +178,60 @@ def plan(
         relaxed: The relaxed model, or None.
         statistics: What real graphs look like, or None.
         wanted: What is to be searched for.
-        restarts: How many restarts are wanted.
+        restarts: How many restarts of each are wanted.
         limit: Bytes that may be used; most of what is free when omitted.
+        together: Targets that are searched for together, if there is room for them.
 
     Raises:
         SpecError: If not even what has to be kept fits.
     """
-    problems = [(*_problem(classifier, relaxed, statistics, *one), one[1]) for one in wanted]
-    problem, limits, recipe = max(problems, key=lambda one: one[1].candidates)
+    problems = [
+        (*_problem(classifier, relaxed, statistics, [target], recipe, restarts), recipe)
+        for target, recipe in wanted
+    ]
+    problem, limits, recipe = max(problems, key=lambda one: one[1][0].candidates)
 
     def begin() -> GraphDistribution:
-        return _start(classifier, recipe, limits, Streams(0, 1, device=classifier.device))
+        return _start(problem, recipe, limits[0], Streams(0, 1, device=classifier.device))
 
-    return plan_restarts(problem, begin, recipe, restarts, limit)
+    return plan_restarts(problem, begin, recipe, restarts, limit, together)
 
 
 def _problem(
     classifier: GraphClassifier,
     relaxed: RelaxedModel | None,
     statistics: ClassStatistics | None,
-    target: Target,
+    targets: Sequence[Target],
     recipe: Recipe,
-) -> tuple[Problem, Limits]:
-    profile = target.profile(statistics)
-    limits = recipe.limits(classifier.spec, profile)
-    aim = _aim(target, limits, profile, recipe, classifier.device)
-    certain = min(recipe.stop_score, 1.0 if profile is None else profile.certain)
-    return Problem(classifier, relaxed, recipe.objective, aim, certain, Memory()), limits
+    restarts: int,
+) -> tuple[Problem, list[Limits]]:
+    profiles = [target.profile(statistics) for target in targets]
+    limits = [recipe.limits(classifier.spec, profile) for profile in profiles]
+    aims = [
+        _aim(target, limit, profile, recipe, classifier.device)
+        for target, limit, profile in zip(targets, limits, profiles, strict=True)
+    ]
+    like = torch.zeros((), dtype=classifier.dtype, device=classifier.device)
+    aim = beside(aims, restarts, like)
+    return Problem(classifier, relaxed, recipe.objective, aim, Memory()), limits
 
 
 def _search(
-    problem: Problem, limits: Limits, recipe: Recipe, ids: range, seed: int, monitor: Monitor
-) -> SearchResult:
-    """Search with some of the restarts."""
-    began = time.perf_counter()
-    classifier, target = problem.classifier, problem.aim.target
-    streams = Streams(
-        seed, list(ids), purpose=crc32(f"{target.kind} {target.name}".encode()),
-        device=classifier.device,
-    )  # fmt: skip
-    state = State.begin(_start(classifier, recipe, limits, streams.fork(0)), problem)
+    problem: Problem,
+    limits: Sequence[Limits],
+    recipe: Recipe,
+    ids: range,
+    seed: int,
+    monitor: Monitor,
+) -> list[SearchResult]:
+    """Search with some of the restarts of each target."""
+    began, aim = time.perf_counter(), problem.aim
+    kinds = [f"{one.target.kind} {one.target.name}" for one in aim.aims]
+    device = problem.classifier.device
+    streams = Streams.cat(
+        [Streams(seed, list(ids), purpose=crc32(kind.encode()), device=device) for kind in kinds]
+    )
+    state = State.begin(_start(problem, recipe, limits[0], streams.fork(0)), problem)
     seconds: dict[str, float] = {}
     for phase in recipe.phases:
         if monitor.stopped:
@@ -168,28 +246,37 @@ def _search(
         seconds[phase.name] = time.perf_counter() - at
     with torch.no_grad():
         mean = problem.mean_score(state.distribution, SAMPLES, streams.fork(1))
-    return SearchResult(
-        target=target,
-        distribution=state.distribution,
-        evaluation=state.evaluation,
-        mean_score=mean,
-        reasons=_reasons(state, mean, problem, monitor.stopped),
-        iterations=list(state.iterations),
-        history=state.history,
-        limits=limits,
-        gradient=gradient_of(problem).name,
-        certain=problem.certain,
-        seconds=time.perf_counter() - began,
-        phase_seconds=seconds,
-        population=state.population,
-        shortcuts=state.shortcuts,
-    )
+    reasons = _reasons(state, mean, problem, monitor.stopped)
+    gradient, took = gradient_of(problem).name, time.perf_counter() - began
+    results = []
+    for place, (one, rows) in enumerate(zip(aim.aims, aim.spans, strict=True)):
+        iterations = list(state.iterations[rows])
+        results.append(
+            SearchResult(
+                target=one.target,
+                distribution=state.distribution.select(rows),
+                evaluation=state.evaluation.select(rows),
+                mean_score=mean[rows],
+                reasons=reasons[rows],
+                iterations=iterations,
+                history=state.history.select(rows, until=max(iterations)),
+                limits=limits[place],
+                gradient=gradient,
+                certain=one.certain,
+                seconds=took / len(limits),
+                phase_seconds={name: part / len(limits) for name, part in seconds.items()},
+                population=state.population[place],
+                shortcuts=state.shortcuts[place],
+            )
+        )
+    return results
 
 
 def _aim(
     target: Target, limits: Limits, profile: Profile | None, recipe: Recipe, device: torch.device
 ) -> Aim:
     """What is asked for; where real graphs are known, more certainty than they have is no gain."""
+    certain = min(recipe.stop_score, 1.0 if profile is None else profile.certain)
     if profile is not None and not recipe.typical:
         profile = replace(profile, typicality=None)
     if profile is not None:
@@ -199,7 +286,7 @@ def _aim(
             typicality=None if known is None else known.to(device),
             mean_embedding=None if mean is None else mean.to(device),
         )
-    aim = Aim(target, limits.max_nodes, limits.max_edges, profile)
+    aim = Aim(target, limits.max_nodes, limits.max_edges, profile, certain=certain)
     if profile is None or profile.typicality is None:
         return aim
     return replace(aim, enough=profile.enough)
@@ -210,40 +297,56 @@ def _run(phase: Phase, problem: Problem, state: State, streams: Streams, monitor
 
     That is known where real graphs are: without them nothing says when to look no further, but a
     phase that takes long and adds nothing to a graph that is certain and whole may spare it, too.
+    One that works on as few nodes as its graphs need may work on one target after the other.
     """
-    spares = problem.aim.typicality is not None or getattr(phase, "spares", False)
-    if not spares or not getattr(phase, "searches", False):
-        return phase(problem, state, streams, monitor)
-    rows = (~state.evaluation.met).nonzero().squeeze(1)
-    if rows.numel() == len(state.reasons):
-        return phase(problem, state, streams, monitor)
-    if not rows.numel():
-        return state
-    with monitor.about(state, rows):
-        found = phase(problem, state.select(rows), streams.select(rows), monitor)
-    return state.merged(rows, found)
+    spares = problem.aim.bank is not None or getattr(phase, "spares", False)
+    some = [torch.arange(len(state.reasons), device=streams.keys.device)]
+    if spares and getattr(phase, "searches", False):
+        some = [(~state.evaluation.met).nonzero().squeeze(1)]
+    elif getattr(phase, "narrows", False) and _uneven(problem, state):
+        some = problem.rows_of_each(state.graphs)
+    for rows in some:
+        if rows.numel() == len(state.reasons):
+            state = phase(problem, state, streams, monitor)
+        elif rows.numel() and not monitor.stopped:
+            with monitor.about(state, rows):
+                own = problem.select(rows)
+                found = phase(own, state.select(rows), streams.select(rows), monitor)
+            state = state.merged(rows, found)
+    return state
 
 
-def _start(
-    classifier: GraphClassifier, recipe: Recipe, limits: Limits, streams: Streams
-) -> GraphDistribution:
-    spec, dtype = classifier.spec, classifier.dtype
+def _uneven(problem: Problem, state: State) -> bool:
+    """Whether graphs of some targets are so much smaller that a CPU is faster one by one.
+
+    A GPU takes as long for small ones.
+    """
+    if problem.classifier.device.type != "cpu":
+        return False
+    rows = problem.rows_of_each(state.graphs)
+    nodes = present_nodes(state.graphs).sum(1)
+    pairs = torch.stack([nodes[own].max() for own in rows]).double().square()
+    return bool(pairs.max() > UNEVEN * pairs.mean())
+
+
+def _start(problem: Problem, recipe: Recipe, limits: Limits, streams: Streams) -> GraphDistribution:
+    spec, dtype = problem.classifier.spec, problem.classifier.dtype
     if recipe.start == "uniform":
         return uniform_start(spec, limits.candidates, streams, dtype)
     # Some classes are found from sparse graphs and some from dense ones, so restarts differ.
     pairs = GraphDistribution.num_pairs(spec, limits.candidates)
     share = 0.3 + 0.7 * streams.uniform(1, dtype=dtype).squeeze(1)
-    density = (share * limits.max_edges / pairs).clamp(0.02, 0.6)
+    density = (share * problem.aim.max_edges / pairs).clamp(0.02, 0.6)
     return around_density(spec, limits.candidates, density, streams, dtype=dtype)
 
 
 def _reasons(state: State, mean: Tensor, problem: Problem, stopped: bool) -> list[Reason]:
     """Why each restart ended: one that later phases brought home has converged after all."""
     found = []
-    over = (state.evaluation.edges > problem.aim.max_edges).tolist()
-    fine = problem.presentable(problem.propose(state.graphs)).tolist()
-    for reason, score, good, large in zip(state.reasons, mean.tolist(), fine, over, strict=True):
-        if score >= problem.certain and good:
+    over = state.evaluation.edges > problem.aim.max_edges
+    fine = problem.presentable(problem.propose(state.graphs)) & (mean >= problem.aim.certain)
+    for reason, good, large in zip(state.reasons, fine.tolist(), over.tolist(), strict=True):
+        if good:
             found.append(Reason.CONVERGED)
         elif stopped:
             found.append(Reason.STOPPED)

@@ -56,34 +56,45 @@ class FindShortcuts:
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Look for shortcuts."""
-        known = problem.aim.typicality if problem.aim.judged else None
-        if known is None or monitor.graphs(self.name, 0, 1, state.graphs):
+        known = problem.aim.judged and problem.aim.bank is not None
+        if not known or monitor.graphs(self.name, 0, 1, state.graphs):
             return state
         bare = Objective(tuple(w for w in problem.objective.terms if w.term.name != "typicality"))
-        task = replace(problem, objective=bare)
-        count = min(self.restarts, len(state.graphs))
-        some = streams.select(torch.arange(count, device=state.graphs.weight.device))
+        some = torch.cat([rows[: self.restarts] for rows in problem.rows_of_each(state.graphs)])
+        own, streams = replace(problem.select(some), objective=bare), streams.select(some)
         nodes = min(self.walk_nodes, state.graphs.num_candidates)
         start = random_walkers(
-            state.graphs.spec, nodes, self.walkers, some, state.graphs.weight.dtype
+            state.graphs.spec, nodes, self.walkers, streams, state.graphs.weight.dtype
         )
 
         def certain(graphs: DenseGraphs) -> Tensor:
-            seen = task.propose(graphs, new=True)
-            return (seen.log_score.exp() >= problem.certain) & bare.feasible(seen)
+            seen = own.propose(graphs, new=True)
+            return (seen.log_score.exp() >= own.aim.certain) & bare.feasible(seen)
+
+        def enough(graphs: DenseGraphs) -> Tensor:
+            """Where enough of those for the same target are certain."""
+            sure = certain(graphs)
+            each = [sure[rows].sum().expand(rows.numel()) for rows in own.rows_of_each(graphs)]
+            return torch.cat(each) >= self.enough
 
         found = walk(
-            task,
+            own,
             start,
-            some,
+            streams,
             self.walk_steps,
-            emphasis=emphasis_of(task, self.walkers),
-            tell=lambda step, best: int(certain(best).sum()) >= self.enough,
+            emphasis=emphasis_of(own, self.walkers),
+            enough=enough,
         )
         rows = certain(found).nonzero().squeeze(1)
         if not rows.numel():
             return state
-        found = improved(task, found[rows], some.fork(1).select(rows), self.local_steps)
-        found = found[known.bank.percentile(found) < UNTYPICAL]
-        found = widened(found, state.graphs.num_candidates)
-        return state.with_(shortcuts=found if len(found) else None)
+        own = own.select(rows)
+        found = improved(own, found[rows], streams.fork(1).select(rows), self.local_steps)
+        assert own.aim.bank is not None
+        strange = own.aim.bank.percentile(found) < UNTYPICAL
+        shortcuts = list(state.shortcuts)
+        for place, span in enumerate(own.aim.spans):
+            graphs = found[span][strange[span]]
+            if len(graphs):
+                shortcuts[place] = widened(graphs, state.graphs.num_candidates)
+        return state.with_(shortcuts=tuple(shortcuts))

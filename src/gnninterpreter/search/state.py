@@ -65,10 +65,12 @@ class History:
         checks = sorted({check for known, _ in seen for check in known})
         return History._of(checks, [{name: at(check, name) for name in names} for check in checks])
 
-    def select(self, rows: Tensor) -> History:
-        """The same of some restarts."""
-        seen = [{name: value[rows] for name, value in row.items()} for row in self._seen()]
-        return History._of(self.iteration, seen)
+    def select(self, rows: Tensor | slice, until: int | None = None) -> History:
+        """The same of some restarts, up to an iteration."""
+        checks = [at for at in self.iteration if until is None or at <= until]
+        rows_of = zip(checks, self._seen(), strict=False)
+        seen = [{name: value[rows] for name, value in row.items()} for _, row in rows_of]
+        return History._of(checks, seen)
 
     def merged(self, rows: Tensor, some: History, total: int) -> History:
         """What some restarts have seen since; of the others nothing is known of the same checks."""
@@ -107,8 +109,9 @@ class History:
 class State:
     """R restarts between two phases: distributions, their most probable graphs, what was seen.
 
-    ``population`` are different graphs that are certain and typical, where samples come from; None
-    where they come from the distributions. ``shortcuts`` are certain and unlike anything real.
+    ``population`` are different graphs of each target that are certain and typical, where samples
+    come from; None where they come from the distributions. ``shortcuts`` are certain and unlike
+    anything real.
     """
 
     distribution: GraphDistribution
@@ -117,15 +120,24 @@ class State:
     reasons: tuple[Reason, ...] = ()
     iterations: tuple[int, ...] = ()
     history: History = field(default_factory=History)
-    population: DenseGraphs | None = None
-    shortcuts: DenseGraphs | None = None
+    population: tuple[DenseGraphs | None, ...] = (None,)
+    shortcuts: tuple[DenseGraphs | None, ...] = (None,)
 
     @classmethod
     def begin(cls, distribution: GraphDistribution, problem: Problem) -> State:
         """The state before any phase."""
         count, graphs = distribution.restarts, distribution.mode()
         reasons = (Reason.PLATEAU,) * count
-        return cls(distribution, graphs, problem.evaluate(graphs), reasons, (0,) * count)
+        nothing = (None,) * len(problem.aim.aims)
+        return cls(
+            distribution,
+            graphs,
+            problem.evaluate(graphs),
+            reasons,
+            (0,) * count,
+            population=nothing,
+            shortcuts=nothing,
+        )
 
     def with_(self, **changes: Any) -> State:
         """The same state with other fields."""
@@ -166,7 +178,8 @@ class Phase(Protocol):
     A phase is a frozen dataclass of its settings. It improves what it is given and depends on no
     other phase, so that a recipe may leave any of them out, or add one. One that looks for graphs
     may say ``searches = True``: where real graphs are known, restarts whose graph leaves nothing to
-    be desired are then spared.
+    be desired are then spared. One whose time depends on how large graphs are may say ``narrows =
+    True``: targets with graphs of very different sizes then go one after the other on a CPU.
     """
 
     @property

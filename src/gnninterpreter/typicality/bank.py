@@ -1,86 +1,38 @@
-"""Typicality: how far a graph could be one of its class, measured against real graphs.
-
-Five figures and a border. *Nodes*: how far each node lies from the nearest node of real graphs.
-*Whole*: how far the graph lies from the nearest real graphs, in size and shape. *Local*: the same
-in units of what those neighbours have among themselves: a near miss is told from a member where
-real graphs are alike. *Rare*: how few real graphs hold what lies around its nodes. *Density*: how
-far its edges per node are from those of the class. Each is compared with what real graphs have
-beside other real graphs. Beyond the border are sizes that are not usual and kinds of nodes and
-edges that hardly any real graph has.
-"""
+"""What is kept of the real graphs of one class, to say how far a graph could be one of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from gnninterpreter.batches import parts_of
 from gnninterpreter.datasets._storage import below
-from gnninterpreter.equality import Alike, ByValue
+from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.recording import recording
 from gnninterpreter.typicality.descriptors import Described, describe
 from gnninterpreter.typicality.environments import Environments
 from gnninterpreter.typicality.kinds import EDGES, NODES, Kinds, kind_names
+from gnninterpreter.typicality.measuring import (
+    NEIGHBOURS,
+    Frame,
+    Known,
+    Measuring,
+)
 
-# Percentile among real graphs from which on a graph is typical.
-BAR = 40.0
-NEIGHBOURS = 5
-# What the strangest node counts beside the mean over nodes.
-WORST = 0.5
 QUANTILES = 101
 # Figures that percentiles are taken of, and which of them need not be counted.
 FIGURES, RARE, DENSITY = 5, 3, 4
-# Squared distances below this are rounding: banks are stored as halves.
-ROUNDING = 4e-4
-# Lying beyond the border by as much as its own size costs this many units of distance.
-BORDER = 3.0
 SEEN, HELD, AROUND = "seen.", "held.", "environments."
-# Distances that are held at once: on a GPU, and on a CPU, whose cache they are to stay in.
-MOST_PAIRS, CACHED_PAIRS = 2**28, 2**18
 
 
 @dataclass(frozen=True, eq=False)
-class Frame(Alike, ByValue):
-    """How blocks of a description become one row in which distances mean something."""
-
-    shift: Tensor
-    scale: Tensor
-
-    def __call__(self, blocks: Mapping[str, Tensor]) -> Tensor:
-        """Put blocks side by side, shifted and scaled; [..., columns]."""
-        values = torch.cat(list(blocks.values()), dim=-1)
-        return (values - self.shift.to(values)) * self.scale.to(values)
-
-
-@dataclass(frozen=True)
-class Strangeness(Alike):
-    """How strange B graphs are; every field has shape [B], and 0 is as usual as can be.
-
-    ``nodes``: the mean over nodes, and some of the worst; ``local``: the whole in units of the
-    neighbours' own distances; ``outside``: how far the size is from usual ones, and the share of
-    kinds hardly seen; ``rare``: 0 where that was not counted.
-    """
-
-    nodes: Tensor
-    whole: Tensor
-    local: Tensor
-    outside: Tensor
-    rare: Tensor
-    density: Tensor
-
-    def figures(self) -> Tensor:
-        """What percentiles are taken of, [B, FIGURES]."""
-        return torch.stack([self.nodes, self.whole, self.local, self.rare, self.density], dim=1)
-
-
-@dataclass(frozen=True, eq=False)
-class TypicalityBank(ByValue):
+class TypicalityBank(Measuring, ByValue):
     """What real graphs of one class look like; made by `gnninterpreter.typicality.fit`.
 
     Args:
@@ -157,95 +109,38 @@ class TypicalityBank(ByValue):
         limits[0] = nodes
         return replace(self, limits=limits)
 
-    def strangeness(self, graphs: DenseGraphs) -> Strangeness:
-        """Measure B graphs; soft ones too, with a slope. Fewest candidate nodes are fastest."""
-        found = []
-        for part in parts_of(graphs):
-            seen = describe(part)
-            found.append(replace(self._as_wholes(part, seen), nodes=self._nodes(seen)))
-        return found[0] if len(found) == 1 else found[0].each(lambda *f: torch.cat(f), *found[1:])
+    @property
+    def layout(self) -> tuple[Any, ...]:
+        """What banks must have in common to be asked side by side."""
+        return (*sorted(self.seen), *sorted(self.held), min(len(self.graphs), NEIGHBOURS))
 
-    def reaches(self, graphs: DenseGraphs, bar: float) -> Tensor:
-        """Whether B graphs are as typical as asked for, [B]; nodes take longest and come last."""
-        parts = parts_of(graphs)
-        if len(parts) > 1:
-            return torch.cat([self.reaches(part, bar) for part in parts])
-        found = describe(graphs)
-        passed = self.penalty(self._as_wholes(graphs, found), bar) <= 0
-        rows = passed.nonzero().squeeze(1)
-        if rows.numel():
-            each = {name: part[rows] for name, part in found.nodes.items()}
-            nodes = self._nodes(Described(each, {}, found.presence[rows], {}))
-            passed[rows] = (
-                self.penalty(Strangeness(nodes, *[torch.zeros_like(nodes)] * 5), bar) <= 0
-            )
-        return passed
+    def select(self, rows: Tensor | slice) -> TypicalityBank:
+        """The same: all graphs are compared with one class."""
+        return self
 
-    def _as_wholes(self, graphs: DenseGraphs, found: Described) -> Strangeness:
-        """How strange graphs are but for their nodes, of which nothing is said."""
-        rows = self.graph_frame(found.graphs)
-        apart, which = nearest(rows, self.graphs.to(rows), NEIGHBOURS)
-        whole, local = compared(apart, self.graph_own.to(rows)[which])
-        outside = self._outside_sizes(graphs, found) + self._outside_tables(found)
-        nothing = torch.zeros_like(whole)
-        rare = nothing if self.environments is None else self.environments.rarity(graphs)
-        per_node = graphs.num_edges / found.presence.sum(1).clamp_min(1)
-        density = nothing if self.density is None else (per_node - self.density.to(whole)).abs()
-        return Strangeness(nothing, whole, local, outside, rare, density)
+    def _own(self, table: Tensor) -> Tensor:
+        return table
 
-    def percentile(self, graphs: DenseGraphs) -> Tensor:
-        """Share of real graphs that are at least as strange, in percent; [B].
+    @cached_property
+    def _known(self) -> tuple[Known, Known]:
+        return Known(self.graphs), Known(self.nodes)
 
-        The least of nodes, whole, local, rare and density; 0 beyond the border.
-        """
-        found = self.strangeness(graphs)
-        return torch.where(found.outside > 1e-6, 0.0, self.percentiles(found).amin(1))
+    def _near_graphs(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        near, which = self._known[0].nearest(rows, NEIGHBOURS)
+        return near, self.graph_own.to(rows)[which]
 
-    def percentiles(self, found: Strangeness) -> Tensor:
-        """The same for each of the figures by itself, [B, figures]."""
-        parts = found.figures()
-        levels = roomy(self.quantiles.to(parts))
-        return 100 * (parts.unsqueeze(2) <= levels).to(parts.dtype).mean(2)
-
-    def penalty(self, graphs: DenseGraphs | Strangeness, bar: float = BAR) -> Tensor:
-        """0 where a graph is as typical as asked for, more the farther it is from that; [B]."""
-        found = graphs if isinstance(graphs, Strangeness) else self.strangeness(graphs)
-        values = found.figures()
-        levels = self.quantiles.to(values)
-        unit = ((levels[:, 50] + levels[:, 95]) / 2).clamp_min(0.05)
-        over = (values - roomy(levels[:, round(100 - bar)])).clamp_min(0) / unit
-        return BORDER * found.outside + over.sum(1)
-
-    def _nodes(self, found: Described) -> Tensor:
-        rows = self.node_frame(found.nodes)
-        here = found.presence > 0
+    def _near_nodes(self, rows: Tensor, here: Tensor) -> Tensor:
         if recording():
-            near = _least(rows.flatten(0, 1), self.nodes.to(rows))
-            apart = torch.where(here, near.view(here.shape), 0.0)
-        else:
-            # Absent nodes are not looked up: they are many, and a soft graph has none.
-            near = _least(rows[here], self.nodes.to(rows))
-            apart = rows.new_zeros(found.presence.shape).masked_scatter(here, near)
-        return combined(apart / self.node_unit.to(rows), found.presence)
+            return self._known[1].least(rows.flatten(0, 1)).view(here.shape)
+        # Absent nodes are not looked up: they are many, and a soft graph has none.
+        return rows.new_zeros(here.shape).masked_scatter(here, self._known[1].least(rows[here]))
 
-    def _outside_sizes(self, graphs: DenseGraphs, found: Described) -> Tensor:
-        """By how much there are fewer or more nodes or edges than usual, as a share; [B]."""
-        sizes = torch.stack([found.presence.sum(1), graphs.num_edges])
-        low, high = self.limits.to(sizes).view(2, 2).T.unsqueeze(2)
-        out: Tensor = (1 - sizes / low).clamp_min(0) + (sizes / high - 1).clamp_min(0)
-        return out.sum(0)
+    def _strange(self, counts: Tensor, name: str) -> Tensor:
+        return counts @ (~self.seen[name]).to(counts)
 
-    def _outside_tables(self, found: Described) -> Tensor:
-        """How much there is of kinds that hardly any real graph has; [B]."""
-        total = torch.zeros_like(found.presence[:, 0])
-        for name, counts in found.tables.items():
-            if name not in self.seen:  # stored before these were counted
-                continue
-            strange = counts @ (~self.seen[name]).to(counts)
-            # A combination counts as a share; one node of a rare kind is too many at any size.
-            share = strange / counts.sum(1).clamp_min(1)
-            total = total + (strange.log1p() if name in self.held else share)
-        return total
+    def _rarity(self, found: Described) -> Tensor | None:
+        known = self.environments
+        return None if known is None else known.rarity_of(*found.codes, found.presence.dtype)
 
     def to(self, device: torch.device | str) -> TypicalityBank:
         """The same on another device."""
@@ -306,51 +201,3 @@ class TypicalityBank(ByValue):
             )
         except KeyError as error:
             raise CheckpointError(f"stored typicality lacks {error}; store it again") from None
-
-
-def nearest(rows: Tensor, bank: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Distances of each row to its nearest rows of the bank, and which these are; [rows, count]."""
-    other, squares = -2 * bank.T, (bank**2).sum(1)
-    count = min(count, bank.size(0))
-    parts = [
-        torch.addmm(squares, part, other).topk(count, 1, largest=False)
-        for part in _parts(rows, bank)
-    ]
-    low, which = (torch.cat(found) for found in zip(*parts, strict=True))
-    return rooted(low + (rows**2).sum(1, keepdim=True)), which
-
-
-def _least(rows: Tensor, bank: Tensor) -> Tensor:
-    """Distance of each row to the nearest row of the bank, [rows]; faster than `nearest`."""
-    other, squares = -2 * bank.T, (bank**2).sum(1)
-    apart = (torch.addmm(squares, part, other) for part in _parts(rows, bank))
-    # The slope of the least of equal distances is that of one of them, not of all a little.
-    parts = [far.min(1).values if rows.requires_grad else far.amin(1) for far in apart]
-    return rooted(torch.cat(parts) + (rows**2).sum(1))
-
-
-def _parts(rows: Tensor, bank: Tensor) -> tuple[Tensor, ...]:
-    most = CACHED_PAIRS if rows.device.type == "cpu" else MOST_PAIRS
-    return torch.split(rows, max(1, most // bank.size(0)))
-
-
-def rooted(squared: Tensor) -> Tensor:
-    """Distances from squared ones, 0 up to rounding, with a finite slope."""
-    return (squared.clamp_min(ROUNDING) - ROUNDING + 1e-8).sqrt()
-
-
-def compared(apart: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean distance to neighbours, and the same in units of the neighbours' own distances; [B]."""
-    distance = apart.mean(1)
-    return distance, distance / own.mean(1)
-
-
-def combined(apart: Tensor, presence: Tensor) -> Tensor:
-    """Mean over nodes of what lies beyond 1, and half of the worst; [B]."""
-    excess = (apart - 1).clamp_min(0) * presence
-    return excess.sum(1) / presence.sum(1).clamp_min(1) + WORST * excess.amax(1)
-
-
-def roomy(level: Tensor) -> Tensor:
-    """A little more: another order of the same sums must not turn equal into stranger."""
-    return level * 1.001 + 1e-3

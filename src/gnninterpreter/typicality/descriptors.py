@@ -7,8 +7,9 @@ weights and features: on soft graphs the numbers are soft, and have a slope.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import torch
 from torch import Tensor
@@ -16,6 +17,7 @@ from torch import Tensor
 from gnninterpreter.graphs import DenseGraphs, bounds, dense_width, split_blocks
 from gnninterpreter.mixing import mix
 from gnninterpreter.spec import Block, Categorical
+from gnninterpreter.typicality.environments import environment_codes
 from gnninterpreter.typicality.kinds import count_kinds
 
 WALKS = 8
@@ -41,13 +43,20 @@ class Described:
     """Descriptions of B graphs on N candidate nodes, a tensor for each block.
 
     ``presence``, [B, N], is how far each node is there; ``tables`` how often each combination of
-    categories occurs, [B, combinations].
+    categories occurs, [B, combinations]; ``edges`` the number of edges, [B]; ``source`` the graphs.
     """
 
     nodes: dict[str, Tensor]
     graphs: dict[str, Tensor]
     presence: Tensor
     tables: dict[str, Tensor]
+    edges: Tensor
+    source: DenseGraphs
+
+    @cached_property
+    def codes(self) -> tuple[Tensor, Tensor]:
+        """What lies around each node, and which nodes there are."""
+        return environment_codes(self.source)
 
 
 def describe(graphs: DenseGraphs) -> Described:
@@ -57,6 +66,7 @@ def describe(graphs: DenseGraphs) -> Described:
     undirected = torch.maximum(weight, weight.mT) if graphs.spec.directed else weight
     degree = undirected.sum(2)
     step = undirected / degree.clamp_min(TINY).unsqueeze(2)
+    tables, graphs = _tables(graphs, degree, presence), _compressed(graphs)
     nodes = {"kind": graphs.nodes * presence.unsqueeze(2)}
     nodes["around"] = _around(graphs, weight)
     if graphs.spec.directed:
@@ -68,21 +78,17 @@ def describe(graphs: DenseGraphs) -> Described:
         nodes["far"] = torch.cat([near, step @ near], dim=2)
     nodes["walk"] = _returns(step, twice)
     whole = _whole(graphs, nodes, undirected, degree, presence)
-    return Described(nodes, whole, presence, _tables(source, degree, presence))
+    return Described(nodes, whole, presence, tables, source.num_edges, source)
 
 
 def _scaled(graphs: DenseGraphs) -> DenseGraphs:
-    """The same graphs with numbers between 0 and 1, so that sums of them are like counts.
-
-    Many kinds become few columns.
-    """
+    """The same graphs with numbers between 0 and 1, so that sums of them are like counts."""
 
     def scaled(values: Tensor, blocks: tuple[Block, ...]) -> Tensor:
         parts = []
         for part, block in zip(split_blocks(values, blocks), blocks, strict=True):
             if isinstance(block, Categorical):
-                wide = block.size > MOST_KINDS
-                parts.append(part @ _signs(block.size).to(part) if wide else part)
+                parts.append(part)
                 continue
             low, high = bounds(block, part)
             width = torch.where(high > low, high - low, 1.0)
@@ -96,11 +102,26 @@ def _scaled(graphs: DenseGraphs) -> DenseGraphs:
     return DenseGraphs(spec, graphs.weight, nodes, edges)
 
 
+def _compressed(graphs: DenseGraphs) -> DenseGraphs:
+    """The same graphs, each block of many kinds of nodes in few columns."""
+    blocks = graphs.spec.nodes
+    if not any(isinstance(block, Categorical) and block.size > MOST_KINDS for block in blocks):
+        return graphs
+    parts = [
+        part @ _signs(block.size, part.dtype, part.device)
+        if isinstance(block, Categorical) and block.size > MOST_KINDS
+        else part
+        for part, block in zip(split_blocks(graphs.nodes, blocks), blocks, strict=True)
+    ]
+    return DenseGraphs(graphs.spec, graphs.weight, torch.cat(parts, dim=2), graphs.edges)
+
+
 @lru_cache(maxsize=16)
-def _signs(kinds: int) -> Tensor:
+def _signs(kinds: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     """Signs by which many kinds become few columns, as random as can be and always the same."""
     place = torch.arange(kinds * FEW_COLUMNS).view(kinds, FEW_COLUMNS)
-    return torch.where(mix(place) < 0, -1.0, 1.0) / FEW_COLUMNS**0.5
+    signs = 1 - 2 * (mix(place) < 0).to(device, dtype)
+    return signs / math.sqrt(FEW_COLUMNS)
 
 
 def _around(graphs: DenseGraphs, weight: Tensor) -> Tensor:

@@ -11,8 +11,9 @@ from torch import Tensor
 from gnninterpreter.batches import widened
 from gnninterpreter.equality import ByValue
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.typicality.bank import BAR, Frame, Strangeness, TypicalityBank
+from gnninterpreter.typicality.bank import TypicalityBank
 from gnninterpreter.typicality.exemplars import Exemplars
+from gnninterpreter.typicality.measuring import BAR, Frame, Strangeness
 from gnninterpreter.typicality.typicality import Typicality
 
 

@@ -91,23 +91,25 @@ class Environments(Alike, ByValue):
 
         Graphs that are among those ``counted`` do not count for themselves.
         """
-        holders, here = self.holders(graphs)
-        others = (holders - int(counted)).clamp_min(0).to(graphs.weight.dtype)
+        parts = [environment_codes(part) for part in parts_of(graphs)]
+        codes, here = (torch.cat(each) for each in zip(*parts, strict=True))
+        return self.rarity_of(codes, here, graphs.weight.dtype, counted)
+
+    def rarity_of(
+        self, codes: Tensor, here: Tensor, dtype: torch.dtype, counted: bool = False
+    ) -> Tensor:
+        """The same of graphs whose environments have these codes; see `environment_codes`."""
+        others = (self.holders(codes) - int(counted)).clamp_min(0).to(dtype)
         rare = ((self.common.to(others) + 1) / (others + 1)).log().clamp_min(0).sum(2) * here
         return rare.sum(1) / here.sum(1).clamp_min(1)
 
-    def holders(self, graphs: DenseGraphs) -> tuple[Tensor, Tensor]:
-        """How many graphs hold the environments of each node, and which nodes there are.
-
-        [B, N, RADIUS], 0 where hardly any graph does, and [B, N].
-        """
-        parts = [environment_codes(part) for part in parts_of(graphs)]
-        codes, here = (torch.cat(each) for each in zip(*parts, strict=True))
+    def holders(self, codes: Tensor) -> Tensor:
+        """How many graphs hold environments with these codes; 0 where hardly any graph does."""
         keys, held = self.keys.to(codes.device), self.held[1:].to(codes.device)
         if not keys.numel():
-            return torch.zeros_like(codes), here
+            return torch.zeros_like(codes)
         place = torch.searchsorted(keys, codes).clamp_max(keys.numel() - 1)
-        return torch.where(keys[place] == codes, held[place], 0), here
+        return torch.where(keys[place] == codes, held[place], 0)
 
     def to(self, device: torch.device | str) -> Environments:
         """The same on another device."""

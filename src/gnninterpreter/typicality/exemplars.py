@@ -21,6 +21,7 @@ from gnninterpreter.graphs import DenseGraphs, dense_width
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.typicality.bank import TypicalityBank
 from gnninterpreter.typicality.descriptors import describe
+from gnninterpreter.typicality.measuring import Measuring
 from gnninterpreter.typicality.references import References
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def choose_exemplars(real: References, bank: TypicalityBank, count: int = MOST) 
     return Exemplars(graphs[order], percentile[order])
 
 
-def distinct_rows(graphs: DenseGraphs, bank: TypicalityBank | EitherBank) -> Tensor:
+def distinct_rows(graphs: DenseGraphs, bank: Measuring | EitherBank) -> Tensor:
     """Places of graphs that differ from all before them, by their descriptions."""
     if not len(graphs):
         return torch.zeros(0, dtype=torch.long, device=graphs.weight.device)

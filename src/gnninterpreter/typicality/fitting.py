@@ -8,16 +8,9 @@ from torch import Tensor
 
 from gnninterpreter.batches import parts_of
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.typicality.bank import (
-    NEIGHBOURS,
-    QUANTILES,
-    Frame,
-    TypicalityBank,
-    combined,
-    compared,
-    rooted,
-)
+from gnninterpreter.typicality.bank import QUANTILES, TypicalityBank
 from gnninterpreter.typicality.descriptors import COMBINED, Described, describe
+from gnninterpreter.typicality.measuring import NEIGHBOURS, Frame, combined, compared, rooted
 from gnninterpreter.typicality.references import References
 
 KEPT_GRAPHS = 320
@@ -81,6 +74,8 @@ def _describe_all(graphs: DenseGraphs) -> Described:
         {name: torch.cat([part.graphs[name] for part in parts]) for name in first.graphs},
         torch.cat([part.presence for part in parts]),
         {name: torch.cat([part.tables[name] for part in parts]) for name in first.tables},
+        torch.cat([part.edges for part in parts]),
+        graphs,
     )
 
 

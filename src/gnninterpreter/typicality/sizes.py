@@ -17,8 +17,8 @@ from gnninterpreter.batches import compact
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.data import node_count
-from gnninterpreter.typicality.bank import NEIGHBOURS, Frame, nearest, roomy
 from gnninterpreter.typicality.descriptors import describe
+from gnninterpreter.typicality.measuring import NEIGHBOURS, Frame, nearest, roomy
 from gnninterpreter.typicality.pieces import cut_piece, to_dense
 from gnninterpreter.typicality.references import Certain
 
@@ -44,9 +44,8 @@ def least_nodes(
         if len(pieces) < FEWEST_PIECES:
             continue
         real = frame(describe(to_dense(pieces, certain.spec, size)).graphs)
-        apart, _ = nearest(real, real, NEIGHBOURS + 1)
-        own = apart[:, 1:].mean(1)
-        far = nearest(frame(describe(compact(certain[rows])).graphs), real, NEIGHBOURS)[0].mean(1)
+        own = nearest(real, real, NEIGHBOURS + 1)[:, 1:].mean(1)
+        far = nearest(frame(describe(compact(certain[rows])).graphs), real, NEIGHBOURS).mean(1)
         share = (far.unsqueeze(1) <= roomy(own)).double().mean(1)
         if float(share.median()) >= NO_EXCEPTION:
             return size
