@@ -126,7 +126,8 @@ def explain(
             stops it. With any, targets are searched for one after the other. A
             `gnninterpreter.tracking.Tracker` writes the run to TensorBoard, MLflow or W&B.
         resume: A run folder. Each target is searched for by itself and kept there as it is
-            finished, the same call goes on where one was stopped, and ``result.save`` to that folder makes the run whole.
+            finished, the same call goes on where one was stopped, and ``result.save`` to that
+            folder makes the run whole.
         max_memory: Most memory that searches may take, in bytes or as ``"4GB"``; most of what is
             free when omitted. Restarts that do not fit at once are searched for in parts.
 
