@@ -48,7 +48,9 @@ def explain_all(
     from gnninterpreter import api
 
     clock = time.perf_counter if device else time.process_time
-    rows, plain, searched = [], api.search, []
+    # Older versions search for one class at a time.
+    name_of_search = "search_together" if hasattr(api, "search_together") else "search"
+    rows, plain, searched = [], getattr(api, name_of_search), []
 
     def timed(*given: Any, **named: Any) -> Any:
         at = clock()
@@ -56,7 +58,7 @@ def explain_all(
         searched.append(clock() - at)
         return found
 
-    api.search = timed
+    setattr(api, name_of_search, timed)
     for name, (model, options, classes) in subjects.items():
         for target in range(len(classes)) if targets is None else targets:
             asked = None if target == WHOLE else [target]
@@ -77,7 +79,7 @@ def explain_all(
             )  # fmt: skip
             searched.clear()
             print(json.dumps(rows[-1]), flush=True)
-    api.search = plain
+    setattr(api, name_of_search, plain)
     return rows
 
 
