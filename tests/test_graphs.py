@@ -6,17 +6,10 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import (
-    DenseGraphs,
-    attribute_names,
-    dense_width,
-    encode,
-    random_graphs,
-    split_blocks,
-    to_networkx,
-)
+from gnninterpreter.graphs import DenseGraphs, attribute_names, random_graphs, to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
+from gnninterpreter.spec.encoding import dense_width, encode, split_blocks
 
 NODES = (Categorical(2, names=("C", "N"), name="atom"), Continuous(1, -1.0, 1.0, names=("charge",)))
 SPEC = GraphSpec(NODES, (Categorical(3, names=("one", "two", "three"), name="bond"),))

@@ -18,9 +18,10 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import DataError
-from gnninterpreter.graphs import as_read, coded, node_rows, rows_of, with_weights
+from gnninterpreter.graphs import node_rows, with_weights
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec
 from gnninterpreter.spec.derived import completed
+from gnninterpreter.spec.encoding import as_read, coded, rows_of
 
 __all__ = ["graph_from_json", "graph_to_json"]
 

@@ -18,8 +18,9 @@ import numpy as np
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import node_rows, rows_of
+from gnninterpreter.graphs import node_rows
 from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec.encoding import rows_of
 
 __all__ = ["GraphNumbers", "LabelledGraph", "digest", "distinct", "graph_key", "same_graph"]
 

@@ -15,8 +15,9 @@ from gnninterpreter.distribution import GraphDistribution, Streams
 from gnninterpreter.distribution.features import _softmax, latent_of, most_probable_values
 from gnninterpreter.distribution.pairs import pair_ends, pair_places
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import DenseGraphs, split_blocks
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
+from gnninterpreter.spec.encoding import split_blocks
 from tests.tiny import (
     COLOURED,
     DIRECTED,

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import DenseGraphs, decode, dense_graphs, dense_width, random_graphs
+from gnninterpreter.graphs import DenseGraphs, dense_graphs, random_graphs
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.isomorphism import same_graph
 from gnninterpreter.spec import Categorical, Continuous, Derived, GraphSpec
@@ -21,6 +21,7 @@ from gnninterpreter.spec.derived import (
     register_derived,
     soft_values,
 )
+from gnninterpreter.spec.encoding import decode, dense_width
 
 DEGREE = Derived("degree one-hot", 4, name="degree")
 MIXED = GraphSpec((Categorical(2), DEGREE, Continuous(1, -1.0, 1.0)))

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from gnninterpreter.graphs import split_blocks
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
+from gnninterpreter.spec.encoding import split_blocks
 from gnninterpreter.testing import random_soft_graphs
 
 NODES = (Categorical(3), Continuous(2, (-1.0, 5.0), (1.0, 6.0)))

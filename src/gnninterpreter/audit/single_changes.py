@@ -19,10 +19,11 @@ from torch import Tensor
 from gnninterpreter.batches import present_nodes, widened
 from gnninterpreter.chem.reading import Reading, reading_of
 from gnninterpreter.distribution.pairs import pair_ends
-from gnninterpreter.graphs import DenseGraphs, dense_width, split_blocks
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective.valence import allowed
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.spec import Block, Categorical
+from gnninterpreter.spec.encoding import dense_width, split_blocks
 
 # Features of a new node or edge with more combinations than these are not all tried.
 MOST_OPTIONS = 32

@@ -23,9 +23,10 @@ from gnninterpreter.chem.molecules import rdkit_installed
 from gnninterpreter.chem.presets import PROPERTIES, UNSEEN
 from gnninterpreter.chem.reading import FUNCTION, LENT, ORDERS, Reading, reading_of
 from gnninterpreter.chem.structures import judged
-from gnninterpreter.graphs import codes, table
+from gnninterpreter.graphs import table
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphList, GraphSpec
 from gnninterpreter.spec.derived import columns
+from gnninterpreter.spec.encoding import codes
 
 FIRST, MOST = 5, 5000
 """Graphs that are looked at: all of them, where the first few have SMILES."""

@@ -16,8 +16,9 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.chem.elements import Atom, parse_atom
-from gnninterpreter.graphs import codes, node_rows
+from gnninterpreter.graphs import node_rows
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
+from gnninterpreter.spec.encoding import codes
 
 ORDERS = {"single": 1.0, "double": 2.0, "triple": 3.0, "aromatic": 1.5}
 """Bonds that are understood, and what each takes of an atom's valence."""

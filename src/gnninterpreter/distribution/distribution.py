@@ -20,8 +20,9 @@ from gnninterpreter.distribution.pairs import draw_places, pair_ends
 from gnninterpreter.distribution.streams import Streams
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import DenseGraphs, block_widths, split_blocks
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec.encoding import block_widths, split_blocks
 
 
 @dataclass(eq=False)

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.distribution.streams import Streams
-from gnninterpreter.graphs import bounds
 from gnninterpreter.spec import Block, Categorical
+from gnninterpreter.spec.encoding import bounds
 
 # Which numbers of a stream are drawn, by how many each draw takes; see `draw_places`.
 Places = Callable[[int], Tensor]

@@ -10,8 +10,9 @@ from torch import Tensor
 from gnninterpreter.distribution.distribution import GraphDistribution
 from gnninterpreter.distribution.features import latent_of
 from gnninterpreter.distribution.streams import Streams
-from gnninterpreter.graphs import DenseGraphs, split_blocks
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec.encoding import split_blocks
 
 # Least size of the logits of a distribution that is centred on a graph.
 LEAST = 1.0

@@ -25,12 +25,7 @@ from gnninterpreter.evidence.thresholds import (
     RANDOM_SHARE,
     SKILL,
 )
-from gnninterpreter.graphs import (
-    DenseGraphs,
-    dense_graphs,
-    node_rows,
-    random_graphs,
-)
+from gnninterpreter.graphs import DenseGraphs, dense_graphs, node_rows, random_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective import ValueTarget
 from gnninterpreter.spec import Continuous, GraphSpec

@@ -14,9 +14,9 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import encode
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 from gnninterpreter.spec.derived import completed
+from gnninterpreter.spec.encoding import encode
 
 Edge = tuple[int, int]
 

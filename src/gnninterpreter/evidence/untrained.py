@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import decode, dense_width, edge_rows, node_rows
+from gnninterpreter.graphs import edge_rows, node_rows
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.encoding import decode, dense_width
 
 NETWORKS = 5
 LAYERS = 3

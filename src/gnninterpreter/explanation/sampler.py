@@ -17,9 +17,10 @@ from gnninterpreter.datasets._storage import below
 from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import DenseGraphs, dense_width
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.schema import listed, number, record, whole
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.encoding import dense_width
 
 # Far from the purposes of a search, which are ten for each class. The figure that is reported has a
 # sample of its own: whoever draws to check it, with whatever seed, draws other graphs.

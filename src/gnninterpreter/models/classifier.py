@@ -20,7 +20,7 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.datasets.base import sizes_of
 from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError
-from gnninterpreter.graphs import DenseGraphs, coded, random_graphs
+from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.bundle import Bundle
 from gnninterpreter.models.calling import Convention, infer_convention, native_module, written_by
 from gnninterpreter.models.embedding import EmbeddingPoint, check_embedding, find_embedding
@@ -31,6 +31,7 @@ from gnninterpreter.models.independence import differ, independent, undecided
 from gnninterpreter.models.outputs import OutputReader, find_scores, parse_task, read_outputs
 from gnninterpreter.models.task import Scores, Task
 from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec, read_labels
+from gnninterpreter.spec.encoding import coded
 
 __all__ = ["GraphClassifier", "Scores"]
 

@@ -10,9 +10,10 @@ from torch_geometric.data import Batch, Data
 
 from gnninterpreter.datasets.base import fields_of, sizes_of
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import as_read, coded, random_graphs
+from gnninterpreter.graphs import random_graphs
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 from gnninterpreter.spec.derived import fill
+from gnninterpreter.spec.encoding import as_read, coded
 
 if TYPE_CHECKING:
     from gnninterpreter.models.classifier import GraphClassifier

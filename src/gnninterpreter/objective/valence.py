@@ -12,9 +12,10 @@ from torch import Tensor
 from gnninterpreter.chem.elements import most_bonds
 from gnninterpreter.chem.featurising import described
 from gnninterpreter.chem.reading import KINDS, LENT, Reading, reading_of
-from gnninterpreter.graphs import DenseGraphs, dense_width, split_blocks
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective.base import Proposals, Term
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.encoding import dense_width, split_blocks
 
 # What an atom with too many bonds counts for at all, and what each bond too many adds.
 BROKEN, EACH = 0.2, 0.05

@@ -16,9 +16,10 @@ from torch_geometric.data import Batch
 
 from gnninterpreter.batches import widened
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import DenseGraphs, _batch, split_blocks
+from gnninterpreter.graphs import DenseGraphs, _batch
 from gnninterpreter.spec import Categorical, Derived
 from gnninterpreter.spec.derived import soft_values
+from gnninterpreter.spec.encoding import split_blocks
 
 # Pairs of nodes of a batch whose layout is kept for the next one.
 MOST_KEPT = 2**18

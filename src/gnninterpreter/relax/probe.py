@@ -19,7 +19,7 @@ from torch_geometric.nn import MessagePassing
 from torch_geometric.nn.aggr import Aggregation
 
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import DenseGraphs, random_graphs, split_blocks
+from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.embedding import owners_of
 from gnninterpreter.models.frozen import Hook, hooked
 from gnninterpreter.models.task import Scores
@@ -27,6 +27,7 @@ from gnninterpreter.relax.candidates import Candidates
 from gnninterpreter.relax.dense import REQUIRED
 from gnninterpreter.relax.model import RelaxedModel
 from gnninterpreter.spec import Block
+from gnninterpreter.spec.encoding import split_blocks
 
 GRAPHS = 12
 TOLERANCE = {torch.float32: 1e-3, torch.float64: 1e-7}

@@ -20,7 +20,7 @@ from torch import Tensor
 from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import present_nodes
 from gnninterpreter.distribution import GraphDistribution, Narrowing, Streams, centred, from_graphs
-from gnninterpreter.graphs import DenseGraphs, dense_width, split_blocks
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.mixing import mix, shift_right
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.moves import MoveSpace
@@ -28,6 +28,7 @@ from gnninterpreter.search.opening import opened, verified
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.state import State
 from gnninterpreter.spec import Categorical
+from gnninterpreter.spec.encoding import dense_width, split_blocks
 
 FACTORS = (1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0)
 # Attempts at the most: every step of the ladder, quickly and thoroughly.

@@ -14,9 +14,10 @@ from torch import Tensor
 
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.distribution.pairs import pair_ends
-from gnninterpreter.graphs import DenseGraphs, dense_width
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective.valence import meant
 from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec.encoding import dense_width
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,13 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.distribution import GraphDistribution, Streams, from_graphs
-from gnninterpreter.graphs import DenseGraphs, split_blocks
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Proposals
 from gnninterpreter.recording import recording
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.repeating import Repeated, numbers
 from gnninterpreter.spec import Block, Categorical
+from gnninterpreter.spec.encoding import split_blocks
 
 SAMPLES = 16
 TEMPERATURE = 0.5

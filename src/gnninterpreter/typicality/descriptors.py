@@ -14,9 +14,10 @@ from functools import cached_property, lru_cache
 import torch
 from torch import Tensor
 
-from gnninterpreter.graphs import DenseGraphs, bounds, dense_width, split_blocks
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.mixing import mix
 from gnninterpreter.spec import Block, Categorical
+from gnninterpreter.spec.encoding import bounds, dense_width, split_blocks
 from gnninterpreter.typicality.environments import environment_codes
 from gnninterpreter.typicality.kinds import count_kinds
 

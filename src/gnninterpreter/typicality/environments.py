@@ -18,10 +18,11 @@ from torch_geometric.data import Data
 
 from gnninterpreter.batches import parts_of
 from gnninterpreter.equality import Alike, ByValue
-from gnninterpreter.graphs import DenseGraphs, split_blocks
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.mixing import mix, shift_right
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 from gnninterpreter.spec.data import node_count
+from gnninterpreter.spec.encoding import split_blocks
 from gnninterpreter.typicality.kinds import HANDFUL, MOST_ODD, NEXT_TO_NONE
 from gnninterpreter.typicality.pieces import to_dense
 

@@ -17,8 +17,9 @@ from torch import Tensor
 from gnninterpreter.batches import compact, parts_of
 from gnninterpreter.equality import Alike, ByValue
 from gnninterpreter.errors import CheckpointError
-from gnninterpreter.graphs import DenseGraphs, dense_width
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.encoding import dense_width
 from gnninterpreter.typicality.bank import TypicalityBank
 from gnninterpreter.typicality.descriptors import describe
 from gnninterpreter.typicality.measuring import Measuring

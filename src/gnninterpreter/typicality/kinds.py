@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import DenseGraphs, decode, edge_rows, node_rows
+from gnninterpreter.graphs import DenseGraphs, edge_rows, node_rows
 from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec.encoding import decode
 
 # Fewer graphs are a handful and say nothing of what is usual, unless the class is so small that
 # they are a part of it worth naming; in a large class even more of them can be next to none.

@@ -10,9 +10,10 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.graphs import DenseGraphs, decode, dense_width, edge_rows, node_rows
+from gnninterpreter.graphs import DenseGraphs, edge_rows, node_rows
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.data import node_count
+from gnninterpreter.spec.encoding import decode, dense_width
 
 
 def to_dense(

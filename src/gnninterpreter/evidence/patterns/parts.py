@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from gnninterpreter.graphs import as_read
 from gnninterpreter.models.classifier import CACHED_NODES, GraphClassifier, Scores
 from gnninterpreter.objective.target import ClassTarget, Target
 from gnninterpreter.spec.derived import fill
+from gnninterpreter.spec.encoding import as_read
 
 # Nodes that are asked about at once on a GPU.
 CHUNK_NODES = 40_000

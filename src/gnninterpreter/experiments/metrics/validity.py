@@ -9,8 +9,8 @@ import networkx as nx
 from torch_geometric.data import Data
 from torch_geometric.utils import to_networkx
 
-from gnninterpreter.graphs import codes
 from gnninterpreter.spec import Categorical, GraphSpec
+from gnninterpreter.spec.encoding import codes
 
 
 @dataclass(frozen=True)
