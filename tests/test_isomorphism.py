@@ -11,7 +11,14 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.graphs import random_graphs
-from gnninterpreter.isomorphism import GraphNumbers, LabelledGraph, distinct, graph_key, same_graph
+from gnninterpreter.isomorphism import (
+    GraphNumbers,
+    LabelledGraph,
+    distinct,
+    graph_key,
+    most_alike,
+    same_graph,
+)
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from tests.tiny import PLAIN, RICH, specs
 
@@ -156,3 +163,11 @@ def test_graphs_without_nodes_or_edges() -> None:
     nothing = Data(x=torch.ones(0, 1), edge_index=torch.zeros(2, 0, dtype=torch.long))
     single = Data(edge_index=torch.zeros(2, 0, dtype=torch.long), num_nodes=1)
     assert distinct([nothing, single, nothing], PLAIN) == [[0, 2], [1]]
+
+
+def test_the_most_alike_are_shown_once_each() -> None:
+    ring, path = plain(nx.cycle_graph(5)), plain(nx.path_graph(5))
+    graphs = [path, ring, renumbered(ring, 1), renumbered(ring, 2), plain(nx.star_graph(4))]
+    alike = torch.tensor([0.7, 0.8, 1.0, 0.9, 0.1])
+    assert most_alike(graphs, alike, 2, PLAIN) == [2, 0]
+    assert most_alike(graphs, alike, 9, PLAIN) == [2, 0, 4]

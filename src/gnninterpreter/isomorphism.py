@@ -22,13 +22,23 @@ from gnninterpreter.graphs import node_rows
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 from gnninterpreter.spec.encoding import rows_of
 
-__all__ = ["GraphNumbers", "LabelledGraph", "digest", "distinct", "graph_key", "same_graph"]
+__all__ = [
+    "GraphNumbers",
+    "LabelledGraph",
+    "digest",
+    "distinct",
+    "graph_key",
+    "most_alike",
+    "same_graph",
+]
 
 TOLERANCE = 0.01
 ROUNDS = 4
 LONGEST_WALK = 9
 # The search takes long on large graphs that are alike everywhere; keys nearly always decide them.
 EXACT_NODES = 24
+# Graphs among which those that are most alike are looked for.
+LOOKED_AT = 60
 
 Row = tuple[float, ...]
 
@@ -165,6 +175,16 @@ def distinct(graphs: Iterable[Data], spec: GraphSpec) -> list[list[int]]:
     for place, data in enumerate(graphs):
         groups.setdefault(numbers.of(data, spec), []).append(place)
     return list(groups.values())
+
+
+def most_alike(graphs: Sequence[Data], alike: Tensor, count: int, spec: GraphSpec) -> list[int]:
+    """Places of the graphs that are most alike by a number for each, the same graph only once.
+
+    Small graphs can be in a data set again and again; of the first `LOOKED_AT` they are found.
+    """
+    near = alike.topk(min(LOOKED_AT, len(graphs))).indices.tolist()
+    same = distinct((graphs[place] for place in near), spec)
+    return [near[places[0]] for places in same[:count]]
 
 
 def _split(rows: Tensor, blocks: Sequence[Block]) -> tuple[list[Hashable], list[Row]]:

@@ -19,6 +19,7 @@ from torch_geometric.data import Data
 from gnninterpreter.errors import ModelError
 from gnninterpreter.explanation import Explanation, ExplanationSet
 from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.isomorphism import most_alike
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.report.gallery import DRAWS, SHOWN, Stop, distinct_samples, stops, thresholded
@@ -146,5 +147,5 @@ def _nearest(
             float(alike[index]),
             target.said(scores.outputs[index].tolist()),
         )
-        for index in alike.topk(min(count, len(graphs))).indices.tolist()
+        for index in most_alike(graphs, alike, count, explanation.spec)
     )

@@ -15,6 +15,7 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.matching import Undecided, find
 from gnninterpreter.evidence.patterns.typed import typed_graphs
 from gnninterpreter.explanation import ExplanationSet
+from gnninterpreter.isomorphism import most_alike
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.report.drawing import small_svg
 from gnninterpreter.spec import graph_list
@@ -98,7 +99,6 @@ class Company:
                 self._known = self.classifier.score_data(self.real).embedding
             own = self.classifier.score_data([graph]).embedding
         alike = torch.cosine_similarity(self._known, own).nan_to_num(nan=-1.0)
-        best = alike.topk(min(NEAREST, len(self.real))).indices.tolist()
         return [
             {
                 "number": number,
@@ -106,7 +106,7 @@ class Company:
                 "label": self._label(self.real[number]),
                 "svg": small_svg(self.real[number], self.spec, SMALL),
             }
-            for number in best
+            for number in most_alike(self.real, alike, NEAREST, self.spec)
         ]
 
     def _label(self, graph: Data) -> str:
