@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -163,3 +166,17 @@ def test_other_faults_of_a_model_are_told_as_they_are() -> None:
 def _wrong(model: torch.nn.Module, data: Batch) -> Tensor:
     found: Tensor = model(data.x.float())
     return global_mean_pool(found, data.batch)
+
+
+def test_threads_agree_on_what_a_number_means() -> None:
+    words = structures.Vocabulary("atoms", ())
+    words._read = [lambda item: item]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            numbers = list(pool.map(lambda _: [words.number(i) for i in range(3000)], range(8)))
+    finally:
+        sys.setswitchinterval(before)
+    assert all(found == numbers[0] for found in numbers)
+    assert [words.said[number] for number in numbers[0]] == [(i,) for i in range(3000)]

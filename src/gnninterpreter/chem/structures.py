@@ -9,6 +9,7 @@ answers is for the objective to say.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -42,14 +43,18 @@ class Vocabulary:
         self.said: list[tuple[Any, ...] | None] = [None]
         self._read = [PROPERTIES[of][name] for name in names]
         self._numbers: dict[tuple[Any, ...], int] = {}
+        self._lock = threading.Lock()
 
     def number(self, item: Any) -> int:
         """The number of what is said of an atom or a bond of RDKit's."""
         values = tuple([read(item) for read in self._read])
         found = self._numbers.get(values)
         if found is None:
-            found = self._numbers[values] = len(self.said)
-            self.said.append(values)
+            with self._lock:  # Searches of the live page share what was said.
+                found = self._numbers.get(values)
+                if found is None:
+                    self.said.append(values)
+                    found = self._numbers[values] = len(self.said) - 1
         return found
 
 
