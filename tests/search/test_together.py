@@ -128,7 +128,9 @@ def test_on_a_gpu_the_host_asks_for_all_targets_at_once() -> None:
 
 def test_where_memory_is_short_targets_go_one_after_the_other() -> None:
     asked = Asked("classes", RECIPE)
-    for one, other in zip(asked.together(at_once=3), asked.together(), strict=True):
+    parts, whole = asked.together(at_once=3), asked.together()
+    assert [one.target for one in parts] == asked.targets
+    for one, other in zip(parts, whole, strict=True):
         same(one, other)
 
 
