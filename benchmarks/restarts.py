@@ -2,13 +2,19 @@
 
 Usage:
     python benchmarks/restarts.py --restarts 1000 10000 [--watch] [--models motif]
+    python benchmarks/restarts.py --restarts 1000 --together --watch
     python benchmarks/restarts.py --restarts 1000 --models motif --processes 3
+    python benchmarks/restarts.py --restarts 8 --device pretended [--together]
 
 A model's first search sets things up and is not counted. How busy the GPU is, the driver tells
 (``utilization``: share of the time in which a kernel ran, in samples); with ``--watch`` a second
 search of each model's first class is watched by the profiler (``kernel_seconds``: seconds in which
-a kernel or copy ran). With ``--processes`` as many search for all classes side by side, as in a
-sweep. Results are added to benchmarks/results/speed/restarts-DEVICE.json as they come.
+a kernel or copy ran). With ``--together`` all classes of a model are one batch as far as they can
+be, and seconds are those of a class. With ``--processes`` as many search for all classes side by
+side, as in a sweep. Where there is no GPU, a pretended one counts what the host asks it for, a
+class (``operations``: recorded steps count once before, once while they are recorded and one for
+each time they are replayed), and how often it waits. Results are added to
+benchmarks/results/speed/restarts-DEVICE.json as they come.
 """
 
 from __future__ import annotations
@@ -17,58 +23,82 @@ import argparse
 import ctypes
 import json
 import multiprocessing
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from speed import BUNDLED
+from torch.utils._python_dispatch import TorchDispatchMode
 
 HERE = Path(__file__).parent
 # Seconds between two looks at how busy the GPU is.
 LOOK_EVERY = 0.05
+# They only read a tensor in another way, and ask the GPU for nothing.
+VIEWS = {
+    "_unsafe_view", "alias", "as_strided", "detach", "diagonal", "expand", "permute", "select",
+    "slice", "split", "split_with_sizes", "squeeze", "t", "transpose", "unbind", "unsqueeze",
+    "view",
+}  # fmt: skip
 
 
-def loaded(name: str, device: str) -> tuple[Any, Any]:
-    """A relaxed model and its bundle, with a search behind it."""
+def loaded(name: str, device: str) -> tuple[Any, Any, list[Any]]:
+    """A relaxed model, what is known of real graphs, and its targets; with a search behind it."""
     from gnninterpreter import models
     from gnninterpreter.models.classifier import GraphClassifier
+    from gnninterpreter.objective.asking import targets_of
     from gnninterpreter.relax import RelaxedModel
 
     bundle = models.load(name)
-    model = RelaxedModel(GraphClassifier(bundle.model.to(device), bundle.spec))
-    searched(model, bundle, 0, 16)
-    return model, bundle
+    bundle.model.to(device)
+    classifier = GraphClassifier(bundle, bundle.spec)
+    targets = targets_of(None, classifier.spec, classifier.task, bundle.statistics)
+    model = RelaxedModel(classifier)
+    searched(model, bundle.statistics, targets[:1], 16)
+    return model, bundle.statistics, targets
 
 
-def searched(model: Any, bundle: Any, target: int, restarts: int) -> tuple[float, Any]:
-    """Search for one class; seconds by the clock, and what was found."""
-    from gnninterpreter.objective import ClassTarget
-    from gnninterpreter.search import Recipe, search
+def searched(
+    model: Any, statistics: Any, targets: list[Any], restarts: int
+) -> tuple[float, list[Any]]:
+    """Search for targets, together as far as they can be; seconds, and what was found."""
+    from gnninterpreter.search import Recipe, groups, search_together
 
-    asked = ClassTarget(target, bundle.spec.class_names[target])
+    wanted, found = [(target, Recipe.auto()) for target in targets], []
     began = time.perf_counter()
     with model.session():
-        found = search(
-            model.classifier, model, bundle.statistics, asked, Recipe.auto(), restarts, 0
-        )
-    if model.classifier.device.type == "cuda":
+        for group in groups(model.classifier, statistics, wanted):
+            asked, recipe = [target for target, _ in group], group[0][1]
+            found += search_together(
+                model.classifier, model, statistics, asked, recipe, restarts, seed=0
+            )
+    if torch.cuda.is_initialized():
         torch.cuda.synchronize()
     return time.perf_counter() - began, found
 
 
-def row_of(took: float, found: Any, seen: dict[str, Any]) -> dict[str, Any]:
-    """What is written down."""
+def row_of(took: float, found: list[Any], seen: dict[str, Any]) -> dict[str, Any]:
+    """What is written down; numbers are those of a class."""
+    count = len(found)
+
+    def mean(read: Callable[[Any], float]) -> float:
+        return sum(map(read, found)) / count
+
+    seconds = [one.phase_seconds for one in found]
+    phases = {name: sum(each[name] for each in seconds) / count for name in seconds[0]}
     return {
-        "class": found.target.name, "restarts": len(found.reasons),
-        "seconds": round(took, 3), **seen,
-        "phases": {k: round(v, 3) for k, v in found.phase_seconds.items() if v > 0.002},
-        "good": int((found.mean_score >= 0.99).sum()), "met": int(found.evaluation.met.sum()),
-        "edges": round(float(found.evaluation.edges.mean()), 2),
-        "population": 0 if found.population is None else len(found.population),
+        "class": ", ".join(one.target.name for one in found), "restarts": len(found[0].reasons),
+        "seconds": round(took / count, 3), **seen,
+        "phases": {name: round(part, 3) for name, part in phases.items() if part > 0.002},
+        "good": mean(lambda one: int((one.mean_score >= one.certain).sum())),
+        "met": mean(lambda one: int(one.evaluation.met.sum())),
+        "edges": round(mean(lambda one: float(one.evaluation.edges.mean())), 2),
+        "population": mean(lambda one: 0 if one.population is None else len(one.population)),
     }  # fmt: skip
 
 
@@ -122,14 +152,47 @@ def watched(run: Callable[[], tuple[float, Any]]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+class _Asked(TorchDispatchMode):
+    """Counts what the host asks for, but for what a replayed step does."""
+
+    def __init__(self, gpu: Any) -> None:
+        super().__init__()
+        self.gpu, self.operations = gpu, 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func.overloadpacket.__name__ not in VIEWS and not self.gpu.replaying:
+            self.operations += 1
+        return func(*args, **(kwargs or {}))
+
+
+def counted(gpu: Any, run: Callable[[], tuple[float, Any]]) -> tuple[float, Any, dict[str, Any]]:
+    """Run on a pretended GPU, and count what the host asks it for, and waits for, a class."""
+    before, replays = gpu.waits.total(), gpu.replays
+    with _Asked(gpu) as asked:
+        took, found = run()
+    operations = asked.operations + gpu.replays - replays
+    told = {"operations": operations, "waits": gpu.waits.total() - before}
+    return took, found, {name: round(number / len(found)) for name, number in told.items()}
+
+
+@contextmanager
+def pretended() -> Iterator[Any]:
+    """The pretended GPU of the tests."""
+    sys.path.insert(0, str(HERE.parent))
+    from tests.pretended import pretended_gpu
+
+    with pretended_gpu() as gpu:
+        yield gpu
+
+
 def one_of_several(name: str, device: str, restarts: int, begin: Any, done: Any) -> None:
     """Search for all classes of a model, when all others are ready too."""
-    model, bundle = loaded(name, device)
+    model, statistics, targets = loaded(name, device)
     begin.wait()
     began = time.time()
-    for target in range(bundle.spec.num_classes):
-        searched(model, bundle, target, restarts)
-    done.put((began, time.time(), bundle.spec.num_classes))
+    for target in targets:
+        searched(model, statistics, [target], restarts)
+    done.put((began, time.time(), len(targets)))
 
 
 def side_by_side(name: str, device: str, restarts: int, processes: int) -> dict[str, Any]:
@@ -153,11 +216,12 @@ def side_by_side(name: str, device: str, restarts: int, processes: int) -> dict[
 def main() -> None:
     """Measure, and write down."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--device", default="cuda", help="cuda, cpu or pretended")
     parser.add_argument("--models", nargs="+", default=list(BUNDLED))
     parser.add_argument("--restarts", type=int, nargs="+", default=[1000])
     parser.add_argument("--classes", type=int, default=99, help="at most so many of each model")
     parser.add_argument("--watch", action="store_true", help="first classes under the profiler too")
+    parser.add_argument("--together", action="store_true", help="all classes of a model at once")
     parser.add_argument("--processes", type=int, default=1, help="so many side by side")
     parser.add_argument("--out", type=Path, default=HERE / "results" / "speed")
     given = parser.parse_args()
@@ -175,15 +239,22 @@ def main() -> None:
             for restarts in given.restarts:
                 write(side_by_side(name, given.device, restarts, given.processes))
             continue
-        model, bundle = loaded(name, given.device)
-        for restarts in given.restarts:
-            for target in range(min(given.classes, bundle.spec.num_classes)):
-                run = partial(searched, model, bundle, target, restarts)
-                took, found, seen = looked_at(run)
-                if given.watch and target == 0:
-                    seen |= watched(run)
-                    seen["busy"] = round(seen["kernel_seconds"] / took, 3)
-                write({"model": name, **row_of(took, found, seen)})
+        pretends = given.device == "pretended"
+        with pretended() if pretends else nullcontext() as gpu:
+            model, statistics, targets = loaded(name, "cuda" if pretends else given.device)
+            targets = targets[: given.classes]
+            each = [targets] if given.together else [[target] for target in targets]
+            for restarts in given.restarts:
+                for place, asked in enumerate(each):
+                    run = partial(searched, model, statistics, asked, restarts)
+                    took, found, seen = counted(gpu, run) if pretends else looked_at(run)
+                    if given.watch and place == 0:
+                        seen |= watched(run)
+                        seen["busy"] = round(seen["kernel_seconds"] / took, 3)
+                    row = {"model": name, **row_of(took, found, seen)}
+                    if pretends:  # how long it takes there means nothing
+                        del row["seconds"], row["phases"]
+                    write(row)
 
 
 if __name__ == "__main__":

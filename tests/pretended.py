@@ -48,14 +48,16 @@ class There(Tensor):
 class PretendedGPU(TorchFunctionMode):
     """While it is on, ``cuda`` means the pretended one; it counts the calls that wait for it.
 
-    ``recorded_waits`` are those in a step that a real one would have recorded.
+    ``recorded_waits`` are those in a step that a real one would have recorded, and ``replays`` how
+    often it would have been replayed; ``replaying`` says so meanwhile.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.waits: Counter[str] = Counter()
         self.recorded_waits: Counter[str] = Counter()
-        self.recording = False
+        self.recording = self.replaying = False
+        self.replays = 0
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
@@ -81,10 +83,14 @@ def pretended_gpu() -> Iterator[PretendedGPU]:
             work()
 
     def recorded(self: Repeated) -> Callable[[], None]:
+        made = False
+
         def replay() -> None:
-            gpu.recording = True
+            nonlocal made
+            # The first time stands for the recording, too, in which the host asks for everything.
+            gpu.recording, gpu.replaying, gpu.replays = True, made, gpu.replays + 1
             aside(self, self._step)
-            gpu.recording = False
+            gpu.recording, gpu.replaying, made = False, False, True
 
         return replay
 

@@ -97,7 +97,8 @@ def explain(
         targets: Classes or labels to explain, by name or index; a pair of classes asks for their
             boundary; ``"max"``, ``"min"`` or a number for a regression. Everything when omitted.
         restarts: Independent searches for each target. Those of all targets that have real graphs
-            and as many candidate nodes are run as one batch, each with the result it has alone.
+            and as many candidate nodes are run as one batch, each with the result it has alone;
+            on a GPU those of different numbers too, and walks may then differ.
         seed: The same seed gives the same explanations.
 
     Keyword Args:

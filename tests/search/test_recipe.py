@@ -220,16 +220,16 @@ def profile(nodes: float, edges: float) -> Profile:
 
 def test_sizes_come_from_the_class() -> None:
     sizes = Recipe.auto().limits(GraphSpec(), profile(11.2, 17.5))
-    assert sizes.candidates == sizes.max_nodes == 12
+    assert sizes.max_nodes == 12
     assert sizes.max_edges == pytest.approx(17.5)
 
 
 def test_large_and_small_classes_are_bounded() -> None:
     large = Recipe.auto().limits(GraphSpec(), profile(500.0, 900.0))
-    assert large.candidates == MOST_NODES
+    assert large.max_nodes == MOST_NODES
     assert large.max_edges <= MOST_NODES * (MOST_NODES - 1) / 2
     small = Recipe.auto().limits(GraphSpec(), profile(2.0, 1.0))
-    assert small.candidates >= 3
+    assert small.max_nodes >= 3
     assert small.max_edges >= 2
 
 
@@ -242,14 +242,14 @@ def test_no_more_edges_than_pairs_of_nodes() -> None:
 def test_what_is_set_by_hand_goes_before_what_is_known() -> None:
     known = profile(11.0, 17.0)
     spec = GraphSpec(max_nodes=9)
-    assert Recipe.auto().limits(spec, known).candidates == 9
-    assert Recipe.auto(max_nodes=7).limits(spec, known).candidates == 7
+    assert Recipe.auto().limits(spec, known).max_nodes == 9
+    assert Recipe.auto(max_nodes=7).limits(spec, known).max_nodes == 7
     assert Recipe.auto(max_edges=5).limits(spec, known).max_edges == 5
 
 
 def test_without_statistics_there_are_defaults() -> None:
     limits = Recipe.auto().limits(GraphSpec(), None)
-    assert limits.candidates == limits.max_nodes == DEFAULT_NODES
+    assert limits.max_nodes == DEFAULT_NODES
     assert 0 < limits.max_edges <= DEFAULT_NODES * (DEFAULT_NODES - 1) / 2
 
 

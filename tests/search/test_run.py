@@ -202,7 +202,7 @@ def test_the_paper_s_recipe_runs_as_it_is_written() -> None:
     recipe = Recipe.paper("shape", "star", iterations=30, max_nodes=8, max_edges=10)
     classifier, statistics = shapes_classifier()
     result = searched(classifier, statistics, 1, recipe, restarts=2)
-    assert result.limits.candidates == 8
+    assert result.limits.max_nodes == 8
     names = set(result.history.terms[-1])
     # Without connectivity, whose weight is 0 for this class.
     assert names == {"class score", "embedding similarity", "L1", "L2", "budget"}

@@ -19,6 +19,7 @@ from gnninterpreter.objective import Certainty, Target, Term, Weighted, Wholenes
 from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.search import Recipe, SearchResult, Snapshot, groups, search, search_together
+from gnninterpreter.search.run import _even
 from tests.pretended import pretended_gpu
 from tests.test_tasks import labelled, measured
 from tests.tiny import quick_auto, shapes, trained_shapes
@@ -124,6 +125,33 @@ def test_on_a_gpu_the_host_asks_for_all_targets_at_once() -> None:
     assert sum(waits[1].values()) < 0.75 * sum(waits[0].values())
     for one, other in zip(*found, strict=True):
         same(one, other)
+
+
+def test_on_a_gpu_smaller_targets_are_rows_of_the_largest_batch() -> None:
+    recipe = quick_auto(iterations=20).without("iterated search")
+    assert len(Asked("classes", recipe).groups()) > 1
+    with pretended_gpu():
+        asked = Asked("classes", recipe, "cuda")
+        assert asked.groups() == [asked.targets]
+        found = [[result.to("cpu") for result in way()] for way in (asked.alone, asked.together)]
+        asked.home.to("cpu")
+    candidates = [max(one.limits.max_nodes for one in found[0])] * len(asked.targets)
+    assert [one.distribution.num_candidates for one in found[1]] == candidates
+    # Nodes may have other numbers, and walks then differ, but each stays within its own limits.
+    for one, other in zip(*found, strict=True):
+        assert (one.limits, one.certain) == (other.limits, other.certain)
+        assert int(other.distribution.mode().num_nodes.max()) <= one.limits.max_nodes
+        assert one.reasons == other.reasons == ["converged"] * 3
+        assert torch.allclose(one.mean_score, other.mean_score, atol=0.01)
+        assert other.population is not None
+        assert int(other.population.num_nodes.max()) <= one.limits.max_nodes
+
+
+def test_sizes_that_are_far_apart_are_not_put_together() -> None:
+    assert _even([8, 21])
+    assert _even([20, 24, 24])
+    # On 40 nodes each of the small ones would cost as much as the large one.
+    assert not _even([6, 6, 6, 6, 40])
 
 
 def test_where_memory_is_short_targets_go_one_after_the_other() -> None:

@@ -63,7 +63,7 @@ class Shrink:
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Replace the graphs of all restarts by prototypes."""
-        real = _fitting(problem, state)
+        real = _fitting(problem)
         if real is None:
             return state
         pool = FeaturePool.of(*(one.graphs for one in real))
@@ -206,7 +206,7 @@ class Spread:
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Note where walkers have been; the restarts themselves stay as they are."""
-        real = _fitting(problem, state)
+        real = _fitting(problem)
         if real is None:
             return state
         pool = FeaturePool.of(*(one.graphs for one in real))
@@ -354,15 +354,15 @@ def _bar(problem: Problem) -> float:
     return next((term.bar for term in terms if isinstance(term, Typical)), BAR)
 
 
-def _fitting(problem: Problem, state: State) -> list[Exemplars] | None:
-    """Real graphs of each target that have room on the candidate nodes; None unless all have."""
+def _fitting(problem: Problem) -> list[Exemplars] | None:
+    """Real graphs of each target that are within its limit; None unless all have some."""
     found = []
     for aim in problem.aim.aims:
         known = aim.typicality
         if known is None:
             return None
         sizes = present_nodes(known.exemplars.graphs).sum(1)
-        keep = (sizes <= state.graphs.num_candidates).nonzero().squeeze(1)
+        keep = (sizes <= aim.max_nodes).nonzero().squeeze(1)
         if not keep.numel():
             return None
         found.append(known.exemplars.each(lambda part, keep=keep: part[keep]))

@@ -51,9 +51,8 @@ DEFAULT_NODES = 20
 
 @dataclass(frozen=True)
 class Limits:
-    """How large explanations may be: candidate nodes, and limits on nodes and edges."""
+    """How many nodes and edges explanations may have."""
 
-    candidates: int
     max_nodes: int
     max_edges: float
 
@@ -276,7 +275,7 @@ class Recipe:
         nodes = DEFAULT_NODES if nodes is None else nodes
         pairs = nodes * (nodes - 1) / (1 if spec.directed else 2)
         edges = min(2.0 * nodes if edges is None else edges, pairs)
-        return Limits(candidates=nodes, max_nodes=nodes, max_edges=edges)
+        return Limits(max_nodes=nodes, max_edges=edges)
 
     def call(self) -> str:
         """The Python expression that makes it again, as short as it can be."""

@@ -33,8 +33,9 @@ from gnninterpreter.typicality import FEWEST_GRAPHS, TypicalityBank
 
 # Samples by which the mean score of each restart is told in the end.
 SAMPLES = 200
-# How many times as many pairs of nodes the largest graphs may have as those of targets on average.
-UNEVEN = 1.25
+# How many times as many pairs of nodes the largest graphs may have as those of targets on average:
+# on a CPU, and on a GPU, which waits for the host rather than for larger graphs.
+UNEVEN, UNEVEN_ON_GPU = 1.25, 2.0
 OURS = "gnninterpreter."
 
 
@@ -87,7 +88,7 @@ def search_together(
         """All phases, as many restarts at once as there is memory for."""
         problem, limits = _problem(classifier, relaxed, statistics, targets, recipe, restarts)
         names = tuple(phase.name for phase in recipe.phases)
-        monitor = Monitor(tuple(callbacks), problem, limits[0].candidates, names)
+        monitor = Monitor(tuple(callbacks), problem, _candidates(limits), names)
         size = restarts if at_once is None else min(at_once, restarts)
         firsts = range(0, restarts, size)
         parts = []
@@ -137,29 +138,42 @@ def groups(
     """Targets that can be searched for together, those that cannot by themselves.
 
     They have the same recipe, real graphs to begin at and as many candidate nodes: on more nodes
-    than it needs a target takes longer and draws other numbers. Without real graphs, how many
+    than it needs a target takes longer, and may draw other numbers. A GPU waits for the host rather
+    than for larger graphs, so that there they need not be as many. Without real graphs, how many
     samples are drawn depends on the largest graph of all. Phases and terms that others wrote need
     not know of several targets.
     """
-    found: list[tuple[Any, list[tuple[Target, Recipe]]]] = []
+    on_cpu = classifier.device.type == "cpu"
+    found: list[tuple[Any, list[int], list[tuple[Target, Recipe]]]] = []
     for target, recipe in wanted:
         profile = target.profile(statistics)
-        limits, kind = recipe.limits(classifier.spec, profile), None
+        nodes, kind = recipe.limits(classifier.spec, profile).max_nodes, None
         known = None if profile is None or not recipe.typical else profile.typicality
         parts = *recipe.phases, *(weighted.term for weighted in recipe.terms)
         if not all(type(part).__module__.startswith(OURS) for part in parts):
             known = None
         if profile is not None and known is not None and isinstance(known.bank, TypicalityBank):
             sizes = present_nodes(known.exemplars.graphs).sum(1)
-            if int(sizes.min()) <= limits.candidates and profile.mean_embedding is not None:
+            if int(sizes.min()) <= nodes and profile.mean_embedding is not None:
                 judged = profile.count >= FEWEST_GRAPHS
-                kind = recipe, limits.candidates, judged, known.bank.layout
-        alike = [group for other, group in found if kind is not None and other == kind]
+                kind = recipe, nodes if on_cpu else None, judged, known.bank.layout
+        alike = [
+            (counts, group)
+            for other, counts, group in found
+            if kind is not None and other == kind and _even([*counts, nodes])
+        ]
         if alike:
-            alike[0].append((target, recipe))
+            alike[0][0].append(nodes)
+            alike[0][1].append((target, recipe))
         else:
-            found.append((kind, [(target, recipe)]))
-    return [group for _, group in found]
+            found.append((kind, [nodes], [(target, recipe)]))
+    return [group for _, _, group in found]
+
+
+def _even(candidates: Sequence[int]) -> bool:
+    """Whether so many candidate nodes are near enough to each other to be searched on together."""
+    pairs = [count * count for count in candidates]
+    return max(pairs) * len(pairs) <= UNEVEN_ON_GPU * sum(pairs)
 
 
 def plan(
@@ -189,10 +203,10 @@ def plan(
         (*_problem(classifier, relaxed, statistics, [target], recipe, restarts), recipe)
         for target, recipe in wanted
     ]
-    problem, limits, recipe = max(problems, key=lambda one: one[1][0].candidates)
+    problem, limits, recipe = max(problems, key=lambda one: _candidates(one[1]))
 
     def begin() -> GraphDistribution:
-        return _start(problem, recipe, limits[0], Streams(0, 1, device=classifier.device))
+        return _start(problem, recipe, _candidates(limits), Streams(0, 1, device=classifier.device))
 
     return plan_restarts(problem, begin, recipe, restarts, limit, together)
 
@@ -231,7 +245,7 @@ def _search(
     streams = Streams.cat(
         [Streams(seed, list(ids), purpose=crc32(kind.encode()), device=device) for kind in kinds]
     )
-    state = State.begin(_start(problem, recipe, limits[0], streams.fork(0)), problem)
+    state = State.begin(_start(problem, recipe, _candidates(limits), streams.fork(0)), problem)
     seconds: dict[str, float] = {}
     for phase in recipe.phases:
         if monitor.stopped:
@@ -329,15 +343,22 @@ def _uneven(problem: Problem, state: State) -> bool:
     return bool(pairs.max() > UNEVEN * pairs.mean())
 
 
-def _start(problem: Problem, recipe: Recipe, limits: Limits, streams: Streams) -> GraphDistribution:
+def _candidates(limits: Sequence[Limits]) -> int:
+    """Candidate nodes of targets that are searched for together: as many as the largest needs."""
+    return max(limit.max_nodes for limit in limits)
+
+
+def _start(
+    problem: Problem, recipe: Recipe, candidates: int, streams: Streams
+) -> GraphDistribution:
     spec, dtype = problem.classifier.spec, problem.classifier.dtype
     if recipe.start == "uniform":
-        return uniform_start(spec, limits.candidates, streams, dtype)
+        return uniform_start(spec, candidates, streams, dtype)
     # Some classes are found from sparse graphs and some from dense ones, so restarts differ.
-    pairs = GraphDistribution.num_pairs(spec, limits.candidates)
+    pairs = GraphDistribution.num_pairs(spec, candidates)
     share = 0.3 + 0.7 * streams.uniform(1, dtype=dtype).squeeze(1)
     density = (share * problem.aim.max_edges / pairs).clamp(0.02, 0.6)
-    return around_density(spec, limits.candidates, density, streams, dtype=dtype)
+    return around_density(spec, candidates, density, streams, dtype=dtype)
 
 
 def _reasons(state: State, mean: Tensor, problem: Problem, stopped: bool) -> list[Reason]:
