@@ -34,15 +34,17 @@ SPEC = GraphSpec(
 class RailFromA(nn.Module):
     """Says yes where a rail joins two nodes of kind a; region n counts as far as is said."""
 
-    def __init__(self, region: float = 0.0) -> None:
+    def __init__(self, region: float = 0.0, rare: bool = False) -> None:
         super().__init__()
-        self.scale, self.region = nn.Parameter(torch.tensor(10.0)), region
+        self.scale, self.region, self.rare = nn.Parameter(torch.tensor(10.0)), region, rare
 
     def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor, edge_attr: Tensor) -> Tensor:
         rail, a = edge_attr[:, 1], x[:, 0]
         near = torch.zeros_like(a).index_add(0, edge_index[1], a[edge_index[0]] * rail)
         pairs = global_add_pool((a * near).unsqueeze(1), batch) / 2
         north = global_add_pool(x[:, 3:4] - 0.25, batch)
+        if self.rare:  # one node of region n is enough
+            pairs = torch.maximum(pairs, global_add_pool(x[:, 3:4], batch).clamp_max(1.0))
         score = self.scale * (2 * pairs.clamp_max(1.0) - 1 + self.region * north)
         return torch.cat([-score, score], dim=1)
 
@@ -112,6 +114,16 @@ def test_what_is_read_a_little_is_left_out_with_a_figure_and_what_is_read_is_not
     assert "region" in unread(spec)
     assert lines[1].startswith("the model hardly reads 'region' of nodes: shuffling moves outputs")
     classifier, graphs = known(RailFromA(region=1.0))
+    assert "region" not in unread(without_unread(classifier, graphs)[0])
+
+
+def test_a_kind_that_is_rare_and_decides_makes_its_column_one_that_is_read():
+    classifier, graphs = known(RailFromA(rare=True))
+    for number, one in enumerate(graphs):
+        region = torch.randint(1, 4, (6,), generator=torch.Generator().manual_seed(number))
+        one.x[:, 3:7] = torch.eye(4)[region]
+    assert "region" in unread(without_unread(classifier, graphs)[0])  # no graph holds it
+    graphs[0].x[0, 3:7] = torch.eye(4)[0]
     assert "region" not in unread(without_unread(classifier, graphs)[0])
 
 

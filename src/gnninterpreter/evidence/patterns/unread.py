@@ -4,8 +4,9 @@ Data often has an id, a region or a date beside what a model goes by. If these w
 kind, hardly two nodes would be of one kind, and no core would lie in many graphs. So the model is
 asked: a column is shuffled among the nodes, or edges, of real graphs. It is not read where this
 moves outputs by less than they usually differ from graph to graph, and hardly ever changes what the
-model says. Columns may stand in for each other, or do together what none does alone; so those that
-are left out are also shuffled together.
+model says; nor may any of its values do so, put in at one place: what decides only where a rare
+kind is there is read. Columns may stand in for each other, or do together what none does alone; so
+those that are left out are also shuffled together.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
 # Real graphs that are shuffled, or fewer where the model takes them one by one; fewest that must
 # change with it, and most columns that are looked at.
 GRAPHS, SINGLY, FEWEST, COLUMNS = 200, 40, 20, 40
+# Graphs that a value is put into, and most values of a column, the rarest.
+FILLED, VALUES_TRIED = 60, 24
 # How far outputs may move in 95% of the graphs, in standard deviations over real graphs, and twice
 # as far in 99%: what decides a few graphs is read. Values count as they are; classes and labels
 # where they change, which may happen to this share of the graphs.
@@ -47,15 +50,22 @@ class Column:
         edges: Whether edges have it.
         block: Number of its block.
         place: Which number of the block it is; None for a choice.
-        columns: Where it stands in the features.
+        start: Where it begins in the features.
+        width: How many columns of the features it takes.
         name: What it is called.
     """
 
     edges: bool
     block: int
     place: int | None
-    columns: slice
+    start: int
+    width: int
     name: str
+
+    @property
+    def columns(self) -> slice:
+        """Where it stands in the features."""
+        return slice(self.start, self.start + self.width)
 
 
 @dataclass(frozen=True)
@@ -76,8 +86,8 @@ class Shift:
         return self.moved <= MOVED and self.turned <= TURNED
 
 
-class Shuffling:
-    """Asks a model about real graphs some columns of which are shuffled.
+class Changed:
+    """Asks a model about real graphs some columns of which are changed.
 
     Args:
         classifier: The model.
@@ -92,14 +102,42 @@ class Shuffling:
         spread = self.outputs.std(dim=0)
         self.spread = spread.clamp_min(STILL * float(spread.max()))
 
-    def __call__(self, columns: Sequence[Column]) -> Shift | None:
-        """What the model makes of it; None where hardly a graph changes."""
+    def shuffled(self, columns: Sequence[Column]) -> Shift | None:
+        """What the model makes of some columns shuffled; None where hardly a graph changes."""
         made = [copy(graph) for graph in self.graphs]
         changed = torch.zeros(len(made), dtype=torch.bool)
         for number, column in enumerate(columns):
             # Each in an order of its own, so that what goes along with another no longer does.
             generator = torch.Generator().manual_seed(self.seed + number)
-            changed |= self._shuffle(made, column, generator)
+            cells = _Cells(made, column, self.classifier.spec)
+            order = torch.randperm(len(cells.values), generator=generator)
+            changed |= cells.put(cells.values[order])
+        return self._shift(made, changed)
+
+    def values(self, column: Column) -> Tensor:
+        """The least and largest of a number that there are, or the rarest of several kinds."""
+        values = _Cells(self.graphs, column, self.classifier.spec).values
+        known, count = torch.unique(values, dim=0, return_counts=True)
+        tried: Tensor = known[count.argsort(stable=True)[:VALUES_TRIED]]
+        return tried if column.place is None else torch.stack([known[0], known[-1]])
+
+    def decided(self, column: Column, values: Tensor) -> bool:
+        """Whether one of some values, at one place of each graph, makes a difference."""
+        cells = _Cells(self.graphs, column, self.classifier.spec)
+        generator = torch.Generator().manual_seed(self.seed)
+        place = torch.randperm(len(cells.owner), generator=generator)
+        last = torch.zeros(len(self.graphs), dtype=torch.long)
+        last.scatter_reduce_(0, cells.owner, place, "amax")
+        here = (place == last[cells.owner]).unsqueeze(1)
+        for value in values:
+            made = [copy(graph) for graph in self.graphs]
+            cells = _Cells(made, column, self.classifier.spec)
+            shift = self._shift(made, cells.put(torch.where(here, value, cells.values)))
+            if shift is not None and not shift.small:
+                return True
+        return False
+
+    def _shift(self, made: Sequence[Data], changed: Tensor) -> Shift | None:
         if int(changed.sum()) < FEWEST:
             return None
         outputs, said = self._asked(made)
@@ -120,28 +158,39 @@ class Shuffling:
             return outputs, outputs > 0
         return outputs - outputs.mean(dim=1, keepdim=True), outputs.argmax(dim=1, keepdim=True)
 
-    def _shuffle(
-        self, graphs: Sequence[Data], column: Column, generator: torch.Generator
-    ) -> Tensor:
-        """Shuffle a column in place, both ways of an edge alike; which graphs change by it."""
-        rows = [(edge_rows if column.edges else node_rows)(graph) for graph in graphs]
-        values = torch.cat([table(own) for own in rows])
-        place = torch.arange(len(values))
-        both = column.edges and not self.classifier.spec.directed
-        owner = _pairs(graphs) if both else place
-        first = torch.full((int(owner.max()) + 1,), len(values)).scatter_reduce(
-            0, owner, place, "amin"
-        )
-        order = first[torch.randperm(len(first), generator=generator)]
-        made = values.clone()
-        made[:, column.columns] = values[order[owner], column.columns]
-        sizes = [len(own) for own in rows]
-        for graph, before, own in zip(graphs, rows, torch.split(made, sizes), strict=True):
+
+class _Cells:
+    """One column of some graphs: its value at each node, or at each edge, both ways of it alike.
+
+    Attributes:
+        values: The values, a row for each node or edge.
+        owner: The graph of each.
+    """
+
+    def __init__(self, graphs: Sequence[Data], column: Column, spec: GraphSpec) -> None:
+        self.graphs, self.column, self.weighted = graphs, column, spec.weighted
+        self._rows = [(edge_rows if column.edges else node_rows)(graph) for graph in graphs]
+        self._sizes = [len(own) for own in self._rows]
+        self._table = torch.cat([table(own) for own in self._rows])
+        place = torch.arange(len(self._table))
+        self._cell = _pairs(graphs) if column.edges and not spec.directed else place
+        first = torch.full((int(self._cell.max()) + 1,), len(place))
+        first.scatter_reduce_(0, self._cell, place, "amin")
+        self.values = self._table[first, column.columns]
+        self.owner = torch.arange(len(graphs)).repeat_interleave(torch.tensor(self._sizes))[first]
+
+    def put(self, values: Tensor) -> Tensor:
+        """Put other values into the graphs; which of them change by it."""
+        made, column = self._table.clone(), self.column
+        made[:, column.columns] = values[self._cell]
+        for graph, before, own in zip(
+            self.graphs, self._rows, torch.split(made, self._sizes), strict=True
+        ):
             name = "x" if not column.edges else "edge_attr" if "edge_attr" in graph else "edge_type"
             graph[name] = own.view_as(before)
-            if column.edges and self.classifier.spec.weighted and "edge_weight" in graph:
+            if column.edges and self.weighted and "edge_weight" in graph:
                 graph.edge_weight = own.view_as(graph.edge_weight)
-        new = torch.split((made != values).any(dim=1), sizes)
+        new = torch.split((made != self._table).any(dim=1), self._sizes)
         return torch.stack([own.any() for own in new])
 
 
@@ -160,25 +209,37 @@ def without_unread(
     if not 0 < len(columns) <= COLUMNS or classifier.noisy:
         return spec, []
     drawn = chosen(graphs, GRAPHS if classifier.batched else SINGLY, abs(seed))
-    some = [graph.cpu() for graph in drawn if graph.num_nodes and graph.num_edges]
+    some = [copy(graph).cpu() for graph in drawn if graph.num_nodes and graph.num_edges]
     if len(some) < FEWEST:
         return spec, []
     try:
         with classifier.frozen():
-            shuffled = Shuffling(classifier, some, abs(seed))
-            known = [(column, shuffled([column])) for column in columns]
-            little = [(column, shift) for column, shift in known if shift and shift.small]
-            left: list[Column] = []
-            shift = Shift(0.0, None)
-            for column, alone in sorted(little, key=lambda one: one[1].moved):
-                together = shuffled([*left, column]) if left else alone
-                if together is not None and together.small:
-                    left, shift = [*left, column], together
+            never, seldom, shift = _left_out(classifier, columns, some, abs(seed))
     except GNNInterpreterError:  # it fails on such graphs, which says nothing about columns
         return spec, []
-    never = [column for column, alone in little if column in left and alone.moved <= NOTHING]
-    seldom = [column for column in columns if column in left and column not in never]
-    return _marked(spec, left), [*_said(never, None), *_said(seldom, shift)]
+    return _marked(spec, [*never, *seldom]), [*_said(never, None), *_said(seldom, shift)]
+
+
+def _left_out(
+    classifier: GraphClassifier, columns: Sequence[Column], graphs: Sequence[Data], seed: int
+) -> tuple[list[Column], list[Column], Shift | None]:
+    """Columns that are never read, those that hardly are, and what all of them do together."""
+    every = Changed(classifier, graphs, seed)
+    few = Changed(classifier, graphs[: FILLED if classifier.batched else FEWEST], seed)
+    alone: dict[Column, Shift] = {}
+    for column in columns:
+        shift = every.shuffled([column])
+        small = shift is not None and shift.small
+        if shift and small and not few.decided(column, every.values(column)):
+            alone[column] = shift
+    left: list[Column] = []
+    together = None
+    for column in sorted(alone, key=lambda one: alone[one].moved):
+        shift = every.shuffled([*left, column])
+        if shift is not None and shift.small:
+            left, together = [*left, column], shift
+    never = [one for one in alone if one in left and alone[one].moved <= NOTHING]
+    return never, [one for one in alone if one in left and one not in never], together
 
 
 def columns_of(spec: GraphSpec) -> list[Column]:
@@ -188,12 +249,10 @@ def columns_of(spec: GraphSpec) -> list[Column]:
         start = 0
         for number, block in enumerate(blocks):
             if isinstance(block, Categorical):
-                at = slice(start, start + block.width)
-                found.append(Column(edges, number, None, at, block.name))
+                found.append(Column(edges, number, None, start, block.width, block.name))
             elif isinstance(block, Continuous):
                 for place, name in enumerate(block.names):
-                    at = slice(start + place, start + place + 1)
-                    found.append(Column(edges, number, place, at, name))
+                    found.append(Column(edges, number, place, start + place, 1, name))
             start += block.width
     return found
 
