@@ -59,6 +59,7 @@ class Categorical:
     def __post_init__(self) -> None:
         size = whole_number("size of Categorical", self.size, 1, MOST_COLUMNS)
         object.__setattr__(self, "size", size)
+        object.__setattr__(self, "read", bool(self.read))
         if self.encoding not in ("one-hot", "index"):
             raise SpecError(f"encoding must be 'one-hot' or 'index' (got {self.encoding!r})")
         names = several("names", self.names, "names") or tuple(str(i) for i in range(self.size))
@@ -261,7 +262,7 @@ def block_to_json(block: Block) -> dict[str, Any]:
     if isinstance(block, Derived):
         values["settings"] = block.options
     elif block.read in (True, ()):
-        del values["read"]
+        values.pop("read", None)
     return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
 
