@@ -31,6 +31,7 @@ from gnninterpreter.errors import (
 from gnninterpreter.evidence import rule_of
 from gnninterpreter.evidence.patterns import RealAnswers
 from gnninterpreter.evidence.patterns.real import in_order
+from gnninterpreter.evidence.patterns.unread import without_unread
 from gnninterpreter.explanation import ExplanationSet, load_run
 from gnninterpreter.explanation.assembly import explanation_of
 from gnninterpreter.explanation.resuming import Unfinished, content_key, describe, metadata_of
@@ -173,6 +174,11 @@ def explain(
             task=task,
             class_names=class_names,
         )
+        # Draws from the data are the same whatever its order; it is put in order once.
+        ordered = None if seen is None else in_order(seen)
+        unread: list[str] = []
+        if ordered is not None:
+            classifier.spec, unread = without_unread(classifier, ordered, seed)
         if class_statistics is not None:
             _check_statistics_fit(class_statistics, classifier)
         elif graphs is not None:
@@ -192,11 +198,10 @@ def explain(
         with (relaxed or RelaxedModel(classifier)).session():
             largest = max(map(len, grouped))
             memory = plan(classifier, relaxed, class_statistics, wanted, restarts, limit, largest)
-        # Draws from the data are the same whatever its order; it is put in order once.
-        ordered = None if seen is None else in_order(seen)
         real = RealAnswers(classifier, ordered, class_statistics, seed)
+        real.notes += unread
         told = describe(classifier, report, relaxed)
-        lines = [*classifier.describe(), *told, *skipped, *told_size(graphs), *real.lines]
+        lines = [*classifier.describe(), *told, *unread, *skipped, *told_size(graphs), *real.lines]
         if missing:
             lines.append(f"its data is not at hand, so real graphs are not counted: {missing}")
         if graphs is not None and classifier.task is not Task.REGRESSION and unlabelled(graphs):

@@ -327,12 +327,17 @@ def _random_features(
     return torch.cat(parts, dim=-1)
 
 
-def to_networkx(data: Data, spec: GraphSpec) -> nx.Graph:
-    """Return a discrete graph as networkx, with the names of its categories as attributes."""
+def to_networkx(data: Data, spec: GraphSpec, read_only: bool = False) -> nx.Graph:
+    """Return a discrete graph as networkx, with the names of its categories as attributes.
+
+    With ``read_only`` categories that the model does not read are left out.
+    """
     graph: nx.Graph = nx.DiGraph() if spec.directed else nx.Graph()
-    graph.add_nodes_from(enumerate(_described(node_rows(data), spec.nodes)))
+    graph.add_nodes_from(enumerate(_described(node_rows(data), spec.nodes, read_only)))
     pairs = data.edge_index.t().tolist()
-    rows = _described(data.edge_attr, spec.edges) if spec.edges else [{}] * len(pairs)
+    rows: list[dict[str, Any]] = [{}] * len(pairs)
+    if spec.edges:
+        rows = _described(data.edge_attr, spec.edges, read_only)
     graph.add_edges_from((i, j, row) for (i, j), row in zip(pairs, rows, strict=True))
     return graph
 
@@ -354,7 +359,9 @@ def attribute_names(blocks: Sequence[Block]) -> list[tuple[str, ...]]:
     ]
 
 
-def _described(values: Tensor, blocks: Sequence[Block]) -> list[dict[str, Any]]:
+def _described(
+    values: Tensor, blocks: Sequence[Block], read_only: bool = False
+) -> list[dict[str, Any]]:
     """The features of each node or edge by their names."""
     named = list(zip(blocks, attribute_names(blocks), strict=True))
     rows: list[dict[str, Any]] = []
@@ -362,7 +369,8 @@ def _described(values: Tensor, blocks: Sequence[Block]) -> list[dict[str, Any]]:
         rows.append({})
         for (block, names), value in zip(named, cells, strict=True):
             if isinstance(block, Categorical):
-                rows[-1][names[0]] = block.names[value]
+                if block.read or not read_only:
+                    rows[-1][names[0]] = block.names[value]
             elif names:
                 rows[-1].update(zip(names, map(float, value), strict=True))
     return rows

@@ -11,6 +11,7 @@ from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.objective import Memory, graph_keys, memory
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.search import Problem, Recipe, problem
+from gnninterpreter.spec import Categorical, GraphSpec
 from tests.tiny import SPECS, aim, degree_classifier, distribution
 
 
@@ -46,6 +47,14 @@ def test_the_order_of_nodes_counts_only_if_it_is_to(name: str) -> None:
     assert same.double().mean() > 0.6
     apart = graph_keys(graphs, ordered=True) != graph_keys(other, ordered=True)
     assert apart.double().mean() > 0.6
+
+
+def test_one_choice_of_many_is_told_from_every_other() -> None:
+    spec = GraphSpec(nodes=(Categorical(1000),), class_names=("a", "b"))
+    nodes = torch.zeros(1001, 2, 1000)
+    nodes[:1000, 0] = torch.eye(1000)  # and one of no kind
+    weight = torch.ones(1001, 2, 2) - torch.eye(2)
+    assert len(graph_keys(DenseGraphs(spec, weight, nodes), True).unique()) == 1001
 
 
 def test_what_is_absent_has_no_say_and_what_is_present_has() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import networkx as nx
@@ -161,6 +162,14 @@ def test_a_small_picture_of_a_molecule_is_its_formula() -> None:
     assert "<circle" not in formula
     assert drawn.count("<circle") == 3
     assert "<circle" in small_svg(graph, spec, (90, 60), start={0: (0, 0), 1: (1, 0), 2: (2, 0)})
+
+
+def test_what_the_model_reads_colours_nodes() -> None:
+    region, kind = Categorical(2, ("n", "s"), name="region"), Categorical(2, name="kind")
+    values = {"region": "s", "kind": "0"}
+    for read, shown in ((True, ("s", "region")), (False, ("0", "kind"))):
+        spec = GraphSpec(nodes=(replace(region, read=read), kind))
+        assert (node_look(values, spec).label, legend(spec)[0].topic) == shown
 
 
 def test_a_long_legend_lists_only_what_is_there() -> None:

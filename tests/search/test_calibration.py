@@ -15,7 +15,7 @@ from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.search import Problem, calibration
 from gnninterpreter.search.calibration import calibrated, harms
 from gnninterpreter.search.moves import MoveSpace
-from gnninterpreter.spec import Categorical
+from gnninterpreter.spec import Categorical, GraphSpec
 from tests.tiny import (
     COLOURED,
     DIRECTED,
@@ -213,6 +213,23 @@ def test_of_a_large_graph_some_moves_are_tried(monkeypatch: pytest.MonkeyPatch) 
     assert int((found[: space.sizes[0]] < 1)[edges].sum()) >= 4
     again = harms(problem(lambda g: -anything(g), anything), ring, space)[0]
     assert torch.equal(found, again)
+
+
+def test_of_kinds_by_the_hundred_some_are_tried_and_edges_as_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(calibration, "FEWEST_TRIED", 12)
+    # Enough for all changes if pairs of nodes were all that counts.
+    monkeypatch.setattr(calibration, "MOST_TRIED", 7 * 500 * 200)
+    spec = GraphSpec(nodes=(Categorical(500),), class_names=("a", "b"))
+    ring = replace(graph(6, [(i, (i + 1) % 6) for i in range(6)]), spec=spec)
+    ring = replace(ring, nodes=torch.eye(500, dtype=torch.float64)[:6].unsqueeze(0))
+    space = MoveSpace(spec, 6, CPU)
+    found = harms(problem(lambda g: -anything(g), anything), ring, space)[0]
+    flips, changes = (part < 1 for part in torch.split(found, list(space.sizes))[:2])
+    assert flips.all()
+    assert 60 <= int(changes.sum()) <= 140  # half of the two hundred that there is time for
+    assert changes.view(6, 500).any(1).all()
 
 
 def test_a_change_that_leaves_the_graph_in_pieces_costs_everything() -> None:

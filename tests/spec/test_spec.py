@@ -301,3 +301,16 @@ def test_what_is_no_list_of_names_is_refused() -> None:
             Derived("degree", 2, names=names)
     with pytest.raises(SpecError, match="metadata must be texts by name"):
         GraphSpec(metadata=5)
+
+
+def test_what_is_read_is_kept_and_a_block_that_was_pickled_before_says_nothing_of_it() -> None:
+    marked = GraphSpec(nodes=(Categorical(2, read=False), Continuous(2, read=(True, False))))
+    again = GraphSpec.from_json(marked.to_json())
+    assert [block.read for block in again.nodes] == [False, (True, False)]
+    assert marked == GraphSpec(nodes=(Categorical(2), Continuous(2)))
+    assert Continuous(2, read=(True, True)).read == ()
+    with pytest.raises(SpecError, match="2 columns but 1 values of 'read'"):
+        Continuous(2, read=(True,))
+    old = Categorical(2)
+    del old.__dict__["read"]
+    assert GraphSpec(nodes=(old,)).to_json() == GraphSpec(nodes=(Categorical(2),)).to_json()

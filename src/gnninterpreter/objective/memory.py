@@ -8,13 +8,15 @@ come, the key does not either, but for nodes that a few rounds of refinement can
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.mixing import mix
+from gnninterpreter.spec import Block, Categorical
+from gnninterpreter.spec.encoding import split_blocks
 
 ROUNDS = 4
 # Odd numbers that keep the parts of a key apart.
@@ -35,8 +37,10 @@ def graph_keys(graphs: DenseGraphs, ordered: bool) -> Tensor:
     graph, end, start = edge.nonzero(as_tuple=True)
     target, source = graph * n + end, graph * n + start
     present = edge.any(2) if not graphs.spec.directed else edge.any(2) | edge.any(1)
-    kind = _rows(graphs.nodes.flatten(0, 1))
-    via = 0 if graphs.edges is None else _rows(graphs.edges[graph, end, start])
+    kind = _rows(graphs.nodes.flatten(0, 1), graphs.spec.nodes)
+    via: Tensor | int = 0
+    if graphs.edges is not None:
+        via = _rows(graphs.edges[graph, end, start], graphs.spec.edges)
     if ordered:
         rank = (present.cumsum(1) - 1).flatten()
     else:
@@ -54,11 +58,18 @@ def graph_keys(graphs: DenseGraphs, ordered: bool) -> Tensor:
     return alone.sum(1).index_add_(0, graph, joined)
 
 
-def _rows(values: Tensor) -> Tensor:
+def _rows(values: Tensor, blocks: Sequence[Block]) -> Tensor:
     """A number for each row of features."""
-    bits = values.double().contiguous().view(torch.long)
-    column = torch.arange(1, values.size(1) + 1, device=values.device) * NODE
-    return mix(mix(bits + column).sum(1))
+    parts = []
+    for block, part in zip(blocks, split_blocks(values, blocks), strict=True):
+        if isinstance(block, Categorical):
+            # Which one it is, in one product: there may be hundreds to choose from.
+            number = torch.arange(1, block.size + 1, dtype=part.dtype, device=part.device)
+            part = (part @ number).round().unsqueeze(1)
+        parts.append(part.double())
+    known = torch.cat(parts, dim=1) if parts else values.double()
+    column = torch.arange(1, known.size(1) + 1, device=values.device) * NODE
+    return mix(mix(known.view(torch.long) + column).sum(1))
 
 
 class Memory:

@@ -67,8 +67,8 @@ def node_look(attributes: Mapping[str, Any], spec: GraphSpec) -> NodeLook:
     if attributes == ANY_KIND:
         return NodeLook(ANY_FILL, ANY_STROKE, "any", "any kind")
     hint = _hint(attributes)
-    for block in spec.nodes:
-        if isinstance(block, Categorical) and attributes.get(block.name) in block.names:
+    for block in _categories(spec.nodes):
+        if attributes.get(block.name) in block.names:
             return _category(block, block.names.index(attributes[block.name]), hint)
     name, low, high = _first_number(spec.nodes) or ("", 0.0, 0.0)
     if name in attributes:
@@ -80,7 +80,7 @@ def node_look(attributes: Mapping[str, Any], spec: GraphSpec) -> NodeLook:
 
 def numbered(look: NodeLook, number: int, spec: GraphSpec) -> NodeLook:
     """The look of a node with its number: beside its kind, or in place of a number of its own."""
-    if _first_category(spec.nodes) is not None:
+    if _categories(spec.nodes):
         return replace(look, label=f"{look.label}·{number}")
     return NodeLook(NODE_FILL, NODE_STROKE, str(number), look.hint)
 
@@ -88,8 +88,8 @@ def numbered(look: NodeLook, number: int, spec: GraphSpec) -> NodeLook:
 def edge_look(attributes: Mapping[str, Any], spec: GraphSpec) -> EdgeLook:
     """Look of an edge, likewise."""
     hint = _hint(attributes)
-    for block in spec.edges:
-        if isinstance(block, Categorical) and attributes.get(block.name) in block.names:
+    for block in _categories(spec.edges):
+        if attributes.get(block.name) in block.names:
             i = block.names.index(attributes[block.name])
             dash, breadth = BONDS.get(block.names[i].lower(), (DASHES[i % len(DASHES)], 1.0))
             plain = block.names[i].lower() in BONDS and _uncoloured(block)
@@ -103,10 +103,10 @@ def legend(spec: GraphSpec, present: set[tuple[str, str]] | None = None) -> list
     entries = [
         LegendEntry(kind, block.name, name, look({block.name: name}, spec))
         for kind, blocks, look in (("node", spec.nodes, node_look), ("edge", spec.edges, edge_look))
-        for block in filter(None, [_first_category(blocks)])
+        for block in _categories(blocks)[:1]
         for name in block.names
     ]
-    shown = None if _first_category(spec.nodes) else _first_number(spec.nodes)
+    shown = None if _categories(spec.nodes) else _first_number(spec.nodes)
     if shown is not None:
         ends = [(f"{end:.3g}", node_look({shown[0]: end}, spec)) for end in shown[1:]]
         entries = [LegendEntry("node", shown[0], *end) for end in ends] + entries
@@ -135,8 +135,10 @@ def short_names(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(str(i) for i in range(len(names)))
 
 
-def _first_category(blocks: tuple[Block, ...]) -> Categorical | None:
-    return next((block for block in blocks if isinstance(block, Categorical)), None)
+def _categories(blocks: tuple[Block, ...]) -> list[Categorical]:
+    """What may colour a node or an edge; what the model reads comes first."""
+    known = (block for block in blocks if isinstance(block, Categorical))
+    return sorted(known, key=lambda block: not block.read)
 
 
 def _first_number(blocks: tuple[Block, ...]) -> tuple[str, float, float] | None:

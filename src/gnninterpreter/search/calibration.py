@@ -39,8 +39,9 @@ TOLERANCE = 1e-4
 # they may have together, which bounds the time for large graphs.
 QUICK, THOROUGH = (750, 150_000), (3000, 400_000)
 FEWEST = 300
-# Pairs of nodes that all single changes of a graph may have together, likewise, and how many
-# changes are tried at the least; the others stay closed.
+# Pairs of nodes that all single changes of a graph may have together, likewise, or cells of nodes
+# and their kinds where these are more; and how many changes are tried at the least. The others stay
+# closed.
 MOST_TRIED, FEWEST_TRIED = 2**22, 400
 # Certainty that nothing changes on nodes that are far from the graph.
 SHUT = 1 - 1e-9
@@ -162,17 +163,19 @@ def harms(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor:
     A move that leaves the graph infeasible or untypical costs everything, and so does one that
     means nothing, such as an edge between two absent nodes. Where real graphs are known, others
     cost nothing or everything: the graph is still good or not. Absent nodes are then all alike, and
-    one of them may be added. So it is for large graphs, of which some moves are tried, of edges
-    that they have more than of others; the rest are taken to cost everything.
+    one of them may be added. So it is for large graphs, and for kinds by the hundred, of which some
+    moves are tried, of edges that they have more than of others; the rest are taken to cost
+    everything.
     """
     known = problem.aim.bank is not None
     possible = space.possible(graphs)
-    most = max(FEWEST_TRIED, MOST_TRIED // (int(present_nodes(graphs).sum(1).max()) + 1) ** 2)
+    nodes, kinds = int(present_nodes(graphs).sum(1).max()) + 1, dense_width(graphs.spec.nodes)
+    most = max(FEWEST_TRIED, MOST_TRIED // (nodes * max(nodes, kinds)))
     large = int(possible.sum(1).max()) > most
     if known or large:
         possible = possible & space.one_more(graphs)
     if large:
-        possible = possible & _tried(graphs, possible, space, most)
+        possible = possible & _tried(graphs, possible, space, most, kinds > nodes)
     before = problem.evaluate(graphs).score
     cost = torch.ones_like(possible, dtype=before.dtype)
     owners, moves = possible.nonzero(as_tuple=True)
@@ -189,16 +192,22 @@ def harms(problem: Problem, graphs: DenseGraphs, space: MoveSpace) -> Tensor:
     return cost
 
 
-def _tried(graphs: DenseGraphs, possible: Tensor, space: MoveSpace, most: int) -> Tensor:
+def _tried(
+    graphs: DenseGraphs, possible: Tensor, space: MoveSpace, most: int, wide: bool
+) -> Tensor:
     """At most so many of the possible moves of each graph, at random, always the same ones."""
     number = torch.arange(space.total, device=possible.device)
     order = shift_right(mix(number), 11).double() / 2**53
+    if wide:  # other kinds are half of what is tried, and leave room for edges
+        flips, changes = space.sizes[:2]
+        kind = (number >= flips) & (number < flips + changes)
+        possible = possible & ~(kind & (order > most / (2 * changes)))
     rank = order.repeat(len(graphs), 1)
     # There are many more pairs than edges, and hardly one of them would be an edge.
     rank[:, : space.sizes[0]] += from_graphs(graphs).edge_logits.gt(0) / 2
     rank = rank.masked_fill(~possible, -1.0)
     kept = rank.topk(most, dim=1).indices
-    return torch.zeros_like(possible).scatter(1, kept, True)
+    return torch.zeros_like(possible).scatter(1, kept, True) & possible
 
 
 def _free(like: GraphDistribution, harm: Tensor, space: MoveSpace) -> list[Tensor]:

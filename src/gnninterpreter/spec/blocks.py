@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from gnninterpreter.arguments import several, whole_number
@@ -41,6 +41,8 @@ class Categorical:
         name: What the choice is about, for legends ("atom", "colour").
         encoding: How the model reads it: ``"one-hot"`` is ``size`` columns, ``"index"`` one column
             of integers, as `torch.nn.Embedding` and relation layers take them.
+        read: Whether the model goes by it; what it does not read is no part of a node's kind. Specs
+            of the same graphs are equal whatever a model reads of them.
 
     Example:
         >>> Categorical(3, names=("C", "N", "O"), name="atom").width
@@ -52,10 +54,12 @@ class Categorical:
     colors: tuple[str, ...] = ()
     name: str = "type"
     encoding: str = "one-hot"
+    read: bool = field(default=True, compare=False)
 
     def __post_init__(self) -> None:
         size = whole_number("size of Categorical", self.size, 1, MOST_COLUMNS)
         object.__setattr__(self, "size", size)
+        object.__setattr__(self, "read", bool(self.read))
         if self.encoding not in ("one-hot", "index"):
             raise SpecError(f"encoding must be 'one-hot' or 'index' (got {self.encoding!r})")
         names = several("names", self.names, "names") or tuple(str(i) for i in range(self.size))
@@ -90,6 +94,7 @@ class Continuous:
         name: What the numbers are about, for legends.
         whole: For each column whether it holds whole numbers alone, as flags and charges do; none
             does when omitted.
+        read: For each column whether the model goes by it; all of them when omitted.
     """
 
     dim: int = 1
@@ -98,6 +103,7 @@ class Continuous:
     names: tuple[str, ...] = ()
     name: str = "value"
     whole: tuple[bool, ...] = ()
+    read: tuple[bool, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         dim = whole_number("dim of Continuous", self.dim, 1, MOST_COLUMNS)
@@ -115,10 +121,14 @@ class Continuous:
         )
         if len(names) != self.dim:
             raise SpecError(f"Continuous has {self.dim} columns but {len(names)} names")
-        whole = tuple(bool(one) for one in several("whole", self.whole, "truth values"))
-        if len(whole) not in (0, self.dim):
-            raise SpecError(f"Continuous has {self.dim} columns but {len(whole)} values of 'whole'")
-        object.__setattr__(self, "whole", whole if any(whole) else ())
+        for label, usual in (("whole", False), ("read", True)):
+            given = several(label, getattr(self, label), "truth values")
+            marks = tuple(bool(one) for one in given)
+            if len(marks) not in (0, self.dim):
+                raise SpecError(
+                    f"Continuous has {self.dim} columns but {len(marks)} values of '{label}'"
+                )
+            object.__setattr__(self, label, marks if (not usual) in marks else ())
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
         object.__setattr__(self, "names", names)
@@ -251,6 +261,8 @@ def block_to_json(block: Block) -> dict[str, Any]:
     values = {"kind": type(block).__name__.lower(), **vars(block)}
     if isinstance(block, Derived):
         values["settings"] = block.options
+    elif block.read in (True, ()):
+        values.pop("read", None)
     return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
 

@@ -86,6 +86,8 @@ def _scaled(graphs: DenseGraphs) -> DenseGraphs:
     """The same graphs with numbers between 0 and 1, so that sums of them are like counts."""
 
     def scaled(values: Tensor, blocks: tuple[Block, ...]) -> Tensor:
+        if all(isinstance(block, Categorical) for block in blocks):
+            return values
         parts = []
         for part, block in zip(split_blocks(values, blocks), blocks, strict=True):
             if isinstance(block, Categorical):

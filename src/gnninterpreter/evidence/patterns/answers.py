@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.batches import compact
@@ -34,6 +35,8 @@ from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective.target import ClassTarget, Target
+from gnninterpreter.spec import Categorical
+from gnninterpreter.spec.encoding import block_widths
 
 # Real graphs that are looked at, and those of them that will do for what is only mentioned.
 MOST_GRAPHS, FEWER_GRAPHS = 1_500, 500
@@ -94,7 +97,7 @@ class RealAnswers:
         fewer: Some of them, for shortcuts and for classes that were not asked for.
         measured: Whether shares of them mean something.
         lines: What they are, in short lines.
-        notes: What could not be looked at, in sentences.
+        notes: What could not be looked at, or was left out, in sentences.
     """
 
     def __init__(
@@ -254,7 +257,7 @@ class RealAnswers:
             or (core.open and all(core.open))
         ):
             return []
-        graph = dense_graphs([core.graph.cpu()], core.spec)
+        graph = _as_read(dense_graphs([core.graph.cpu()], core.spec))
         for node, free in enumerate(core.open):  # what may be any kind is not what it goes by
             if free:
                 graph.nodes[:, node] = graph.nodes[:, core.open.index(False)]
@@ -296,6 +299,19 @@ def _kept(statistics: ClassStatistics | None) -> list[Data]:
         if known is not None:
             found += compact(known.exemplars.graphs).to_data_list()
     return found
+
+
+def _as_read(graphs: DenseGraphs) -> DenseGraphs:
+    """The same with nothing in the columns of kinds that the model does not read."""
+    nodes, edges = (
+        torch.cat([
+            torch.full((width,), float(not isinstance(block, Categorical) or block.read))
+            for block, width in zip(blocks, block_widths(blocks), strict=True)
+        ] or [torch.ones(0)])
+        for blocks in (graphs.spec.nodes, graphs.spec.edges)
+    )  # fmt: skip
+    known = None if graphs.edges is None else graphs.edges * edges
+    return replace(graphs, nodes=graphs.nodes * nodes, edges=known)
 
 
 def _size(graph: Data) -> tuple[int, int]:

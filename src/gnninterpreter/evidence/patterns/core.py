@@ -232,8 +232,8 @@ def column_name(blocks: Sequence[Block], column: int) -> str:
 
 
 def with_names(graph: Data, spec: GraphSpec, open_: Sequence[bool] = ()) -> nx.Graph:
-    """A graph with its features named; of nodes whose kind is open only `ANY_KIND` is said."""
-    named = to_networkx(graph, spec)
+    """A graph with what the model reads of it named; of open kinds only `ANY_KIND` is said."""
+    named = to_networkx(graph, spec, read_only=True)
     for node, any_ in enumerate(open_):
         if any_:
             named.nodes[node].clear()

@@ -306,7 +306,8 @@ def _links(real: RealGraphs, numbers: Sequence[int]) -> Counted:
 
 def link_words(graph: Data, ends: tuple[int, int], spec: GraphSpec) -> str:
     """The kind of an edge, in words that follow "edge"."""
-    return _words(next(iter(to_networkx(cut(graph, ends), spec).edges.values()), {}))
+    named = to_networkx(cut(graph, ends), spec, read_only=True)
+    return _words(next(iter(named.edges.values()), {}))
 
 
 def kind_words(graph: Data, node: int, spec: GraphSpec) -> str:
@@ -315,7 +316,8 @@ def kind_words(graph: Data, node: int, spec: GraphSpec) -> str:
 
 
 def _features(graph: Data, node: int, spec: GraphSpec) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = to_networkx(cut(graph, [node]), spec).nodes[0]
+    named = to_networkx(cut(graph, [node]), spec, read_only=True)
+    found: Mapping[str, Any] = named.nodes[0]
     return found
 
 

@@ -1,9 +1,10 @@
 """A graph reduced to what patterns are matched by: kinds of nodes, kinds of edges, neighbours.
 
-The first step from real graphs to cores. All categories of a node together are its kind, likewise
-for edges; constants say nothing and are left out. Sets of nodes are the bits of an integer, which
-makes the matching fast without a compiled library. The kind of a pattern's node may be open: then
-any will do. Numbers of nodes and edges count where a pattern has a range for them.
+The first step from real graphs to cores. All categories of a node together that the model reads are
+its kind, likewise for edges; constants say nothing and are left out. Sets of nodes are the bits of
+an integer, which makes the matching fast without a compiled library. The kind of a pattern's node
+may be open: then any will do. Numbers of nodes and edges count where a pattern has a range for
+them.
 """
 
 from __future__ import annotations
@@ -307,12 +308,17 @@ def node_kinds(graphs: Sequence[Data], spec: GraphSpec) -> list[list[int]]:
 
 
 def varying_columns(blocks: Sequence[Block]) -> list[int]:
-    """The columns of numbers that are neither constant nor follow from the graph."""
+    """Columns of numbers that are read, neither constant nor following from the graph."""
     found, start = [], 0
     for block in blocks:
         if isinstance(block, Continuous):
-            bounds = enumerate(zip(block.low, block.high, strict=True))  # type: ignore[arg-type]
-            found += [start + column for column, (low, high) in bounds if low < high]
+            read = block.read or (True,) * block.dim
+            bounds = zip(block.low, block.high, read, strict=True)  # type: ignore[arg-type]
+            found += [
+                start + column
+                for column, (low, high, known) in enumerate(bounds)
+                if known and low < high
+            ]
         start += block.width
     return found
 
@@ -341,7 +347,7 @@ def _edge_rows(graphs: Sequence[Data]) -> list[Tensor | None]:
 def _kinds(
     parts: Sequence[Tensor | None], sizes: Sequence[int], blocks: Sequence[Block]
 ) -> list[list[int]]:
-    """One number for all categories of a row together, part by part; 0 where there are no rows."""
+    """One number for all categories of a row that are read, part by part; 0 without rows."""
     known = [table(part) for part in parts if part is not None]
     rows = torch.cat(known) if known else torch.zeros(0, 0)
     code = torch.zeros(rows.size(0), dtype=torch.long)
@@ -349,7 +355,7 @@ def _kinds(
     for block in blocks if known else ():
         part = rows[:, start : start + block.width]
         start += block.width
-        if isinstance(block, Categorical):
+        if isinstance(block, Categorical) and block.read:
             index = part[:, 0].long() if block.encoding == "index" else part.argmax(dim=1)
             code = code * block.size + index.cpu()
     kinds, found, end = code.tolist(), [], 0
