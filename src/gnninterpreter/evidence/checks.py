@@ -15,11 +15,13 @@ from torch_geometric.data import Data
 
 from gnninterpreter.evidence.accounts import counts, not_by_heart, one_kind
 from gnninterpreter.evidence.boundaries import boundary_checks
-from gnninterpreter.evidence.controls import model_is_right, random_control
+from gnninterpreter.evidence.controls import random_control
 from gnninterpreter.evidence.evidence import HAS_NO_CORE, NO_REAL_GRAPHS, Check, Evidence
 from gnninterpreter.evidence.familiarity import familiarity
+from gnninterpreter.evidence.labels import model_is_right
 from gnninterpreter.evidence.patterns.answers import Answers
 from gnninterpreter.evidence.patterns.core import storable
+from gnninterpreter.evidence.patterns.counts import kind_words, link_words
 from gnninterpreter.evidence.patterns.real import in_order
 from gnninterpreter.evidence.patterns.typed import typed_graphs
 from gnninterpreter.evidence.reaching import (
@@ -68,12 +70,24 @@ def typical(case: Case) -> Check:
             return Check("typical", False, f"{said}{case.target.members} have no edge, and it has")
         few = "there were not enough real graphs to compare it with"
         return Check("typical", None, NO_REAL_GRAPHS if case.profile is None else few)
-    passed = percentile >= OUTLYING_PERCENTILE
     members = case.target.members
     sentence = f"{percentile:.0f}% of the real graphs {members} are stranger than the graph"
+    odd = _never_seen(case)
+    passed = percentile >= OUTLYING_PERCENTILE and not odd
     if not passed:
-        sentence = f"untypical: {_hardly_seen(case) or f'only {sentence}'}"
+        sentence = f"untypical: {odd or _hardly_seen(case) or f'only {sentence}'}"
     return Check("typical", passed, sentence, percentile, OUTLYING_PERCENTILE)
+
+
+def _never_seen(case: Case) -> str:
+    """What to say of a kind of edge that no real graph holds; empty without one."""
+    links, best, spec = case.answers.links, case.explanation.best, case.explanation.spec
+    ends = None if links is None else links.unseen(best, spec)
+    if links is None or ends is None:
+        return ""
+    first, second = (kind_words(best, end, spec) for end in ends)
+    said = f"edge{link_words(best, ends, spec)} between a node{first} and one{second}"
+    return f"none of {links.graphs:,} real graphs holds an {said}"
 
 
 def _hardly_seen(case: Case) -> str:
@@ -151,6 +165,10 @@ def _near(one: Tensor, other: Tensor) -> bool:
 def core_covers(case: Case) -> Check:
     """Do real graphs of the class have the core, and others not? Then the graph should, too."""
     core, best = case.explanation.core, case.explanation.best
+    if any(other.held_by(best) for other in case.answers.lacked):
+        sentence = f"the graph holds the core of another class, and {case.target.noun} is what is "
+        sentence += "left where that is missing: here the model is certain for another reason"
+        return Check("lacks other cores", False, sentence)
     if core is None:
         none = NO_REAL_GRAPHS if case.graphs is None else HAS_NO_CORE
         return Check("core covers", None, none)

@@ -1,4 +1,4 @@
-"""Checks of what stands behind an explanation: would any graph do, and does the model know better?
+"""The check whether any graph would do: random ones are held against an explanation.
 
 Random graphs are in one piece, with as many nodes and about as many edges as the explanation and
 with features that real ones have: features drawn evenly would hold rare kinds and odd numbers
@@ -17,14 +17,8 @@ from torch_geometric.data import Data
 from gnninterpreter.evidence.evidence import Check, written
 from gnninterpreter.evidence.patterns.answers import LEFT_OVER
 from gnninterpreter.evidence.patterns.real import chosen
-from gnninterpreter.evidence.reaching import Case, percent
-from gnninterpreter.evidence.thresholds import (
-    AGREEING_SHARE,
-    PROBABLE,
-    RANDOM_GRAPHS,
-    RANDOM_SHARE,
-    SKILL,
-)
+from gnninterpreter.evidence.reaching import Case
+from gnninterpreter.evidence.thresholds import AGREEING_SHARE, RANDOM_GRAPHS, RANDOM_SHARE
 from gnninterpreter.graphs import DenseGraphs, dense_graphs, node_rows, random_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective import ValueTarget
@@ -187,58 +181,6 @@ def connected_weights(
 def _lent(rows: Tensor, shape: Sequence[int], generator: torch.Generator) -> Tensor:
     """Rows of real graphs, drawn at random."""
     return rows[torch.randint(len(rows), tuple(shape), generator=generator)]
-
-
-def model_is_right(case: Case) -> Check:
-    """Is the model right about graphs to which it gives what was asked for?
-
-    What it says of them is held against their labels. Of graphs given to a class of share b, a
-    model that knows nothing is right about b; being right about p of them is a skill of
-    (p - b) / (1 - b).
-    """
-    name, target = "model is right", case.target
-    if not case.asked:
-        return Check(name, None, "there is no data to hold what the model says against")
-    said = [(mine, graph.get("y"), _truth(case, graph)) for graph, mine in case.asked]
-    known = [(mine, label, truth) for mine, label, truth in said if truth is not None]
-    if not known:
-        return Check(name, None, "no label of the data says whether the model is right")
-    mine = torch.tensor([one for one, _, _ in known])
-    true = torch.tensor([truth for _, _, truth in known])
-    have = "have it by their label"
-    if isinstance(target, ValueTarget) and isinstance(target.aim, str) and mine.any():
-        # By rank: no label may lie where a model's own ends lie, as with -0.02 rings.
-        have = "are as far out by their label"
-        sign = 1.0 if target.aim == "max" else -1.0
-        values = sign * torch.stack([y.reshape(-1)[target.index].double() for _, y, _ in known])
-        true = values >= values.topk(int(mine.sum())).values[-1]
-    share = float(true.double().mean())
-    if not mine.any():
-        sentence = f"the model gives {target.noun} to none of {len(known):,} real graphs"
-        sentence += f", and {percent(share)} have it" if share else ""
-        return Check(name, not true.any(), sentence, 0.0, share)
-    if share == 1:
-        return Check(name, None, "every real graph has it by its label", 1.0, share)
-    right = float(true[mine].double().mean())
-    passed = (right - share) / (1 - share) >= SKILL
-    sentence = (
-        f"{percent(right)} of the real graphs that the model gives {target.noun} {have}, and "
-        f"{percent(share)} of all"
-    )
-    if not passed and right >= PROBABLE:
-        # As of a class that most graphs have: it is seldom wrong, and so is a guess.
-        sentence = f"the model is hardly better than a guess: {sentence}"
-        return Check("better than a guess", False, sentence, right, share)
-    if not passed:
-        sentence = f"the model is often wrong: {'only ' * bool(right)}{sentence}"
-    return Check(name, passed, sentence, right, share)
-
-
-def _truth(case: Case, graph: Data) -> bool | None:
-    label, names = graph.get("y"), case.explanation.spec.class_names
-    if not torch.is_tensor(label) or not case.target.truth(label, names):
-        return None
-    return case.target.true_of(label)
 
 
 def _look(graph: Data, spec: GraphSpec) -> list[tuple[float, ...]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -17,7 +18,8 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.evidence.patterns.core import column_name
+from gnninterpreter.evidence.patterns.core import Core, column_name
+from gnninterpreter.evidence.patterns.exceptions import unexplained
 from gnninterpreter.evidence.patterns.pieces import gain
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.typed import Typed, cut, varying_columns
@@ -84,6 +86,8 @@ class Account:
         labels: How well counts, or else such networks, tell the labels instead of what the model
             says; None where these are not known.
         guessing: How well guesses may tell so many labels, by chance.
+        odd: Share of the graphs that go against what tells most, for no reason that is known,
+            though the model is right about them; see `unexplained`.
     """
 
     words: str
@@ -93,6 +97,7 @@ class Account:
     untrained: float = 0.5
     labels: float | None = None
     guessing: float = GUESSED
+    odd: float = 0.0
 
     @property
     def accuracy(self) -> float:
@@ -106,11 +111,16 @@ class Account:
 
 
 def account_for(
-    real: RealGraphs, target: Target, seed: int = 0, told: float = 0.5
+    real: RealGraphs,
+    target: Target,
+    seed: int = 0,
+    told: float = 0.5,
+    core: Core | None = None,
 ) -> Account | None:
     """The conditions that tell most; None where too few graphs stand on one of the sides.
 
-    Untrained networks are asked where neither counts nor what was ``told`` before tell enough.
+    Untrained networks are asked where neither counts nor what was ``told`` before tell enough, and
+    about the exceptions to the conditions or to the first ``core``, whichever tells more.
     """
     rng = np.random.default_rng([seed, target.index, 5])
     small = np.array([len(one) <= MOST_NODES for one in real.typed])
@@ -132,16 +142,33 @@ def account_for(
     told = max(found.best, told)
     sides_of = int(true.sum()), int((~true).sum())
     known, guessing = min(sides_of) >= FEWEST, _guessing(*sides_of)
+
+    @cache
+    def seen() -> np.ndarray:
+        """What untrained networks make of the graphs."""
+        networks = (RandomGIN(real.classifier.spec, number) for number in range(NETWORKS))
+        found = np.concatenate([network.embed(graphs).numpy() for network in networks], axis=1)
+        return found[:, found.std(axis=0) > STILL]
+
     if told < BY_HEART or (known and by_label < guessing):
         # Counts cannot say "such a node beside such a node" where nodes are numbers, and more.
-        networks = (RandomGIN(real.classifier.spec, number) for number in range(NETWORKS))
-        seen = np.concatenate([network.embed(graphs).numpy() for network in networks], axis=1)
-        seen = seen[:, seen.std(axis=0) > STILL]
         if told < BY_HEART:
-            found = replace(found, untrained=_together(seen, own, rng))
-        also = _together(seen[labelled], true, np.random.default_rng(seed))
+            found = replace(found, untrained=_together(seen(), own, rng))
+        also = _together(seen()[labelled], true, np.random.default_rng(seed))
         by_label = max(by_label, also)
-    return replace(found, labels=by_label, guessing=guessing) if known else found
+    if known:
+        right = np.full(len(own), np.nan)
+        right[labelled] = own[labelled] == true
+        rules = [held]
+        if core is not None:
+            rules.append(np.isin(numbers, real.index.match(core.typed).where))
+        rule = max(rules, key=lambda one: one[own].mean() - one[~own].mean())
+        fold = np.random.default_rng([seed, target.index, 6])
+        odd = unexplained(
+            own, rule, right, (lambda: values, seen), lambda t, o: _together(t, o, fold)
+        )
+        found = replace(found, labels=by_label, guessing=guessing, odd=odd)
+    return found
 
 
 def _guessing(own: int, others: int) -> float:
