@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
+from torch_geometric.nn import global_add_pool
 
 from gnninterpreter.evidence import evidence_of
 from gnninterpreter.evidence.controls import connected_weights, random_control
@@ -136,6 +137,46 @@ def test_a_class_told_by_size_though_its_smallest_graph_is_special() -> None:
     alike = [chain("bbbb" + "b" * i + "rr") for i in range(12)]
     others = [chain("bbbbbb" + "b" * i) for i in range(12)]
     assert random_control(case([*alike, *others], colours="rr")).name == "random graphs"
+
+
+def test_a_class_told_by_size_is_held_against_what_real_graphs_get() -> None:
+    """A model that is seldom sure gives random graphs less than the prototype, as it does real."""
+    large, small = [chain("rb" * 14 + "rr")] * 12, [chain("rb")] * 12
+    given = case([*large, *small], colours="rr")
+    unsure = replace(given, classifier=classifier(scale=0.02))
+    found = random_control(unsure)
+    assert (found.name, found.passed) == ("size and density", False)
+    assert isinstance(found.reference, float)
+    assert 0.5 < found.reference < 0.55
+
+
+class Counting(nn.Module):
+    """The number of nodes, and so much more for each that is red."""
+
+    def __init__(self, size: float, red: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([size, size + red]))
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        return global_add_pool(x @ self.weight.unsqueeze(1), batch)
+
+
+@pytest.mark.parametrize(("size", "red", "told"), [(1.0, 0.3, True), (0.0, 1.0, False)])
+def test_an_end_of_a_scale_may_be_size(size: float, red: float, told: bool) -> None:
+    """The most red ones of each size: random graphs as large come near, and do not get there."""
+    graphs = [chain("b" * (n - n // 4) + "r" * (n // 4)) for n in range(4, 24)]
+    graphs += [chain("r" * n) for n in (4, 8, 12, 16)] * 3 + [chain("r" * 23)] * 10
+    if not told:
+        graphs = [chain("b" * (24 - n) + "r" * n) for n in range(4, 24)] * 2
+    spec = replace(SPEC, class_names=("value",))
+    known = GraphClassifier(Counting(size, red), spec, examples=graphs, task="regression")
+    reach = float(known.score_data(graphs).outputs.max()) - 1.0
+    target = ValueTarget(0, "max", "max", reach, 1.0, "value")
+    made = explanation(dense_graphs([graphs[-1]], SPEC), target=0, probabilities=[0.999])
+    found = random_control(Case(replace(made, spec=spec, target=target), known, graphs=graphs))
+    assert (found.name == "size and density") is told
+    if told:
+        assert "goes along with the size of graphs (r2), and random ones as large" in found.sentence
 
 
 def test_a_class_that_is_what_is_left_does_not_go_by_size() -> None:

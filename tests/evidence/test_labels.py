@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import global_add_pool, global_mean_pool
+from torch_geometric.nn import global_add_pool
 
 from gnninterpreter.evidence.evidence import Evidence
 from gnninterpreter.evidence.labels import model_is_right
@@ -16,7 +16,6 @@ from gnninterpreter.evidence.verdict import verdict_on
 from gnninterpreter.graphs import dense_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective import ValueTarget
-from gnninterpreter.spec import Categorical, Derived, GraphSpec
 from tests.evidence.patterns.pairs import PAIRED, PLAIN, SPEC, chain
 from tests.evidence.test_controls import case, check, labelled
 from tests.explanation.made import explanation
@@ -101,37 +100,3 @@ def test_values_that_do_not_go_along_with_labels_are_often_wrong(valued: Case) -
     found = model_is_right(valued)
     assert (found.name, found.passed) == ("model is right", False)
     assert "of how labels differ goes along with its values (r2)" in found.sentence
-
-
-class ByDegree(nn.Module):
-    """Says the second class where the mean of the last column is above 2."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.scale = nn.Parameter(torch.tensor(20.0))
-
-    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
-        score = self.scale * (global_mean_pool(x[:, -1:], batch) - 2)
-        return torch.cat([-score, score], dim=1)
-
-
-@pytest.mark.parametrize(("odd", "passed"), [(1, True), (10, False)])
-def test_a_model_that_goes_by_what_answers_leave_out_is_said_to(odd: int, passed: bool) -> None:
-    """A column that follows from the graph, but for some graphs in which it holds a mark."""
-    spec = GraphSpec(
-        nodes=(Categorical(2), Derived("degree", 1, name="degree")), class_names=("a", "b")
-    )
-    graphs = []
-    for number in range(20):
-        one = labelled("bbrbb", int(number < odd))
-        degree = one.edge_index[0].bincount(minlength=5).float().unsqueeze(1)
-        one.x = torch.cat([one.x, degree + 3.0 * (number < odd)], dim=1)
-        graphs.append(one)
-    known = GraphClassifier(ByDegree(), spec, examples=graphs)
-    made = explanation(dense_graphs([graphs[0]], spec), target=1, probabilities=[0.999])
-    found = model_is_right(Case(replace(made, spec=spec), known, graphs=graphs))
-    assert (found.name == "nothing left out") is not passed
-    if not passed:
-        assert (found.passed, found.value, found.grave) == (False, 0.5, True)
-        assert "of 50% of the real graphs where degree is as explanations have it" in found.sentence
-        assert verdict_on(Evidence((found,))).word == "goes by what explanations leave out"

@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 from gnninterpreter.evidence.evidence import Check
 from gnninterpreter.evidence.patterns.answers import LEFT_OVER
 from gnninterpreter.evidence.patterns.core import Core, column_name
-from gnninterpreter.evidence.patterns.counts import kind_words, link_words
+from gnninterpreter.evidence.patterns.saying import kind_words, link_words
 from gnninterpreter.evidence.patterns.typed import node_kinds, typed_graphs, varying_columns
 from gnninterpreter.evidence.reaching import Case, percent
 from gnninterpreter.evidence.thresholds import BY_HEART, CERTAIN, CLEARLY, COVERING

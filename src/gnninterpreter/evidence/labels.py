@@ -6,23 +6,18 @@ A skill is how far something is on the way from what guesses reach, b, to always
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence.evidence import Check
-from gnninterpreter.evidence.patterns.core import column_name
 from gnninterpreter.evidence.reaching import Case, percent
-from gnninterpreter.evidence.thresholds import AGREEING_SHARE, FINDING, PROBABLE, SKILL
-from gnninterpreter.graphs import table
-from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.examples import prepare
+from gnninterpreter.evidence.shown import left_out
+from gnninterpreter.evidence.thresholds import FINDING, PROBABLE, SKILL
 from gnninterpreter.objective import ValueTarget
 
 NAME = "model is right"
+TINY = 1e-12
 
 
 def model_is_right(case: Case) -> Check:
@@ -34,7 +29,7 @@ def model_is_right(case: Case) -> Check:
     target = case.target
     if not case.asked:
         return Check(NAME, None, "there is no data to hold what the model says against")
-    if (hidden := _hidden(case)) is not None:
+    if (hidden := left_out(case)) is not None:
         return hidden
     rows = [(row, _truth(case, graph)) for row, (graph, _) in enumerate(case.asked)]
     known = [(row, truth) for row, truth in rows if truth is not None]
@@ -72,41 +67,6 @@ def model_is_right(case: Case) -> Check:
     return Check(NAME, True, sentence, right, share)
 
 
-def _hidden(case: Case) -> Check | None:
-    """Whether the model goes by what answers leave out, such as the handedness of molecules.
-
-    What real graphs have in derived columns is computed anew as in answers. Where that changes what
-    the model says of them, nothing that is said of answers holds for the data.
-    """
-    spec = case.explanation.spec
-    if case.classifier is None or not spec.derived or spec.attributes:
-        return None
-    given = case.target.assigned(case.classifier.score_data(case.drawn, as_given=True)).tolist()
-    turned = [graph for (graph, shown), one in zip(case.asked, given, strict=True) if one != shown]
-    share = len(turned) / len(given)
-    if share <= 1 - PROBABLE:
-        return None
-    sentence = (
-        f"the model goes by what explanations leave out: it says something else of "
-        f"{percent(share)} of the real graphs where {_differing(turned, case.classifier)} is as "
-        "explanations have it, which compute it from the rest of a graph"
-    )
-    return Check("nothing left out", False, sentence, share, 1 - PROBABLE, grave=True)
-
-
-def _differing(graphs: Sequence[Data], classifier: GraphClassifier) -> str:
-    """Names of the columns in which most of some graphs are not what answers would be."""
-    spec, found = classifier.spec, Counter[str]()
-    for graph in graphs:
-        given, shown = (prepare([graph], classifier, as_given=one) for one in (True, False))
-        for key, blocks in (("x", spec.nodes), ("edge_attr", spec.edges)):
-            if blocks and given.get(key) is not None:
-                other = (table(given[key]) != table(shown[key])).any(dim=0).nonzero().flatten()
-                found.update({column_name(blocks, column) for column in other.tolist()})
-    often = [name for name, count in found.items() if count >= AGREEING_SHARE * len(graphs)]
-    return " or ".join(sorted(often)) or "what is computed"
-
-
 def _values_are_right(case: Case, target: ValueTarget, where: list[int], mine: Tensor) -> Check:
     """The same of an end of a scale, by rank: no label may lie where a model's own ends lie.
 
@@ -123,10 +83,10 @@ def _values_are_right(case: Case, target: ValueTarget, where: list[int], mine: T
     )
     if share < 1 and _skill(right, share) < SKILL:
         return _often_wrong(sentence, right, share)
-    explained = _explained(values, labels)
-    if explained < SKILL:
-        sentence = f"{percent(explained)} of how labels differ goes along with its values (r2)"
-        return _often_wrong(sentence, explained, SKILL)
+    along = explained(values, labels)
+    if along < SKILL:
+        sentence = f"{percent(along)} of how labels differ goes along with its values (r2)"
+        return _often_wrong(sentence, along, SKILL)
     return Check(NAME, True, sentence, right, share)
 
 
@@ -143,14 +103,13 @@ def _skill(share: float, guessed: float) -> float:
     return (share - guessed) / (1 - guessed) if guessed < 1 else 1.0
 
 
-def _explained(values: Tensor, labels: Tensor) -> float:
-    """Squared correlation, whatever units values come in; 1 where all labels are the same."""
-    centred = values - values.mean(), labels - labels.mean()
-    spread = (centred[0] ** 2).sum() * (centred[1] ** 2).sum()
-    together = (centred[0] * centred[1]).sum()
-    if not float(spread):
-        return float(not float((centred[1] ** 2).sum()))
-    return float(together**2 / spread) if float(together) > 0 else 0.0
+def explained(values: Tensor, labels: Tensor) -> float:
+    """Squared correlation, whatever units values come in, and 0 of those that go the other way."""
+    one, other = values - values.mean(), labels - labels.mean()
+    together = float(
+        (one * other).sum() / ((one**2).sum() * (other**2).sum()).sqrt().clamp_min(TINY)
+    )
+    return max(0.0, together) ** 2
 
 
 def _truth(case: Case, graph: Data) -> bool | None:

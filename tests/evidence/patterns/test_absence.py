@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gnninterpreter.evidence.checks import core_covers
+from gnninterpreter.evidence.checks import lacks_other_cores
 from gnninterpreter.evidence.patterns import answers
 from gnninterpreter.evidence.patterns.absence import falls_back, may_fall_back
 from gnninterpreter.evidence.patterns.answers import RealAnswers
@@ -43,9 +43,9 @@ def test_a_class_that_is_what_is_left_has_no_core_and_says_so():
     assert "gives 'plain' to 100% of those of 'paired' (" in said
     assert said.endswith("% without as many other nodes)")
     assert [core.held_by(chain("brrb")) for core in found.lacked] == [True]
-    held = core_covers(replace(case([], colours="brrb"), answers=found))
-    assert (held.name, held.passed) == ("lacks other cores", False)
-    assert core_covers(replace(case([], colours="bbrb"), answers=found)).name == "core covers"
+    assert not lacks_other_cores(replace(case([], colours="brrb"), answers=found)).passed
+    assert lacks_other_cores(replace(case([], colours="bbrb"), answers=found)).passed
+    assert lacks_other_cores(case([])) is None
 
 
 @pytest.mark.parametrize(("told", "left_over"), [(0.52, True), (0.9, False)])

@@ -14,9 +14,9 @@ from gnninterpreter.evidence.patterns.counts import (
     account_for,
     counted,
     joined,
-    kind_words,
 )
 from gnninterpreter.evidence.patterns.real import RealGraphs
+from gnninterpreter.evidence.patterns.saying import kind_words
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import ClassTarget
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec

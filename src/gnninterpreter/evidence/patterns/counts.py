@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import torch
@@ -22,10 +21,10 @@ from gnninterpreter.evidence.patterns.core import Core, column_name
 from gnninterpreter.evidence.patterns.exceptions import unexplained
 from gnninterpreter.evidence.patterns.pieces import gain
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
-from gnninterpreter.evidence.patterns.typed import Typed, cut, varying_columns
+from gnninterpreter.evidence.patterns.saying import features_of, link_words, named_words
+from gnninterpreter.evidence.patterns.typed import Typed, varying_columns
 from gnninterpreter.evidence.thresholds import BY_HEART, GUESSED
 from gnninterpreter.evidence.untrained import NETWORKS, RandomGIN
-from gnninterpreter.graphs import to_networkx
 from gnninterpreter.models.scores import roc_auc
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec import GraphSpec
@@ -283,13 +282,13 @@ def _kinds(real: RealGraphs, numbers: Sequence[int]) -> Counted:
     kinds, firsts, _ = _tally([one.kinds for one in typed])
     named = []
     for row, node in firsts:
-        features = _features(real.graphs[numbers[row]], node, spec)
+        features = features_of(real.graphs[numbers[row]], node, spec)
         named.append({key: value for key, value in features.items() if isinstance(value, str)})
     keys = {key for features in named for key in features}
     for single in sorted(keys) if len(keys) > 1 else ():
-        words = [_words({single: own.get(single)}) for own in named]
+        words = [named_words({single: own.get(single)}) for own in named]
         yield from _kinds_by(dict(zip(kinds, words, strict=True)), typed)
-    yield from _kinds_by(dict(zip(kinds, map(_words, named), strict=True)), typed)
+    yield from _kinds_by(dict(zip(kinds, map(named_words, named), strict=True)), typed)
 
 
 def _kinds_by(words: Mapping[int, str], typed: Sequence[Typed]) -> Counted:
@@ -329,31 +328,6 @@ def _links(real: RealGraphs, numbers: Sequence[int]) -> Counted:
         words = link_words(real.graphs[numbers[row]], ends, real.classifier.spec)
         if words:
             yield _several(f"edge{words}", f"edges{words}"), counts
-
-
-def link_words(graph: Data, ends: tuple[int, int], spec: GraphSpec) -> str:
-    """The kind of an edge, in words that follow "edge"."""
-    return _words(next(iter(to_networkx(cut(graph, ends), spec).edges.values()), {}))
-
-
-def kind_words(graph: Data, node: int, spec: GraphSpec) -> str:
-    """The kind of a node, in words that follow "node"."""
-    return _words(_features(graph, node, spec))
-
-
-def _features(graph: Data, node: int, spec: GraphSpec) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = to_networkx(cut(graph, [node]), spec).nodes[0]
-    return found
-
-
-def _words(features: Mapping[str, Any]) -> str:
-    # "feature 0 3" could be one number or two.
-    named = [
-        f"{key}{' =' if key[-1].isdigit() else ''} {value}"
-        for key, value in features.items()
-        if isinstance(value, str)
-    ]
-    return f" of {' and '.join(named)}" if named else ""
 
 
 def _several(one: str, many: str) -> Column:
