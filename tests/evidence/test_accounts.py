@@ -36,6 +36,27 @@ def test_one_kind_of_node_that_gives_the_class_away() -> None:
     assert one_kind(case([chain("brrb")] * 20)).passed is None
 
 
+def test_nodes_with_the_very_same_numbers_that_give_the_class_away() -> None:
+    """Zeros that fill graphs up are no kind by themselves, where nodes are numbers."""
+    spec = GraphSpec(nodes=(Continuous(2, -3.0, 3.0),), class_names=("a", "b"))
+    rng, graphs = torch.Generator().manual_seed(0), []
+    for number in range(40):
+        one, sign = chain("bbbb"), 1 if number % 2 else -1
+        one.x = torch.randn(4, 2, generator=rng).abs() * torch.tensor([sign, 1.0])
+        graphs.append(one)
+    assert one_kind(marked(Offset(), spec, graphs)).name != "more than one kind"
+    for graph in graphs[1::2]:
+        graph.x[0] = 0.0
+    found = one_kind(marked(Offset(), spec, graphs))
+    assert (found.name, found.passed) == ("more than one kind", False)
+    said = "all of the graphs of the class hold a node whose numbers are all 0, and none of the"
+    assert said in found.sentence
+    for graph in graphs[1::2]:
+        graph.x[0] = torch.tensor([1.5, 2.0])
+    found = one_kind(marked(Offset(), spec, graphs))
+    assert "hold a node with value 0 = 1.5, value 1 = 2, and none" in found.sentence
+
+
 class Offset(nn.Module):
     """Says the second class where the mean of the first number is above 0; edges are not read."""
 
@@ -183,3 +204,13 @@ def test_a_model_that_is_told_though_its_labels_are_not_may_have_fitted_noise() 
     assert verdict_on(Evidence((found,))).word == "may know its graphs by heart"
     for fine in (replace(smooth, labels=0.6), replace(smooth, labels=None)):
         assert not_by_heart(replace(case([]), answers=Answers(account=fine))).passed
+
+
+def test_exceptions_that_nothing_tells_may_be_learned_by_heart() -> None:
+    noisy = Account("a ring", 0.8, 0.2, 0.8, labels=0.8, odd=0.2)
+    for left_over in (False, True):
+        answers = Answers(account=noisy, left_over=left_over)
+        found = not_by_heart(replace(case([]), answers=answers))
+        assert (found.passed, found.value) == (False, 0.2)
+        assert found.sentence.startswith("20% of the real graphs go against what tells most")
+    assert not_by_heart(replace(case([]), answers=Answers(account=replace(noisy, odd=0.0)))).passed

@@ -10,6 +10,7 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.distribution import from_graphs
+from gnninterpreter.evidence.patterns import Answers
 from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.explanation.assembly import _chosen, explanation_of
 from gnninterpreter.explanation.explanation import Explanation
@@ -58,7 +59,7 @@ def result(classifier: GraphClassifier, graphs: DenseGraphs, **fields: Any) -> S
         reasons=[Reason.CONVERGED] * restarts,
         iterations=list(range(20, 20 + restarts)),
         history=History(),
-        limits=Limits(6, 6, 12.0),
+        limits=Limits(6, 12.0),
         gradient="relaxed",
         certain=0.99,
         seconds=0.5,
@@ -176,7 +177,7 @@ def test_where_more_nodes_may_help_it_says_so(
     said: bool,
 ) -> None:
     known = replace(statistics(0.0, 1.0), mean_nodes=torch.tensor([1.0, usual]))
-    found = result(classifier, graph(6, edges), limits=Limits(6, limit, 12.0))
+    found = result(classifier, graph(6, edges), limits=Limits(limit, 12.0))
     one = explained(classifier, found, known)
     hint = "it has as many nodes as it may, 5, and graphs of the class have 9 on average: "
     assert any(note.startswith(hint) for note in one.notes) == said
@@ -241,11 +242,11 @@ def test_the_graph_that_is_shown_holds_the_core_of_nearly_all(
     modes = dense_graphs([chain("bbbb"), chain("brrb"), chain("rrbb")], SPEC)
     core = Core(chain("rr"), SPEC, 1.0, True, coverage=1.0, lift=50.0)
     no = [False, False, False]
-    assert _chosen([0, 1, 2], fine, no, modes, [core], known) == choice
+    assert _chosen([0, 1, 2], fine, no, modes, Answers([core]), known) == choice
     for other in (core.with_(coverage=0.7), core.with_(lift=2.0), core.with_(coverage=None)):
-        assert _chosen([0, 1, 2], fine, no, modes, [other], known) == 0
-    assert _chosen([2, 0, 1], fine, no, modes, [core], known) == 2
-    assert _chosen([0, 1, 2], fine, no, modes, [], known) == 0
+        assert _chosen([0, 1, 2], fine, no, modes, Answers([other]), known) == 0
+    assert _chosen([2, 0, 1], fine, no, modes, Answers([core]), known) == 2
+    assert _chosen([0, 1, 2], fine, no, modes, Answers(), known) == 0
 
 
 def test_the_graph_that_is_shown_holds_the_first_core_that_an_equally_good_one_holds() -> None:
@@ -259,9 +260,9 @@ def test_the_graph_that_is_shown_holds_the_first_core_that_an_equally_good_one_h
         ([True, True, False, False], 1),
         ([True, False, False, False], 0),
     ]:
-        assert _chosen([0, 1, 2, 3], fine, met, modes, cores, known) == choice
+        assert _chosen([0, 1, 2, 3], fine, met, modes, Answers(cores), known) == choice
     # The best one may be shown whatever it lacks.
-    assert _chosen([2, 0, 1, 3], fine, [False] * 4, modes, cores[1:], known) == 2
+    assert _chosen([2, 0, 1, 3], fine, [False] * 4, modes, Answers(cores[1:]), known) == 2
     assert [cores[1].held_by(graph) for graph in modes.to_data_list()] == [False, False, True, True]
 
 
@@ -273,7 +274,17 @@ def test_of_equally_good_graphs_one_is_shown_that_is_familiar_to_the_model() -> 
         return not graph.x[0, 1]  # those that begin with a blue node
 
     yes, no, order = [True] * 4, [False] * 4, [0, 1, 2, 3]
-    assert _chosen(order, yes, yes, modes, [core], familiar) == 2
-    assert _chosen(order, [True, True, False, True], yes, modes, [core], familiar) == 0
-    assert _chosen(order, yes, yes, modes, [], familiar) == 2
-    assert _chosen(order, yes, no, modes, [], familiar) == 0
+    assert _chosen(order, yes, yes, modes, Answers([core]), familiar) == 2
+    assert _chosen(order, [True, True, False, True], yes, modes, Answers([core]), familiar) == 0
+    assert _chosen(order, yes, yes, modes, Answers(), familiar) == 2
+    assert _chosen(order, yes, no, modes, Answers(), familiar) == 0
+
+
+def test_of_what_is_left_a_graph_is_shown_without_the_core_of_another_class() -> None:
+    modes = dense_graphs([chain("brrb"), chain("bbbb"), chain("brbb")], SPEC)
+    core = Core(chain("rr"), SPEC, 1.0, True, coverage=1.0, lift=50.0)
+    order, no = [0, 2, 1], [False] * 3
+    answers = Answers(lacked=[core])
+    assert _chosen(order, [True] * 3, no, modes, answers, known) == 2
+    assert _chosen(order, [True, True, False], no, modes, answers, known) == 1
+    assert _chosen(order, [True, False, False], no, modes, answers, known) == 0

@@ -7,7 +7,7 @@ from typing import Any
 
 from gnninterpreter.distribution import from_graphs
 from gnninterpreter.evidence.patterns.core import Core
-from gnninterpreter.explanation.holding import holding
+from gnninterpreter.explanation.holding import holding, lacking
 from gnninterpreter.graphs import dense_graphs
 from gnninterpreter.objective import Aim
 from gnninterpreter.search import History, Limits, Problem, Reason, Recipe, SearchResult
@@ -22,7 +22,7 @@ def found(modes: list[str], population: list[str]) -> SearchResult:
     evaluation = problem.evaluate(graphs)
     return SearchResult(
         PAIRED_CLASS, from_graphs(graphs), evaluation, evaluation.score,
-        [Reason.CONVERGED] * len(modes), [1] * len(modes), History(), Limits(6, 6, 9.0), "relaxed",
+        [Reason.CONVERGED] * len(modes), [1] * len(modes), History(), Limits(6, 9.0), "relaxed",
         0.99, 0.1, {}, dense_graphs([chain(one) for one in population], SPEC),
     )  # fmt: skip
 
@@ -58,3 +58,14 @@ def test_without_any_such_graph_nothing_changes() -> None:
     assert kinds(made.distribution.mode()) == ["bbbrrb"]
     assert made.population is not None
     assert kinds(made.population) == ["bbrr"]
+
+
+def test_what_is_left_holds_no_core_of_another_class() -> None:
+    """Here three red nodes in a row are another class's, and two of them are this one."""
+    before = found(["brrrbb", "bbrrrb"], ["bbrr", "bbrrrb"])
+    made = lacking(before, [CORE], classifier(), None)
+    assert made.population is not None
+    assert kinds(made.population) == ["bbrr"]
+    assert sum("rrr" in one for one in kinds(made.distribution.mode())) == 1
+    stays = lacking(found(["brrbbb", "bbrrrb"], ["bbrrrb"]), [CORE], classifier(), None)
+    assert kinds(stays.distribution.mode()) == ["bbbrrb", "bbrrrb"]

@@ -36,6 +36,10 @@ def test_a_typical_prototype_could_pass_for_a_real_graph(plain: Explanation) -> 
     assert words == "Could pass for a real graph: as typical as any of them."
     words = typical_words(with_answers(plain, 3.0))
     assert words == "Could not pass for a real graph: less typical than 97% of them."
+    odd = Check("typical", False, "untypical: none of 9 real graphs holds an edge", 61.0, 10.0)
+    told = replace(plain, evidence=plain.evidence.with_check(odd))
+    said = "Could not pass for a real graph: none of 9 real graphs holds an edge."
+    assert typical_words(told) == said
 
 
 def test_without_data_nothing_is_claimed(plain: Explanation) -> None:

@@ -5,6 +5,7 @@ A class that nothing simple tells from the others may be one that the model has 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 
@@ -14,7 +15,7 @@ from torch_geometric.data import Data
 from gnninterpreter.evidence.evidence import Check
 from gnninterpreter.evidence.patterns.answers import LEFT_OVER
 from gnninterpreter.evidence.patterns.core import Core, column_name
-from gnninterpreter.evidence.patterns.counts import kind_words, link_words
+from gnninterpreter.evidence.patterns.saying import kind_words, link_words
 from gnninterpreter.evidence.patterns.typed import node_kinds, typed_graphs, varying_columns
 from gnninterpreter.evidence.reaching import Case, percent
 from gnninterpreter.evidence.thresholds import BY_HEART, CERTAIN, CLEARLY, COVERING
@@ -23,8 +24,8 @@ from gnninterpreter.models.scores import roc_auc
 from gnninterpreter.spec import Categorical
 from gnninterpreter.typicality.typicality import FEWEST_GRAPHS
 
-# Graphs of a class that get a number of others.
-LENT = 64
+# Graphs of a class that get a number of others, and numbers of one node that are said.
+LENT, MOST_NAMED = 64, 4
 MAKE_SURE = "make sure that this is what it is about, and no mark"
 
 
@@ -49,10 +50,38 @@ def one_kind(case: Case) -> Check:
             ends = next(ends for ends, one in links[first].items() if one == kind)
             said = _mark(case, f"edge{link_words(graphs[first], ends, spec)}", own, others)
             return Check("more than one kind of edge", False, said, own, others)
+    row = _one_row(case, graphs, mine)
+    if row is not None:
+        return row
     numbers = _one_number(case, graphs, mine)
     return numbers or Check(
         "more than one kind", True, "no kind of node alone tells which graphs these are"
     )
+
+
+def _one_row(case: Case, graphs: Sequence[Data], mine: torch.Tensor) -> Check | None:
+    """Whether nodes with the very same numbers give the class away, such as zeros that fill up."""
+    columns = varying_columns(case.explanation.spec.nodes)
+    if not columns:
+        return None
+    rows = [table(node_rows(graph)).cpu()[:, columns] for graph in graphs]
+    values, number = torch.unique(torch.cat(rows), dim=0, return_inverse=True)
+    held = [set(part.tolist()) for part in number.split([len(part) for part in rows])]
+    times = Counter(one for own in held for one in own)
+    # Most rows of numbers are in one graph alone.
+    least = COVERING * min(int(mine.sum()), int((~mine).sum()))
+    found = _given_away([[one for one in own if times[one] >= least] for own in held], mine)
+    if found is None:
+        return None
+    kind, _, own, others = found
+    named = [
+        f"{column_name(case.explanation.spec.nodes, column)} = {value:.3g}"
+        for column, value in zip(columns, values[kind].tolist(), strict=True)
+    ]
+    said = f"node with {', '.join(named[:MOST_NAMED])}{' and so on' * (len(named) > MOST_NAMED)}"
+    if not values[kind].any():
+        said = "node whose numbers are all 0"
+    return Check("more than one kind", False, _mark(case, said, own, others), own, others)
 
 
 def _given_away(
@@ -163,7 +192,7 @@ def not_by_heart(case: Case) -> Check:
     sentence = f"cores or counts tell real graphs apart as the model does, in {told:.0%}"
     if account.untrained == told:
         sentence = f"networks that nobody trained tell them as the model does, in {told:.0%}"
-    if case.answers.left_over:
+    if case.answers.left_over and not account.odd:
         sentence = LEFT_OVER
     elif not passed:
         sentence = (
@@ -180,6 +209,14 @@ def not_by_heart(case: Case) -> Check:
             "trained on"
         )
         return Check(name, False, sentence, account.labels, account.guessing)
+    elif account.odd:
+        sentence = (
+            f"{percent(account.odd)} of the real graphs go against what tells most about "
+            f"{case.target.noun}, counts and untrained networks cannot tell which, and the model "
+            "is right about nearly all of them: it may know these by heart, so see what it says of "
+            "graphs that it was not trained on"
+        )
+        return Check(name, False, sentence, account.odd)
     return Check(name, passed, sentence, told, BY_HEART)
 
 

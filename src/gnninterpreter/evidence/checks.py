@@ -15,12 +15,13 @@ from torch_geometric.data import Data
 
 from gnninterpreter.evidence.accounts import counts, not_by_heart, one_kind
 from gnninterpreter.evidence.boundaries import boundary_checks
-from gnninterpreter.evidence.controls import model_is_right, random_control
+from gnninterpreter.evidence.controls import random_control
 from gnninterpreter.evidence.evidence import HAS_NO_CORE, NO_REAL_GRAPHS, Check, Evidence
 from gnninterpreter.evidence.familiarity import familiarity
+from gnninterpreter.evidence.labels import model_is_right
+from gnninterpreter.evidence.novelty import new
 from gnninterpreter.evidence.patterns.answers import Answers
-from gnninterpreter.evidence.patterns.core import storable
-from gnninterpreter.evidence.patterns.real import in_order
+from gnninterpreter.evidence.patterns.saying import kind_words, link_words
 from gnninterpreter.evidence.patterns.typed import typed_graphs
 from gnninterpreter.evidence.reaching import (
     Case,
@@ -41,20 +42,16 @@ from gnninterpreter.evidence.thresholds import (
     PROBABLE,
     SHORTCUT_PERCENTILE,
 )
-from gnninterpreter.graphs import dense_graphs, node_rows
-from gnninterpreter.isomorphism import same_graph
+from gnninterpreter.graphs import dense_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective.target import Target
-from gnninterpreter.spec.data import node_count
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
 
 __all__ = ["CHECKS", "Case", "audit_check", "familiar", "likeness", "rule_check"]
 
-# Real graphs of the size of an answer that are compared with it one by one.
-FEW = 100
 NOT_TRIED = "there is no core, or no data to try it on"
 
 
@@ -68,12 +65,24 @@ def typical(case: Case) -> Check:
             return Check("typical", False, f"{said}{case.target.members} have no edge, and it has")
         few = "there were not enough real graphs to compare it with"
         return Check("typical", None, NO_REAL_GRAPHS if case.profile is None else few)
-    passed = percentile >= OUTLYING_PERCENTILE
     members = case.target.members
     sentence = f"{percentile:.0f}% of the real graphs {members} are stranger than the graph"
+    odd = _never_seen(case)
+    passed = percentile >= OUTLYING_PERCENTILE and not odd
     if not passed:
-        sentence = f"untypical: {_hardly_seen(case) or f'only {sentence}'}"
+        sentence = f"untypical: {odd or _hardly_seen(case) or f'only {sentence}'}"
     return Check("typical", passed, sentence, percentile, OUTLYING_PERCENTILE)
+
+
+def _never_seen(case: Case) -> str:
+    """What to say of a kind of edge that no real graph holds; empty without one."""
+    links, best, spec = case.answers.links, case.explanation.best, case.explanation.spec
+    ends = None if links is None else links.unseen(best, spec)
+    if links is None or ends is None:
+        return ""
+    first, second = (kind_words(best, end, spec) for end in ends)
+    said = f"edge{link_words(best, ends, spec)} between a node{first} and one{second}"
+    return f"none of {links.graphs:,} real graphs holds an {said}"
 
 
 def _hardly_seen(case: Case) -> str:
@@ -111,43 +120,6 @@ def familiar(case: Case) -> Check:
     return Check("familiar", found.passed, sentence, share, SHORTCUT_PERCENTILE)
 
 
-def new(case: Case) -> Check:
-    """Is it one of the real graphs, or none of them? Either is fine, and said."""
-    explanation, graphs = case.explanation, case.graphs
-    if graphs is None or not explanation.num_edges:
-        return Check("new", None, "there is no data to look the graph up in")
-    best, spec = explanation.best.cpu(), explanation.spec
-    size = (int(best.num_nodes or 0), int(best.num_edges))
-    ordered, count = in_order(graphs), 0
-    alike = ordered.where((ordered.nodes == size[0]) & (ordered.edges == size[1]))
-    marks = _marks(best)
-    for graph in alike:
-        # To compare two graphs takes many times as long as to see that these differ.
-        if len(alike) > FEW and not _near(_marks(graph), marks):
-            continue
-        stored = storable(graph, spec, torch.float32)
-        count += stored is not None and same_graph(best, stored, spec)
-    sentence = f"it is none of the {len(graphs):,} real graphs"
-    if count:
-        times = "once" if count == 1 else f"{count:,} times"
-        sentence = f"it is a real graph of the data, which holds it {times}"
-    return Check("new", True, sentence, count, len(graphs))
-
-
-def _marks(graph: Data) -> Tensor:
-    """Degrees in order, and the sum of each feature: the same for the same graph."""
-    ends = graph.edge_index.cpu()
-    degrees = ends[1][ends[0] != ends[1]].bincount(minlength=node_count(graph)).sort()[0]
-    return torch.cat([degrees.double(), node_rows(graph).cpu().double().sum(0).flatten()])
-
-
-def _near(one: Tensor, other: Tensor) -> bool:
-    if one.shape != other.shape:
-        return True
-    known = one.isfinite() & other.isfinite()
-    return bool(torch.allclose(one[known], other[known], rtol=1e-3, atol=1e-3))
-
-
 def core_covers(case: Case) -> Check:
     """Do real graphs of the class have the core, and others not? Then the graph should, too."""
     core, best = case.explanation.core, case.explanation.best
@@ -164,6 +136,20 @@ def core_covers(case: Case) -> Check:
         sentence = f"the graph does not hold the core: {sentence}; here the model is certain for "
         return Check("holds the core", False, f"{sentence}another reason", core.coverage, LIFT)
     return Check("core covers", core.lift >= LIFT, sentence, core.coverage, LIFT)
+
+
+def lacks_other_cores(case: Case) -> Check | None:
+    """Of what is left without the cores of other classes: does the graph hold none of them?"""
+    if not case.answers.lacked:
+        return None
+    holds = any(other.held_by(case.explanation.best) for other in case.answers.lacked)
+    sentence = "the graph holds no core of the classes without which it is what is left"
+    if holds:
+        sentence = (
+            f"the graph holds the core of another class, and {case.target.noun} is what is left "
+            "where that is missing: here the model is certain for another reason"
+        )
+    return Check("lacks other cores", not holds, sentence)
 
 
 def necessary(case: Case) -> Check:
@@ -324,7 +310,8 @@ def audit_check(findings: Sequence[tuple[str, str]]) -> Check:
     return Check("audit", worst == "low", sentence, worst, "medium", grave=worst == "high")
 
 
-CHECKS: tuple[Callable[[Case], Check], ...] = (
+# A check that is about nothing here gives None.
+CHECKS: tuple[Callable[[Case], Check | None], ...] = (
     found,
     reached,
     certain,
@@ -336,6 +323,7 @@ CHECKS: tuple[Callable[[Case], Check], ...] = (
     familiar,
     new,
     core_covers,
+    lacks_other_cores,
     necessary,
     sufficient,
     counts,
@@ -384,7 +372,10 @@ def evidence_of(
     case = Case(explanation, classifier, scores, assigned, *known)
     with nullcontext() if classifier is None else classifier.frozen():
         if explanation.target.kind != "boundary":
-            return Evidence(tuple(check(case) for check in CHECKS))
-        # A boundary lies away from what is usual for either class: its own measures stand instead.
-        made = [check(case) for check in CHECKS if check not in ELSEWHERE]
-        return Evidence((*made, *boundary_checks(case)))
+            made = [check(case) for check in CHECKS]
+        else:
+            # A boundary lies away from what is usual for either class: its own measures stand
+            # instead.
+            made = [check(case) for check in CHECKS if check not in ELSEWHERE]
+            made += boundary_checks(case)
+        return Evidence(tuple(check for check in made if check is not None))

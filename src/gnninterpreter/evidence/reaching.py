@@ -21,7 +21,7 @@ from gnninterpreter.evidence.patterns.answers import Answers
 from gnninterpreter.evidence.patterns.real import chosen
 from gnninterpreter.evidence.thresholds import CERTAIN, OUTLYING_PERCENTILE, PROBABLE
 from gnninterpreter.models import Bundle
-from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.models.statistics import Profile
 from gnninterpreter.objective import Target, ValueTarget
 
@@ -89,13 +89,24 @@ class Case:
         return {index for index, restart in restarts if restart.mean_probability >= self.bar}
 
     @cached_property
-    def asked(self) -> list[tuple[Data, bool]]:
-        """Some real graphs, as often of each class as there are, and whether each is given it."""
+    def drawn(self) -> Sequence[Data]:
+        """Some real graphs, as often of each class as there are."""
         if self.classifier is None or not self.graphs:
             return []
-        drawn = chosen(self.graphs, ASKED, abs(self.explanation.seed), evenly=False)
-        mine = self.target.assigned(self.classifier.score_data(drawn)).tolist()
-        return list(zip(drawn, mine, strict=True))
+        return chosen(self.graphs, ASKED, abs(self.explanation.seed), evenly=False)
+
+    @cached_property
+    def said(self) -> Scores:
+        """What the model says of them; there have to be some."""
+        assert self.classifier is not None
+        return self.classifier.score_data(self.drawn)
+
+    @cached_property
+    def asked(self) -> list[tuple[Data, bool]]:
+        """The same graphs, and whether each is given what was asked for."""
+        if not self.drawn:
+            return []
+        return list(zip(self.drawn, self.target.assigned(self.said).tolist(), strict=True))
 
     @property
     def given(self) -> str:

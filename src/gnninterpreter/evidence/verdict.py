@@ -20,6 +20,7 @@ UNSTABLE = "unstable over restarts"
 # None where an explanation can be trusted without it.
 WORDS: dict[str, tuple[str, str | None]] = {
     "something found": ("nothing found", "not checked"),
+    "nothing left out": ("goes by what explanations leave out", None),
     "target reached": ("not reached", "not checked"),
     "rule of the data set": ("contradicts the rule", None),
     "random graphs": ("no better than random graphs", INCOMPLETE),
@@ -31,6 +32,7 @@ WORDS: dict[str, tuple[str, str | None]] = {
     "samples as asked for": ("not quite as asked for", None),
     "model is right": ("the model is often wrong here", None),
     "better than a guess": ("hardly better than a guess", None),
+    "finds its graphs": ("the model misses most of its graphs", None),
     "more than one kind": ("goes by one kind of node", None),
     "more than one kind of edge": ("goes by one kind of edge", None),
     "more than one number": ("goes by one number", None),
@@ -39,6 +41,7 @@ WORDS: dict[str, tuple[str, str | None]] = {
     "feasible": ("not in one piece within the size limit", INCOMPLETE),
     "typical": ("untypical of real graphs", UNCOMPARED),
     "holds the core": ("certain for another reason than its core", None),
+    "lacks other cores": ("certain, though it holds the core of another class", None),
     "familiar": ("strange inside the model", None),
     "likeness": ("out of distribution", UNCOMPARED),
     "peers agree": ("other models disagree", None),

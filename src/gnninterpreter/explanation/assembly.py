@@ -15,10 +15,9 @@ from gnninterpreter.chem.reading import is_molecular
 from gnninterpreter.evidence import Rule, evidence_of
 from gnninterpreter.evidence.familiarity import familiarity
 from gnninterpreter.evidence.patterns import Answers, RealAnswers
-from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.thresholds import CERTAIN, OUTLYING_PERCENTILE
 from gnninterpreter.explanation.explanation import Curve, Explanation, Probability
-from gnninterpreter.explanation.holding import MOST_LOOKED_AT, holding
+from gnninterpreter.explanation.holding import MOST_LOOKED_AT, holding, lacking
 from gnninterpreter.explanation.modes import Restart
 from gnninterpreter.explanation.sampler import REPORTING, LatentSampler, PopulationSampler
 from gnninterpreter.graphs import DenseGraphs
@@ -55,6 +54,8 @@ def explanation_of(
         answers = real.about(target, result.shortcuts, result.certain)
     if answers.cores and answers.cores[0].makes:
         result = holding(result, answers.cores[0], classifier, profile)
+    elif answers.lacked:
+        result = lacking(result, answers.lacked, classifier, profile)
     modes = result.distribution.mode()
     scores = classifier.score(modes)
     given = target.score(scores).nan_to_num(nan=0.0)
@@ -70,12 +71,14 @@ def explanation_of(
     known = None if profile is None else profile.typicality
 
     def familiar(graph: Data) -> bool:
+        if answers.links is not None and answers.links.unseen(graph, classifier.spec) is not None:
+            return False
         if known is None:
             return True
         found = familiarity(classifier, graph, known.exemplars.graphs.to_data_list())
         return found is None or found.passed
 
-    choice = _chosen(result.ranking(), fine, met, modes, answers.cores, familiar)
+    choice = _chosen(result.ranking(), fine, met, modes, answers, familiar)
     sampler = LatentSampler.of(result.distribution.detach(), choice)
     if result.population is not None:
         sampler = PopulationSampler(sampler.distribution, sampler.weights, result.population)
@@ -151,7 +154,7 @@ def _chosen(
     fine: Sequence[bool],
     met: Sequence[bool],
     modes: DenseGraphs,
-    cores: Sequence[Core],
+    answers: Answers,
     familiar: Callable[[Data], bool],
 ) -> int:
     """The restart that is shown.
@@ -160,15 +163,23 @@ def _chosen(
     for, the best one with the first core is shown, or with the first of the others that one holds.
     Where nearly all of the class hold a core and hardly any other graph does, a graph without it is
     a chance of the model: one with it is shown if it is only ``fine``: certain, feasible and
-    typical. Of several the first is shown that is ``familiar`` to the layers of the model. The
-    ``ranking`` has the best restarts first, ``cores`` the one that tells most.
+    typical. So is one with a core of another class where the class is what is left without it. Of
+    several the first is shown that is ``familiar``: to the layers of the model, and of edges that
+    real graphs hold. The ``ranking`` has the best restarts first, and the first of the cores of
+    ``answers`` tells most.
     """
     if bool(modes.empty[ranking[0]]):
         return ranking[0]
     ranking = ranking[:MOST_LOOKED_AT]
     graphs = dict(zip(ranking, modes[torch.tensor(ranking)].to_data_list(), strict=True))
+    free = [
+        restart
+        for restart in ranking
+        if fine[restart] and not any(core.held_by(graphs[restart]) for core in answers.lacked)
+    ]
+    ranking = free if answers.lacked and free else ranking
     found = [restart for restart in ranking if restart == ranking[0] or met[restart]]
-    for place, core in enumerate(cores):
+    for place, core in enumerate(answers.cores):
         makes = place == 0 and core.makes
         may = fine if makes else met
         asked = [restart for restart in ranking if restart == ranking[0] or may[restart]]

@@ -1,11 +1,14 @@
 """Prototype and samples that hold the core, where nearly all of the class do and no other graph.
 
+Those of a class that is what is left hold no core of another.
+
 A model is certain of other graphs, too, and a search that asks for certainty and typical parts may
 end at these. What the class is about is then missing from them, however typical each part is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import torch
@@ -36,17 +39,45 @@ def holding(
     Where none does, one of the samples takes the place of the last restart, or the core itself if
     it may be shown: the smallest of those that are as typical as a prototype has to be.
     """
-    found = [dense_graphs([core.graph], core.spec, classifier.dtype)]
+    itself = dense_graphs([core.graph], core.spec, classifier.dtype)
+    return _kept(result, lambda some: _holders(core, some), [itself], classifier, profile)
+
+
+def lacking(
+    result: SearchResult,
+    cores: Sequence[Core],
+    classifier: GraphClassifier,
+    profile: Profile | None,
+) -> SearchResult:
+    """The same with samples, and a restart, that hold none of the cores of other classes."""
+
+    def free(graphs: DenseGraphs) -> Tensor:
+        rest = torch.ones(len(graphs), dtype=torch.bool)
+        for core in cores:
+            rest[_holders(core, graphs)] = False
+        return rest.nonzero().flatten()
+
+    return _kept(result, free, [], classifier, profile)
+
+
+def _kept(
+    result: SearchResult,
+    wanted: Callable[[DenseGraphs], Tensor],
+    found: list[DenseGraphs],
+    classifier: GraphClassifier,
+    profile: Profile | None,
+) -> SearchResult:
+    """Keep the samples that are ``wanted``, and see to it that a restart is, if need be by them."""
     population = result.population
     if population is not None:
-        rows = _holders(core, population)
+        rows = wanted(population)
         if len(rows):
             population = population[rows]
             result = replace(result, population=population)
-            found.append(population)
+            found = [*found, population]
     looked_at = result.ranking()[:MOST_LOOKED_AT]
     modes = result.distribution.mode()[torch.tensor(looked_at)]
-    held = modes[_holders(core, modes)]
+    held = modes[wanted(modes)]
     if len(held) and bool(_fine(result, held, classifier, profile)[0].any()):
         return result
     room = result.distribution.num_candidates

@@ -261,8 +261,13 @@ class GraphClassifier:
         return self.score(graphs).probabilities[:, target].nan_to_num(nan=0.0)
 
     @torch.no_grad()
-    def score_data(self, graphs: Sequence[Data], chunk: int | None = None) -> Scores:
-        """Score PyG graphs with the native model, so many at once; where the first of them is."""
+    def score_data(
+        self, graphs: Sequence[Data], chunk: int | None = None, as_given: bool = False
+    ) -> Scores:
+        """Score PyG graphs with the native model, so many at once; where the first of them is.
+
+        Their derived columns are computed anew unless they are wanted ``as_given``.
+        """
         step = (chunk or 512) if self.batched else 1
         if chunk is None and self.device.type == "cpu" and graphs:
             # Layers with a matrix for each edge take twice as long where that leaves the cache.
@@ -270,7 +275,7 @@ class GraphClassifier:
             step = min(step, max(1, CACHED_NODES * len(graphs) // nodes))
         with self.frozen(), self.explaining_errors():
             cuts = (graphs[start : start + step] for start in range(0, len(graphs), step))
-            batches = (prepare(part, self) for part in cuts)
+            batches = (prepare(part, self, as_given) for part in cuts)
             found = Scores.cat([self.call(batch) for batch in batches])
         return found.to(graphs[0].edge_index.device)
 

@@ -10,7 +10,7 @@ import math
 
 from gnninterpreter.evidence.evidence import HAS_NO_CORE, NO_REAL_GRAPHS, NOT_ASKED, Check
 from gnninterpreter.evidence.patterns import Core
-from gnninterpreter.evidence.thresholds import CLEARLY
+from gnninterpreter.evidence.thresholds import CLEARLY, OUTLYING_PERCENTILE
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.objective import Target
 
@@ -48,7 +48,10 @@ def typical_words(explanation: Explanation) -> str:
         return sentence(check.sentence)
     if check.passed:
         return f"Could pass for a real graph: {place_words(explanation)} of them."
-    return f"Could not pass for a real graph: less typical than {100 - percentile:.0f}% of them."
+    why = f"less typical than {100 - percentile:.0f}% of them"
+    if percentile >= OUTLYING_PERCENTILE:  # each part is usual, and something else is not
+        why = check.sentence.removeprefix("untypical: ")
+    return f"Could not pass for a real graph: {why}."
 
 
 def core_words(core: Core | None, explanation: Explanation) -> str:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from gnninterpreter.evidence.checks import lacks_other_cores
 from gnninterpreter.evidence.patterns import answers
 from gnninterpreter.evidence.patterns.absence import falls_back, may_fall_back
 from gnninterpreter.evidence.patterns.answers import RealAnswers
@@ -15,6 +18,7 @@ from tests.evidence.patterns.pairs import (
     classifier,
     real_graphs,
 )
+from tests.evidence.test_controls import case
 
 
 def test_graphs_turn_without_the_cores_of_their_class():
@@ -38,6 +42,10 @@ def test_a_class_that_is_what_is_left_has_no_core_and_says_so():
     (said,) = [note for note in found.notes if note.startswith("it is what is left")]
     assert "gives 'plain' to 100% of those of 'paired' (" in said
     assert said.endswith("% without as many other nodes)")
+    assert [core.held_by(chain("brrb")) for core in found.lacked] == [True]
+    assert not lacks_other_cores(replace(case([], colours="brrb"), answers=found)).passed
+    assert lacks_other_cores(replace(case([], colours="bbrb"), answers=found)).passed
+    assert lacks_other_cores(case([])) is None
 
 
 @pytest.mark.parametrize(("told", "left_over"), [(0.52, True), (0.9, False)])

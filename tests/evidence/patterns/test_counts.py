@@ -7,15 +7,16 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.nn import global_mean_pool
 
+from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.patterns.counts import (
     Account,
     Column,
     account_for,
     counted,
     joined,
-    kind_words,
 )
 from gnninterpreter.evidence.patterns.real import RealGraphs
+from gnninterpreter.evidence.patterns.saying import kind_words
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import ClassTarget
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
@@ -198,3 +199,19 @@ def test_labels_are_told_apart_from_what_the_model_says(noise: bool) -> None:
     assert account.labels is not None
     assert (account.labels < account.guessing) is noise
     assert 0.5 < account.guessing <= 0.6
+
+
+@pytest.mark.parametrize("by_heart", [False, True])
+def test_wrong_labels_that_a_model_says_are_exceptions(by_heart: bool) -> None:
+    """A model that says a pair of red nodes, and the contrary of a fifth of the graphs."""
+    graphs = [chain(one) for one in (PAIRED + PLAIN) * 8]
+    real = RealGraphs(classifier(), graphs)
+    core = Core(chain("rr"), real.classifier.spec, 1.0, True)
+    wrong = torch.rand(len(graphs), generator=torch.Generator().manual_seed(0)) < 0.2
+    if by_heart:
+        real.scores.logits[wrong] *= -1
+    for graph, mine in zip(graphs, real.mine(PAIRED_CLASS), strict=True):
+        graph.y = torch.tensor([int(mine)])
+    account = account_for(real, PAIRED_CLASS, core=core)
+    assert account is not None
+    assert account.odd == (pytest.approx(float(wrong.double().mean())) if by_heart else 0.0)

@@ -10,8 +10,8 @@ import gnninterpreter as gi
 from gnninterpreter.evidence.patterns.answers import _as_read
 from gnninterpreter.evidence.patterns.core import with_names
 from gnninterpreter.evidence.patterns.cores import find_cores
-from gnninterpreter.evidence.patterns.counts import kind_words
 from gnninterpreter.evidence.patterns.real import RealGraphs
+from gnninterpreter.evidence.patterns.saying import kind_words
 from gnninterpreter.evidence.patterns.typed import node_kinds, varying_columns
 from gnninterpreter.evidence.patterns.unread import columns_of, without_unread
 from gnninterpreter.graphs import dense_graphs

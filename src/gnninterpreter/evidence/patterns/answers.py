@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -25,6 +26,7 @@ from gnninterpreter.evidence.patterns.cores import (
     told_by,
 )
 from gnninterpreter.evidence.patterns.counts import Account, account_for
+from gnninterpreter.evidence.patterns.links import KnownLinks
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
 from gnninterpreter.evidence.patterns.real import InOrder, RealGraphs, chosen, in_order
 from gnninterpreter.evidence.patterns.showing import Exemplar, find_exemplars
@@ -71,6 +73,8 @@ class Answers:
         account: What counts say about it; None where there are too few graphs.
         told: How often holding one of the cores says what the model says (see `Cores`), or none of
             those of other classes.
+        lacked: Cores of other classes that a graph must not hold to be what is left.
+        links: Edges that real graphs hold, by kind; None where there are none to look at.
     """
 
     cores: list[Core] = field(default_factory=list)
@@ -80,6 +84,8 @@ class Answers:
     left_over: bool = False
     account: Account | None = None
     told: float = 0.5
+    lacked: list[Core] = field(default_factory=list)
+    links: KnownLinks | None = None
 
 
 class RealAnswers:
@@ -177,15 +183,19 @@ class RealAnswers:
             with self.classifier.frozen():
                 cores = self._cores(target)
                 shown = find_exemplars(self.real, target, cores.cores, MOST_EXEMPLARS)
-                account, left_over, known = None, [], cores.told
+                account, known = None, cores.told
+                left_over: list[str] = []
+                lacked: list[Core] = []
                 if self.measured:
-                    account = account_for(self.real, target, self.search.seed, cores.told)
+                    account = account_for(
+                        self.real, target, self.search.seed, cores.told, cores.core
+                    )
                     told = max(cores.told, 1.0 if account is None else account.best)
                     # A core that changes nothing is not what the model goes by.
                     idle = cores.core is not None and is_idle(cores.core, target)
                     untold = idle or cores.told < LEAVING or told < BY_HEART
                     if untold and isinstance(target, ClassTarget):
-                        left_over = self._left_over(target)
+                        left_over, lacked = self._left_over(target)
                         if told < BY_HEART and not left_over:
                             known = max(known, self._told_by_others(target))
         except ModelError as error:
@@ -193,7 +203,22 @@ class RealAnswers:
             notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
             return Answers(shortcuts=found, notes=notes)
         notes += [*cores.notes, *self._rare(target, cores.core), *left_over]
-        return Answers(list(cores.cores), found, shown, notes, bool(left_over), account, known)
+        return Answers(
+            list(cores.cores),
+            found,
+            shown,
+            notes,
+            bool(left_over),
+            account,
+            known,
+            lacked,
+            self.links,
+        )
+
+    @cached_property
+    def links(self) -> KnownLinks | None:
+        """The edges that the graphs hold, by kind."""
+        return None if self.real is None else KnownLinks.of(self.real.typed)
 
     def _cores(self, target: Target) -> Cores:
         assert self.real is not None
@@ -224,10 +249,11 @@ class RealAnswers:
         rest, own = np.flatnonzero(~mine).tolist(), np.flatnonzero(mine).tolist()
         return told_by(self.real, cores, rest, own)
 
-    def _left_over(self, target: ClassTarget) -> list[str]:
-        """Say of a class without a core for which others it is what is left."""
+    def _left_over(self, target: ClassTarget) -> tuple[list[str], list[Core]]:
+        """Say of a class without a core for which others it is what is left, and their cores."""
         assert self.real is not None
-        found = []
+        found: list[str] = []
+        lacked: list[Core] = []
         for index, name in enumerate(self.classifier.spec.class_names[: MOST_OTHERS + 1]):
             other = ClassTarget(index, name)
             if index == target.index or not may_fall_back(self.real, target, other):
@@ -237,15 +263,12 @@ class RealAnswers:
                 continue
             effect = falls_back(self.real, target, other, cores.cores, self.search.changed)
             if effect is not None and effect.clearly(CLEARLY):
+                lacked += [core for core in cores.cores[:1] if core.makes]
                 found.append(f"{effect.value:.0%} of those of {name!r}")
                 if effect.control is not None:
                     found[-1] += f" ({effect.control:.0%} without as many other nodes)"
-        if not found:
-            return []
-        return [
-            f"{LEFT_OVER}: without their cores the model gives {target.name!r} to "
-            f"{', '.join(found)}"
-        ]
+        said = f"{LEFT_OVER}: without their cores the model gives {target.name!r} to "
+        return [f"{said}{', '.join(found)}"] if found else [], lacked
 
     def _rare(self, target: Target, core: Core | None) -> list[str]:
         """What to say of a core by a kind that hardly any real graph holds."""

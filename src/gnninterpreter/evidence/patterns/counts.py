@@ -10,20 +10,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.evidence.patterns.core import column_name
+from gnninterpreter.evidence.patterns.core import Core, column_name
+from gnninterpreter.evidence.patterns.exceptions import unexplained
 from gnninterpreter.evidence.patterns.pieces import gain
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
-from gnninterpreter.evidence.patterns.typed import Typed, cut, varying_columns
+from gnninterpreter.evidence.patterns.saying import features_of, link_words, named_words
+from gnninterpreter.evidence.patterns.typed import Typed, varying_columns
 from gnninterpreter.evidence.thresholds import BY_HEART, GUESSED
 from gnninterpreter.evidence.untrained import NETWORKS, RandomGIN
-from gnninterpreter.graphs import to_networkx
 from gnninterpreter.models.scores import roc_auc
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec import GraphSpec
@@ -84,6 +85,8 @@ class Account:
         labels: How well counts, or else such networks, tell the labels instead of what the model
             says; None where these are not known.
         guessing: How well guesses may tell so many labels, by chance.
+        odd: Share of the graphs that go against what tells most, for no reason that is known,
+            though the model is right about them; see `unexplained`.
     """
 
     words: str
@@ -93,6 +96,7 @@ class Account:
     untrained: float = 0.5
     labels: float | None = None
     guessing: float = GUESSED
+    odd: float = 0.0
 
     @property
     def accuracy(self) -> float:
@@ -106,11 +110,16 @@ class Account:
 
 
 def account_for(
-    real: RealGraphs, target: Target, seed: int = 0, told: float = 0.5
+    real: RealGraphs,
+    target: Target,
+    seed: int = 0,
+    told: float = 0.5,
+    core: Core | None = None,
 ) -> Account | None:
     """The conditions that tell most; None where too few graphs stand on one of the sides.
 
-    Untrained networks are asked where neither counts nor what was ``told`` before tell enough.
+    Untrained networks are asked where neither counts nor what was ``told`` before tell enough, and
+    about the exceptions to the conditions or to the first ``core``, whichever tells more.
     """
     rng = np.random.default_rng([seed, target.index, 5])
     small = np.array([len(one) <= MOST_NODES for one in real.typed])
@@ -132,16 +141,33 @@ def account_for(
     told = max(found.best, told)
     sides_of = int(true.sum()), int((~true).sum())
     known, guessing = min(sides_of) >= FEWEST, _guessing(*sides_of)
+
+    @cache
+    def seen() -> np.ndarray:
+        """What untrained networks make of the graphs."""
+        networks = (RandomGIN(real.classifier.spec, number) for number in range(NETWORKS))
+        found = np.concatenate([network.embed(graphs).numpy() for network in networks], axis=1)
+        return found[:, found.std(axis=0) > STILL]
+
     if told < BY_HEART or (known and by_label < guessing):
         # Counts cannot say "such a node beside such a node" where nodes are numbers, and more.
-        networks = (RandomGIN(real.classifier.spec, number) for number in range(NETWORKS))
-        seen = np.concatenate([network.embed(graphs).numpy() for network in networks], axis=1)
-        seen = seen[:, seen.std(axis=0) > STILL]
         if told < BY_HEART:
-            found = replace(found, untrained=_together(seen, own, rng))
-        also = _together(seen[labelled], true, np.random.default_rng(seed))
+            found = replace(found, untrained=_together(seen(), own, rng))
+        also = _together(seen()[labelled], true, np.random.default_rng(seed))
         by_label = max(by_label, also)
-    return replace(found, labels=by_label, guessing=guessing) if known else found
+    if known:
+        right = np.full(len(own), np.nan)
+        right[labelled] = own[labelled] == true
+        rules = [held]
+        if core is not None:
+            rules.append(np.isin(numbers, real.index.match(core.typed).where))
+        rule = max(rules, key=lambda one: one[own].mean() - one[~own].mean())
+        fold = np.random.default_rng([seed, target.index, 6])
+        odd = unexplained(
+            own, rule, right, (lambda: values, seen), lambda t, o: _together(t, o, fold)
+        )
+        found = replace(found, labels=by_label, guessing=guessing, odd=odd)
+    return found
 
 
 def _guessing(own: int, others: int) -> float:
@@ -256,13 +282,13 @@ def _kinds(real: RealGraphs, numbers: Sequence[int]) -> Counted:
     kinds, firsts, _ = _tally([one.kinds for one in typed])
     named = []
     for row, node in firsts:
-        features = _features(real.graphs[numbers[row]], node, spec)
+        features = features_of(real.graphs[numbers[row]], node, spec)
         named.append({key: value for key, value in features.items() if isinstance(value, str)})
     keys = {key for features in named for key in features}
     for single in sorted(keys) if len(keys) > 1 else ():
-        words = [_words({single: own.get(single)}) for own in named]
+        words = [named_words({single: own.get(single)}) for own in named]
         yield from _kinds_by(dict(zip(kinds, words, strict=True)), typed)
-    yield from _kinds_by(dict(zip(kinds, map(_words, named), strict=True)), typed)
+    yield from _kinds_by(dict(zip(kinds, map(named_words, named), strict=True)), typed)
 
 
 def _kinds_by(words: Mapping[int, str], typed: Sequence[Typed]) -> Counted:
@@ -302,33 +328,6 @@ def _links(real: RealGraphs, numbers: Sequence[int]) -> Counted:
         words = link_words(real.graphs[numbers[row]], ends, real.classifier.spec)
         if words:
             yield _several(f"edge{words}", f"edges{words}"), counts
-
-
-def link_words(graph: Data, ends: tuple[int, int], spec: GraphSpec) -> str:
-    """The kind of an edge, in words that follow "edge"."""
-    named = to_networkx(cut(graph, ends), spec, read_only=True)
-    return _words(next(iter(named.edges.values()), {}))
-
-
-def kind_words(graph: Data, node: int, spec: GraphSpec) -> str:
-    """The kind of a node, in words that follow "node"."""
-    return _words(_features(graph, node, spec))
-
-
-def _features(graph: Data, node: int, spec: GraphSpec) -> Mapping[str, Any]:
-    named = to_networkx(cut(graph, [node]), spec, read_only=True)
-    found: Mapping[str, Any] = named.nodes[0]
-    return found
-
-
-def _words(features: Mapping[str, Any]) -> str:
-    # "feature 0 3" could be one number or two.
-    named = [
-        f"{key}{' =' if key[-1].isdigit() else ''} {value}"
-        for key, value in features.items()
-        if isinstance(value, str)
-    ]
-    return f" of {' and '.join(named)}" if named else ""
 
 
 def _several(one: str, many: str) -> Column:
