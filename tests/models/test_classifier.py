@@ -246,7 +246,7 @@ class TestScoring:
         model = Dropping(gnn.GCNConv(3, 4), 4)
         noisy = GraphClassifier(model, SPEC, forward=lambda model, data: model(data))
         assert noisy.noisy
-        assert noisy.batched  # company makes no more of a difference than time does
+        assert noisy.batched  # the batch makes no more of a difference than time does
         assert any("another score each time" in line for line in noisy.describe())
         plain = GraphClassifier(tiny(), SPEC)
         assert not any("each time" in line for line in plain.describe())

@@ -282,7 +282,7 @@ def test_what_next_to_none_of_the_class_hold_is_no_core(matched: int, kept: bool
     assert _telling(core, PAIRED_CLASS) is kept
 
 
-def test_a_core_makes_the_class_by_company_or_as_a_cause() -> None:
+def test_a_core_makes_the_class_by_association_or_as_a_cause() -> None:
     core = Core(chain("rr"), SPEC, 1.0, True, coverage=0.9, lift=10.0)
     assert core.makes
     assert not core.with_(coverage=0.7).makes
