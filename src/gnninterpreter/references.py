@@ -8,7 +8,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from gnninterpreter.models import Bundle
 
 __all__ = [
+    "MoleculeTable",
     "check_graphs",
     "load_checkpoint",
     "load_data",
@@ -39,37 +41,56 @@ BUNDLE_ENDINGS = (".json", ".safetensors")
 FORM = "package.module:name"
 
 
+@dataclass(frozen=True)
+class MoleculeTable:
+    """A table of SMILES as the command line names it; see `gnninterpreter.chem.read_smiles`."""
+
+    path: Path | None = None
+    labels: Sequence[str] = ()
+    preset: str | None = None
+    column: str | None = None
+    class_names: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.path is None and (self.labels or self.preset or self.column):
+            raise DataError(
+                "--label, --smiles-column and --preset say how FILE is read; add --smiles FILE"
+            )
+        if self.path is not None and not self.labels:
+            raise DataError("--smiles needs --label COLUMN, the column of its labels")
+
+
 def load_subject(
     model: str,
     data: str | None,
-    molecules: tuple[Path | None, list[str] | None, str | None] = (None, None, None),
+    molecules: MoleculeTable | None = None,
     say: Callable[[str], object] = str,
 ) -> tuple[nn.Module | Bundle, Any]:
     """Load a model with the labelled graphs that it needs, unless it brings what they would tell.
 
-    ``molecules`` are, instead of data, a table of SMILES, the columns of its labels, and a
-    featuriser; ``say`` is told what was found in it.
+    ``molecules`` stand in for data; ``say`` is told what was found in their table.
     """
     from gnninterpreter.chem import read_smiles
     from gnninterpreter.models import Bundle
 
-    path, labels, preset = molecules
-    if path is None and (labels or preset):
-        raise DataError("--label and --preset say how FILE is read; add --smiles FILE")
-    if path is not None and data is not None:
+    table = molecules or MoleculeTable()
+    if table.path is not None and data is not None:
         raise DataError("give --data or --smiles, not both")
-    if path is not None and not labels:
-        raise DataError("--smiles needs --label COLUMN, the column of its labels")
     dataset = load_data(data)  # before the model, which may take long to train
     found = load_model(model)
-    if path is not None and labels:
-        own = found.spec if isinstance(found, Bundle) else "pyg"
-        table = read_smiles(path, labels if len(labels) > 1 else labels[0], preset or own)
-        for line in table.lines:
-            say(line)
-        return found, table.graphs
-    check_graphs(found, model, data)
-    return found, dataset
+    if table.path is None:
+        check_graphs(found, model, data)
+        return found, dataset
+    read = read_smiles(
+        table.path,
+        table.labels if len(table.labels) > 1 else table.labels[0],
+        table.preset or (found.spec if isinstance(found, Bundle) else "pyg"),
+        column=table.column,
+        class_names=table.class_names,
+    )
+    for line in read.lines:
+        say(line)
+    return found, read.graphs
 
 
 def check_graphs(found: nn.Module | Bundle, model: str, data: str | None) -> None:

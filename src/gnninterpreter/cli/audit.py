@@ -44,6 +44,7 @@ def audit(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model, as for `explain`.")],
     data: Annotated[str | None, options.labelled_graphs(". A bundled model needs none.")] = None,
     smiles: options.Smiles = None,
+    smiles_column: options.SmilesColumn = None,
     label: options.Label = None,
     preset: options.Featuriser = None,
     out: Annotated[
@@ -103,7 +104,14 @@ def audit(
     from gnninterpreter.references import load_forward
     from gnninterpreter.search import Recipe
 
-    found, dataset = options.subject(model, data, smiles, label, preset)
+    found, dataset = options.subject(
+        model,
+        data,
+        smiles=smiles,
+        smiles_column=smiles_column,
+        label=label,
+        preset=preset,
+    )
     if epochs is not None and not retrain:
         raise ModelError("--epochs is only for --retrain; add it, or leave --epochs out")
     if retrain and not isinstance(found, Bundle):

@@ -28,6 +28,14 @@ Smiles = Annotated[
         help="Instead of DATA: a table (CSV) of SMILES, for a model of molecules.",
     ),
 ]
+SmilesColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of FILE with the SMILES.",
+        show_default="the one with that word in its name",
+    ),
+]
 Label = Annotated[
     list[str] | None,
     typer.Option(
@@ -71,12 +79,19 @@ def explained_model(what_for: str = "") -> object:
 
 
 def subject(
-    model: str, data: str | None, smiles: Path | None, label: list[str] | None, preset: str | None
+    model: str,
+    data: str | None,
+    *,
+    smiles: Path | None,
+    smiles_column: str | None,
+    label: list[str] | None,
+    preset: str | None,
+    class_names: list[str] | None = None,
 ) -> tuple[Any, Any]:
     """The model that is meant, and its graphs: those of DATA, or of a table of molecules."""
-    from gnninterpreter.references import load_subject
+    from gnninterpreter.references import MoleculeTable, load_subject
 
-    table = (smiles, label, preset)
+    table = MoleculeTable(smiles, label or (), preset, smiles_column, class_names)
     return load_subject(model, data, table, partial(typer.echo, err=True))
 
 

@@ -255,8 +255,8 @@ def _two_sides(classifier: GraphClassifier, graphs: Sequence[Data], asked: Any) 
     spec = classifier.spec
     if asked is None and spec.num_classes > 1:
         raise SpecError(
-            f"the model has {spec.num_classes} {classifier.task.noun}; say which one with target= "
-            f"({', '.join(spec.class_names)})"
+            f"the model has {classifier.task.counted(spec.num_classes)}; say which one with "
+            f"target= ({', '.join(spec.class_names)})"
         )
     index = 0 if asked is None else spec.class_index(asked)
     name = spec.class_names[index]

@@ -35,6 +35,8 @@ from gnninterpreter.spec.encoding import coded
 
 __all__ = ["GraphClassifier", "Scores"]
 
+# Names of classes in a message.
+MOST_NAMED = 12
 # Nodes that are asked about at once on a CPU.
 CACHED_NODES = 4_000
 
@@ -401,9 +403,9 @@ def _named_columns(spec: GraphSpec, reader: OutputReader, given: bool) -> GraphS
         # Steps of an order, "more than 0", "more than 1", are one fewer than what they divide.
         steps = ", or where these are steps between ordered classes pass forward= that returns a "
         steps = f"{steps}probability for each class" * (spec.num_classes == count + 1 and not given)
+        named = ", ".join(spec.class_names[:MOST_NAMED]) + ", ..." * (spec.num_classes > MOST_NAMED)
         raise ModelError(
-            f"the model returns scores for {count} {task.noun} but the spec names "
-            f"{spec.num_classes} ({', '.join(spec.class_names)}); give one name for each output"
-            f"{steps}"
+            f"the model returns scores for {task.counted(count)} but the spec names "
+            f"{spec.num_classes} ({named}); give one name for each output{steps}"
         )
     return spec
