@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 BUNDLE_ENDINGS = (".json", ".safetensors")
+SCRIPT = ".py"
 FORM = "package.module:name"
 
 
@@ -119,9 +120,11 @@ def load_model(reference: str) -> nn.Module | Bundle:
 
     from gnninterpreter.models import Bundle, bundled_names, load, load_bundle
 
-    if Path(reference).suffix in BUNDLE_ENDINGS:
+    path = Path(reference)
+    described = path.with_suffix(".json").is_file() or not path.is_file()
+    if path.suffix in BUNDLE_ENDINGS and described:
         return load_bundle(reference)
-    if Path(reference).is_file():
+    if path.is_file() and path.suffix != SCRIPT:
         raise ModelError(
             f"MODEL {reference} is a file that holds no model of this package; write a function "
             f"that builds your model and loads the weights, and name it as {FORM}"
@@ -129,6 +132,7 @@ def load_model(reference: str) -> nn.Module | Bundle:
     if ":" not in reference:
         if folded(reference) in bundled_names():
             return load(reference)
+        _refuse_script(reference, "MODEL", ModelError)
         raise ModelError(
             f"MODEL {reference!r} is not a bundled model ({', '.join(bundled_names())}); "
             f"for one of your own give {FORM}"
@@ -218,6 +222,12 @@ def load_data(reference: str | None) -> Any:
     if ":" not in reference:
         if folded(reference) in datasets.NAMES:
             return datasets.load(reference)
+        _refuse_script(reference, "--data", DataError)
+        if Path(reference).is_file():
+            raise DataError(
+                f"--data {reference} is a file; write a function that reads and returns its "
+                f"graphs, and name it as {FORM}"
+            )
         raise DataError(
             f"--data {reference!r} is not a data set of this package "
             f"({', '.join(datasets.NAMES)}); for your own give {FORM}"
@@ -261,6 +271,7 @@ def module_of(
     name, _, path = reference.partition(":")
     if not name or not path:
         raise kind(f"{argument} must look like {FORM} (got {reference!r})")
+    _refuse_script(name, argument, kind, path)
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
@@ -268,10 +279,30 @@ def module_of(
     except GNNInterpreterError:
         raise
     except (Exception, SystemExit) as error:  # whatever a user's module does while it is imported
+        missing = isinstance(error, ModuleNotFoundError) and error.name
+        if not missing:
+            mend = "what it runs, such as training, belongs below if __name__ == '__main__':"
+        elif name == missing or name.startswith(f"{missing}."):
+            mend = "run from the folder that holds it, or install it"
+        else:
+            mend = f"install {missing!r}, which it imports"
         raise kind(
             f"{argument} {reference!r}: the module {name!r} cannot be imported "
-            f"({_said(error)}); run from the folder that holds it, or install it"
+            f"({_said(error)}); {mend}"
         ) from error
+
+
+def _refuse_script(
+    name: str, argument: str, kind: type[GNNInterpreterError], attribute: str = "NAME"
+) -> None:
+    """Refuse the path of a script, where its name as a module is wanted."""
+    path = Path(name)
+    if path.suffix == SCRIPT:
+        module = ".".join(part for part in path.with_suffix("").parts if part not in ("/", ".."))
+        raise kind(
+            f"{argument} {name!r} is a script; name what is in it as {module}:{attribute}, from a "
+            "folder that it can be imported from"
+        )
 
 
 def _attribute(reference: str, argument: str, kind: type[GNNInterpreterError]) -> Any:
