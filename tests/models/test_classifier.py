@@ -288,6 +288,14 @@ class TestBadInput:
         with pytest.raises(ModelError, match="NaN or infinite scores on ordinary graphs; check"):
             GraphClassifier(Changed(lambda out: out * value), SPEC)
 
+    @pytest.mark.parametrize("value", [torch.nan, torch.inf])
+    def test_weights_that_are_not_finite_are_named(self, value: float) -> None:
+        model = tiny()
+        with torch.no_grad():
+            model.head.bias[0] = value
+        with pytest.raises(ModelError, match=r"weights `head\.bias` of the model are NaN or inf"):
+            GraphClassifier(model, SPEC)
+
     @pytest.mark.parametrize(
         ("change", "got"),
         [

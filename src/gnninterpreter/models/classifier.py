@@ -108,6 +108,7 @@ class GraphClassifier:
         with self.frozen(), self.explaining_errors(), torch.no_grad():
             with OperationRecorder() as recorder:
                 found, self._written = written_by(model, batch, self._raw)
+            _check_weights(model, found)
             self._check_rows(found.size(1), batch)
             self._check_positions(batch)
             self.reader: OutputReader = read_outputs(
@@ -368,6 +369,18 @@ def _dtype_and_device(model: nn.Module) -> tuple[torch.dtype, torch.device]:
             "call model.float() first"
         )
     return dtype, floats[0].device if floats else torch.device("cpu")
+
+
+def _check_weights(model: nn.Module, scores: Tensor) -> None:
+    """Name the weights that make scores NaN."""
+    if torch.isfinite(scores).all():
+        return
+    broken = [name for name, p in model.named_parameters() if not torch.isfinite(p).all()]
+    if broken:
+        raise ModelError(
+            f"the weights `{broken[0]}` of the model are NaN or infinite, and so are its scores; "
+            "its training went wrong, or its file"
+        )
 
 
 def _constant(block: Block) -> Block:
