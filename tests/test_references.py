@@ -109,6 +109,7 @@ def test_a_script_is_named_as_a_module():
     ("text", "mend"),
     [
         ("raise SystemExit(3)", r"SystemExit: 3\); what it runs, such as training, belongs below"),
+        ("def model(:", r"SyntaxError: .*; mend it first"),
         ("import nosuch.thing", r"install 'nosuch', which it imports"),
     ],
 )

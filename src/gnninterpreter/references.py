@@ -280,7 +280,9 @@ def module_of(
         raise
     except (Exception, SystemExit) as error:  # whatever a user's module does while it is imported
         missing = isinstance(error, ModuleNotFoundError) and error.name
-        if not missing:
+        if isinstance(error, SyntaxError):
+            mend = "mend it first"
+        elif not missing:
             mend = "what it runs, such as training, belongs below if __name__ == '__main__':"
         elif name == missing or name.startswith(f"{missing}."):
             mend = "run from the folder that holds it, or install it"
