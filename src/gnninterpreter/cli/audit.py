@@ -47,6 +47,7 @@ def audit(
     smiles_column: options.SmilesColumn = None,
     label: options.Label = None,
     preset: options.Featuriser = None,
+    class_names: options.ClassNames = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -111,6 +112,7 @@ def audit(
         smiles_column=smiles_column,
         label=label,
         preset=preset,
+        class_names=(names := options.names_of(class_names)),
     )
     if epochs is not None and not retrain:
         raise ModelError("--epochs is only for --retrain; add it, or leave --epochs out")
@@ -129,6 +131,7 @@ def audit(
         "forward": load_forward(forward),
         "recipe": "auto" if iterations is None else Recipe.auto(iterations=iterations),
         "progress": options.shown(quiet),
+        "class_names": names,
     }
     result, trained = run_audit(found, dataset, **settings), None
     if retrain and not result.counterexamples():

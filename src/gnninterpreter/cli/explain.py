@@ -73,14 +73,7 @@ def explain(
     task: Annotated[
         str, typer.Option(help="What the model says: multiclass, binary, multilabel or regression.")
     ] = "auto",
-    class_names: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Names of the classes, labels or values, with commas between them.",
-            show_default="from the data",
-        ),
-    ] = None,
+    class_names: options.ClassNames = None,
     max_memory: Annotated[
         str | None,
         typer.Option(
@@ -119,7 +112,7 @@ def explain(
     from gnninterpreter import api
     from gnninterpreter.references import load_forward
 
-    names = None if class_names is None else options.names_of(class_names)
+    names = options.names_of(class_names)
     found, dataset = options.subject(
         model,
         data,

@@ -51,6 +51,15 @@ Featuriser = Annotated[
         show_default="the features of the saved model, or pyg",
     ),
 ]
+ClassNames = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Names of the classes, labels or values, with commas between them, in the order of "
+        "the model's outputs.",
+        show_default="from the data",
+    ),
+]
 Restarts = Annotated[int, typer.Option(help="Independent searches for each target.")]
 Iterations = Annotated[
     int | None, typer.Option(help="Most gradient steps of a search.", show_default="the recipe's")
@@ -113,9 +122,9 @@ def shown(quiet: bool) -> Any:
     return not quiet and LiveProgress(transient=True)
 
 
-def names_of(written: str) -> list[str]:
+def names_of(written: str | None) -> list[str] | None:
     """Names that were written in one option, with commas between them."""
-    return [name.strip() for name in written.split(",")]
+    return None if written is None else [name.strip() for name in written.split(",")]
 
 
 def labelled_graphs(what_for: str) -> object:

@@ -103,7 +103,7 @@ def test_a_model_that_is_rarely_sure_has_a_bar_of_its_own():
     own = real.given(PAIRED_CLASS)[real.mine(PAIRED_CLASS)]
     assert real.bar(PAIRED_CLASS) == pytest.approx(float(np.median(own)))
     found = find_cores(real, PAIRED_CLASS, CoreSearch(least=2))
-    assert "less than half of the graphs" in found.notes[0]
+    assert "fewer than half of the graphs" in found.notes[0]
     assert found.core is not None
     assert typed_graphs([found.core.graph], SPEC)[0].same(Typed((1, 1), {(0, 1): 0}))
 
