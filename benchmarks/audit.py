@@ -84,7 +84,7 @@ def main() -> None:
     given = parser.parse_args()
     if not given.table:
         import gnninterpreter as gi
-        from gnninterpreter.parallel import map_jobs
+        from gnninterpreter.experiments.store import map_jobs
 
         names = given.names or list(gi.models.bundled_names())
         for name, values in map_jobs(one, names, given.jobs):

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from gnninterpreter.experiments.store import map_jobs
 from gnninterpreter.files import read_json, write_atomically
 from gnninterpreter.fingerprints import versions
-from gnninterpreter.parallel import map_jobs
 
 Job = tuple[Any, ...]
 

@@ -17,7 +17,14 @@ from torch_geometric.nn import GraphConv, TopKPooling, global_max_pool, global_m
 import gnninterpreter as gi
 from gnninterpreter import api
 from gnninterpreter.datasets.base import StoredGraphs
-from gnninterpreter.errors import DataError, GNNInterpreterError, ModelError, SpecError, TargetError
+from gnninterpreter.errors import (
+    DataError,
+    GNNInterpreterError,
+    ModelError,
+    OutputError,
+    SpecError,
+    TargetError,
+)
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.models import Bundle
 from gnninterpreter.search import Snapshot
@@ -528,6 +535,11 @@ BAD: dict[str, tuple[type[GNNInterpreterError], str, Callable[[], object]]] = {
         r"the model failed on graphs with 1 node and 0 edge feature columns.*Check that the spec",
         lambda: explain(MeanDegree(4), labelled()),
     ),
+    "a file to resume from": (
+        OutputError,
+        r"resume .*test_api\.py cannot be written \(Not a directory\); choose another folder",
+        lambda: explain(MeanDegree(), spec=SPEC, resume=__file__),
+    ),
     "NaN": (
         ModelError,
         r"the model returned NaN or infinite scores on ordinary graphs; check its weights",
@@ -595,7 +607,7 @@ BAD: dict[str, tuple[type[GNNInterpreterError], str, Callable[[], object]]] = {
     ),
     "graphs of another kind": (
         DataError,
-        r"dataset must hold graphs of type torch_geometric.data.Data \(got str\)",
+        r"dataset must hold graphs of type torch_geometric.data.Data, .* \(got a str at place 0\)",
         lambda: explain(MeanDegree(), ["graph"], spec=SPEC),
     ),
     "a single graph": (

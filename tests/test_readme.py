@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import gnninterpreter as gi
+from gnninterpreter.evidence.verdict import WORDS
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -116,3 +117,9 @@ def test_the_drawn_import_graph_is_up_to_date() -> None:
     script = ROOT / "docs" / "make_import_graph.py"
     exec(compile(script.read_text(encoding="utf-8"), str(script), "exec"), names)
     assert names["updated"](written) == written, "run docs/make_import_graph.py"
+
+
+def test_the_quickstart_explains_every_verdict() -> None:
+    text = (ROOT / "docs" / "quickstart.md").read_text(encoding="utf-8")
+    words = {word for pair in WORDS.values() for word in pair} - {None, "not checked"}
+    assert [word for word in sorted(words) if f'"{word}"' not in text] == []

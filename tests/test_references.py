@@ -87,3 +87,36 @@ def test_a_checkpoint_is_loaded_by_a_function_that_takes_its_path(tmp_path):
         load_checkpoint("os.path:basename", path)
     with pytest.raises(ModelError, match=r"failed when it was called .* \(SystemExit: .*w\.pt\)"):
         load_checkpoint("sys:exit", path)
+
+
+def test_files_of_ones_own_are_told_what_to_do_with(tmp_path):
+    (tmp_path / "w.safetensors").touch()
+    (tmp_path / "graphs.pt").touch()
+    with pytest.raises(ModelError, match="is a file that holds no model of this package; write"):
+        load_model(str(tmp_path / "w.safetensors"))
+    with pytest.raises(DataError, match="is a file; write a function that reads and returns"):
+        load_data(str(tmp_path / "graphs.pt"))
+
+
+def test_a_script_is_named_as_a_module():
+    with pytest.raises(ModelError, match=r"'\./lab\.py' is a script; .* as lab:model, from"):
+        load_model("./lab.py:model")
+    with pytest.raises(DataError, match=r"'lab\.py' is a script; .* as lab:NAME, from"):
+        load_data("lab.py")
+
+
+@pytest.mark.parametrize(
+    ("text", "mend"),
+    [
+        ("raise SystemExit(3)", r"SystemExit: 3\); what it runs, such as training, belongs below"),
+        ("def model(:", r"SyntaxError: .*; mend it first"),
+        ("import nosuch.thing", r"install 'nosuch', which it imports"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_says_how_to_mend_it(tmp_path, monkeypatch, text, mend):
+    (tmp_path / "odd.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match=mend):
+        load_model("odd:model")
+    with pytest.raises(ModelError, match="run from the folder that holds it, or install it"):
+        load_model("nowhere.odd:model")

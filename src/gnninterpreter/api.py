@@ -35,6 +35,7 @@ from gnninterpreter.evidence.patterns.unread import without_unread
 from gnninterpreter.explanation import ExplanationSet, load_run
 from gnninterpreter.explanation.assembly import explanation_of
 from gnninterpreter.explanation.resuming import Unfinished, content_key, describe, metadata_of
+from gnninterpreter.files import check_writable
 from gnninterpreter.models import Bundle
 from gnninterpreter.models import load as load_model
 from gnninterpreter.models.calling import native_module
@@ -146,6 +147,8 @@ def explain(
     limit = read_bytes(max_memory)
     display = _display(progress)
     folder = None if resume is None else path_of("resume", resume)
+    if folder is not None:
+        check_writable(folder, "resume")
     if isinstance(model, str):
         model = load_model(model)
     rule = rule_of(model, dataset)

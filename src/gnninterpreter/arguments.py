@@ -12,8 +12,10 @@ from typing import Any
 import torch
 
 from gnninterpreter.errors import GNNInterpreterError, OutputError, SpecError
+from gnninterpreter.files import check_writable
 
 Kind = type[GNNInterpreterError]
+PAGES = (".html", ".htm")
 
 
 def whole_number(
@@ -101,6 +103,15 @@ def several(name: str, values: Any, what: str) -> tuple[Any, ...]:
         return tuple(values)
     except TypeError:  # an array of no dimension says that it can be iterated over
         raise SpecError(f"{name} must be a list of {what} (got {values!r:.60})") from None
+
+
+def page_of(name: str, value: Any) -> Path:
+    """Check the place of a page before it is made: a file of another kind is not written over."""
+    path = path_of(name, value)
+    if path.suffix.lower() not in PAGES:
+        raise OutputError(f"{name} must be a file that ends in .html (got {str(path)!r:.60})")
+    check_writable(path.parent, name)
+    return path
 
 
 def path_of(name: str, value: Any, error: Kind = OutputError) -> Path:

@@ -61,6 +61,19 @@ def writing(path: Path) -> Iterator[None]:
         raise OutputError(f"cannot write {path}: {why}; choose another place") from error
 
 
+def check_writable(folder: Path, name: str) -> None:
+    """Refuse a folder, by the name of its argument, that could not be made or written."""
+    existing = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
+    try:
+        # Permissions alone do not tell: disks are mounted read-only, and parents may be files.
+        with tempfile.TemporaryFile(dir=existing):
+            pass
+    except OSError as error:
+        raise OutputError(
+            f"{name} {folder} cannot be written ({error.strerror}); choose another folder"
+        ) from error
+
+
 def read_file(path: Path, most: int = MOST_TENSOR_BYTES) -> bytes:
     """Read a regular file of at most so many bytes into memory; ValueError for anything else."""
     found = path.stat()

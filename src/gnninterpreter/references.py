@@ -8,7 +8,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from gnninterpreter.models import Bundle
 
 __all__ = [
+    "MoleculeTable",
     "check_graphs",
     "load_checkpoint",
     "load_data",
@@ -36,40 +38,60 @@ __all__ = [
 ]
 
 BUNDLE_ENDINGS = (".json", ".safetensors")
+SCRIPT = ".py"
 FORM = "package.module:name"
+
+
+@dataclass(frozen=True)
+class MoleculeTable:
+    """A table of SMILES as the command line names it; see `gnninterpreter.chem.read_smiles`."""
+
+    path: Path | None = None
+    labels: Sequence[str] = ()
+    preset: str | None = None
+    column: str | None = None
+    class_names: Sequence[str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.path is None and (self.labels or self.preset or self.column):
+            raise DataError(
+                "--label, --smiles-column and --preset say how FILE is read; add --smiles FILE"
+            )
+        if self.path is not None and not self.labels:
+            raise DataError("--smiles needs --label COLUMN, the column of its labels")
 
 
 def load_subject(
     model: str,
     data: str | None,
-    molecules: tuple[Path | None, list[str] | None, str | None] = (None, None, None),
+    molecules: MoleculeTable | None = None,
     say: Callable[[str], object] = str,
 ) -> tuple[nn.Module | Bundle, Any]:
     """Load a model with the labelled graphs that it needs, unless it brings what they would tell.
 
-    ``molecules`` are, instead of data, a table of SMILES, the columns of its labels, and a
-    featuriser; ``say`` is told what was found in it.
+    ``molecules`` stand in for data; ``say`` is told what was found in their table.
     """
     from gnninterpreter.chem import read_smiles
     from gnninterpreter.models import Bundle
 
-    path, labels, preset = molecules
-    if path is None and (labels or preset):
-        raise DataError("--label and --preset say how FILE is read; add --smiles FILE")
-    if path is not None and data is not None:
+    table = molecules or MoleculeTable()
+    if table.path is not None and data is not None:
         raise DataError("give --data or --smiles, not both")
-    if path is not None and not labels:
-        raise DataError("--smiles needs --label COLUMN, the column of its labels")
     dataset = load_data(data)  # before the model, which may take long to train
     found = load_model(model)
-    if path is not None and labels:
-        own = found.spec if isinstance(found, Bundle) else "pyg"
-        table = read_smiles(path, labels if len(labels) > 1 else labels[0], preset or own)
-        for line in table.lines:
-            say(line)
-        return found, table.graphs
-    check_graphs(found, model, data)
-    return found, dataset
+    if table.path is None:
+        check_graphs(found, model, data)
+        return found, dataset
+    read = read_smiles(
+        table.path,
+        table.labels if len(table.labels) > 1 else table.labels[0],
+        table.preset or (found.spec if isinstance(found, Bundle) else "pyg"),
+        column=table.column,
+        class_names=table.class_names,
+    )
+    for line in read.lines:
+        say(line)
+    return found, read.graphs
 
 
 def check_graphs(found: nn.Module | Bundle, model: str, data: str | None) -> None:
@@ -98,9 +120,11 @@ def load_model(reference: str) -> nn.Module | Bundle:
 
     from gnninterpreter.models import Bundle, bundled_names, load, load_bundle
 
-    if Path(reference).suffix in BUNDLE_ENDINGS:
+    path = Path(reference)
+    described = path.with_suffix(".json").is_file() or not path.is_file()
+    if path.suffix in BUNDLE_ENDINGS and described:
         return load_bundle(reference)
-    if Path(reference).is_file():
+    if path.is_file() and path.suffix != SCRIPT:
         raise ModelError(
             f"MODEL {reference} is a file that holds no model of this package; write a function "
             f"that builds your model and loads the weights, and name it as {FORM}"
@@ -108,6 +132,7 @@ def load_model(reference: str) -> nn.Module | Bundle:
     if ":" not in reference:
         if folded(reference) in bundled_names():
             return load(reference)
+        _refuse_script(reference, "MODEL", ModelError)
         raise ModelError(
             f"MODEL {reference!r} is not a bundled model ({', '.join(bundled_names())}); "
             f"for one of your own give {FORM}"
@@ -197,6 +222,12 @@ def load_data(reference: str | None) -> Any:
     if ":" not in reference:
         if folded(reference) in datasets.NAMES:
             return datasets.load(reference)
+        _refuse_script(reference, "--data", DataError)
+        if Path(reference).is_file():
+            raise DataError(
+                f"--data {reference} is a file; write a function that reads and returns its "
+                f"graphs, and name it as {FORM}"
+            )
         raise DataError(
             f"--data {reference!r} is not a data set of this package "
             f"({', '.join(datasets.NAMES)}); for your own give {FORM}"
@@ -240,6 +271,7 @@ def module_of(
     name, _, path = reference.partition(":")
     if not name or not path:
         raise kind(f"{argument} must look like {FORM} (got {reference!r})")
+    _refuse_script(name, argument, kind, path)
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
@@ -247,10 +279,32 @@ def module_of(
     except GNNInterpreterError:
         raise
     except (Exception, SystemExit) as error:  # whatever a user's module does while it is imported
+        missing = isinstance(error, ModuleNotFoundError) and error.name
+        if isinstance(error, SyntaxError):
+            mend = "mend it first"
+        elif not missing:
+            mend = "what it runs, such as training, belongs below if __name__ == '__main__':"
+        elif name == missing or name.startswith(f"{missing}."):
+            mend = "run from the folder that holds it, or install it"
+        else:
+            mend = f"install {missing!r}, which it imports"
         raise kind(
             f"{argument} {reference!r}: the module {name!r} cannot be imported "
-            f"({_said(error)}); run from the folder that holds it, or install it"
+            f"({_said(error)}); {mend}"
         ) from error
+
+
+def _refuse_script(
+    name: str, argument: str, kind: type[GNNInterpreterError], attribute: str = "NAME"
+) -> None:
+    """Refuse the path of a script, where its name as a module is wanted."""
+    path = Path(name)
+    if path.suffix == SCRIPT:
+        module = ".".join(part for part in path.with_suffix("").parts if part not in ("/", ".."))
+        raise kind(
+            f"{argument} {name!r} is a script; name what is in it as {module}:{attribute}, from a "
+            "folder that it can be imported from"
+        )
 
 
 def _attribute(reference: str, argument: str, kind: type[GNNInterpreterError]) -> Any:

@@ -32,6 +32,12 @@ def test_a_table(cli: Callable[..., Answer]) -> None:
     assert "Audit of Degrees" in out or "no findings" in out
 
 
+def test_classes_by_the_names_that_are_given(cli: Callable[..., Answer]) -> None:
+    code, out, _ = cli("audit", *OWN, *FAST, "--class-names", "sparse, dense", "--json")
+    assert code == 0
+    assert json.loads(out)["spec"]["class_names"] == ["sparse", "dense"]
+
+
 def test_json_and_a_folder(cli: Callable[..., Answer], tmp_path: Path) -> None:
     code, out, err = cli("audit", *OWN, *FAST, "--json", "--out", tmp_path / "run")
     assert code == 0

@@ -167,6 +167,11 @@ def test_molecules_from_a_table_of_smiles(cli, tmp_path):
     for arguments, said in (
         (run, "--smiles needs --label COLUMN"),
         (("explain", "lab:oxygens", "--label", "oxygen"), "add --smiles FILE"),
+        ((*run, "--label", "oxygen", "--smiles-column", "mol"), "has no column 'mol'"),
+        (
+            (*run, "--label", "oxygen", "--class-names", "without,with"),
+            "'no' is not among the class names (without, with)",
+        ),
         ((*run, "--label", "oxygen", "--data", "lab:graphs"), "give --data or --smiles, not both"),
         ((*run, "--label", "oxygen", "--preset", "rdkit"), "preset must be one of pyg, ogb"),
     ):

@@ -29,6 +29,9 @@ def test_a_sweep_goes_on_and_tells_what_failed(cli, tmp_path: Path) -> None:
     assert code == 1
     assert "2 jobs: 1 done, 1 failed, 0 left" in out
     assert "gone.json / class 1 / tiny / seed 0: cannot read the checkpoint" in err
+    code, out, err = cli("sweep", file, *HERE)
+    assert code == 1
+    assert "1 failed before; --again tries them once more" in err
     (tmp_path / "sweep.toml").write_text(text, encoding="utf-8")
     assert cli("sweep", file, "--list")[1].startswith("1 job: 1 done, 0 failed, 0 left; results: ")
     code, out, err = cli("sweep", file, *HERE, "--json", "--quiet")
@@ -116,6 +119,11 @@ def test_two_runs_side_by_side(cli, tmp_path: Path) -> None:
     code, out, err = cli("compare", tmp_path / "run", "nothing")
     assert (code, out) == (2, "")
     assert "MODEL 'nothing' is not a bundled model" in err
+    script = tmp_path / "script.py"
+    script.write_text("mine")
+    code, _, err = cli("compare", "motif", "nothing", "--out", script)
+    assert (code, script.read_text()) == (2, "mine")
+    assert "--out must be a file that ends in .html" in err  # before anything else is looked at
     code, _, err = cli("compare", "motif", "shape")
     assert (code, "take different graphs" in err) == (2, True)
 

@@ -119,6 +119,14 @@ def test_the_page_shows_both_sides(runs: tuple[gi.ExplanationSet, ...], tmp_path
     assert "http://" not in page.replace("http://www.w3.org", "")
 
 
+def test_a_class_of_one_run_alone_is_said_to_be_so(
+    runs: tuple[gi.ExplanationSet, ...], tmp_path: Path
+) -> None:
+    part = gi.ExplanationSet(runs[1].spec, {"class 1": runs[1]["class 1"]})
+    page = gi.compare(runs[0], part).report(tmp_path / "c.html").read_text(encoding="utf-8")
+    assert page.count("<p>not explained</p>") == 2  # prototype and core
+
+
 def test_patterns_account_for_a_model_that_has_its_classes_in_turn() -> None:
     mixed = [graph for pair in zip(graphs[:6], graphs[6:], strict=True) for graph in pair] * 10
     run = gi.explain(Degrees(), mixed, targets=[1], recipe=TINY, restarts=1, progress=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gnninterpreter as gi
-from gnninterpreter.errors import GNNInterpreterError, TargetError
+from gnninterpreter.errors import GNNInterpreterError, OutputError, TargetError
 from gnninterpreter.explanation import ExplanationSet
 from gnninterpreter.spec import GraphSpec
 from tests.explanation.made import explanation, explanation_set
@@ -93,3 +93,13 @@ def test_the_report_is_written_where_asked(result: ExplanationSet, tmp_path: Pat
     path = result.report(tmp_path / "audit.html")
     assert path == tmp_path / "audit.html"
     assert "Red Cyclic" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["script.py", "page", "x.pdf"])
+def test_a_page_is_not_written_over_other_files(
+    result: ExplanationSet, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(OutputError, match=r"path must be a file that ends in \.html \(got"):
+        result.report(tmp_path / name)
+    assert (tmp_path / name).read_text() == "mine"

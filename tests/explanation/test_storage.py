@@ -410,7 +410,7 @@ def test_a_truncated_file(run: Path, index: bool, share: float) -> None:
     place = run / "run.json" if index else tensors_of(run)
     content = place.read_bytes()
     place.write_bytes(content[: int(len(content) * share)])
-    assert_refused(run, "run in .* cannot be read")
+    assert_refused(run, r"run in .* cannot be read: .*; make it again")
 
 
 @pytest.mark.parametrize("index", [True, False], ids=["index", "tensors"])

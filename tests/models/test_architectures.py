@@ -130,7 +130,7 @@ def test_bad_configs_are_refused(config, message):
         build(config)
 
 
-def test_gine_outputs_do_not_depend_on_company_or_numbering():
+def test_gine_outputs_do_not_depend_on_the_batch_or_numbering():
     model = build(GINEClassifier(3, 5, edge_dim=2).config, torch.Generator().manual_seed(0)).eval()
     x, _, attr = inputs(model)
     together = model(x, EDGES, attr, BATCH)

@@ -221,3 +221,8 @@ def test_a_field_the_graphs_do_not_have() -> None:
 def test_a_bundle_is_the_model_in_it() -> None:
     bundle = load("shape")
     assert native_module(bundle) is bundle.model
+
+
+def test_averaged_weights_are_taken_out_of_their_wrapper() -> None:
+    averaged = torch.optim.swa_utils.AveragedModel(TakesTensors())
+    assert native_module(averaged) is averaged.module

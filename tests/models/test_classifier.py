@@ -246,7 +246,7 @@ class TestScoring:
         model = Dropping(gnn.GCNConv(3, 4), 4)
         noisy = GraphClassifier(model, SPEC, forward=lambda model, data: model(data))
         assert noisy.noisy
-        assert noisy.batched  # company makes no more of a difference than time does
+        assert noisy.batched  # the batch makes no more of a difference than time does
         assert any("another score each time" in line for line in noisy.describe())
         plain = GraphClassifier(tiny(), SPEC)
         assert not any("each time" in line for line in plain.describe())
@@ -287,6 +287,14 @@ class TestBadInput:
     def test_scores_that_are_not_finite(self, value: float) -> None:
         with pytest.raises(ModelError, match="NaN or infinite scores on ordinary graphs; check"):
             GraphClassifier(Changed(lambda out: out * value), SPEC)
+
+    @pytest.mark.parametrize("value", [torch.nan, torch.inf])
+    def test_weights_that_are_not_finite_are_named(self, value: float) -> None:
+        model = tiny()
+        with torch.no_grad():
+            model.head.bias[0] = value
+        with pytest.raises(ModelError, match=r"weights `head\.bias` of the model are NaN or inf"):
+            GraphClassifier(model, SPEC)
 
     @pytest.mark.parametrize(
         ("change", "got"),

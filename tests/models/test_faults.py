@@ -323,6 +323,18 @@ class TestSideEffects:
         assert torch.allclose(classifier.score_data(data[:1]).logits, first[:1], atol=1e-5)
         assert torch.allclose(classifier.score_data(data[:1]).logits, first[:1], atol=1e-5)
 
+    def test_features_that_are_overwritten_after_use_have_no_gradient(self) -> None:
+        class Wipes(Readout):
+            def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Any:
+                # The sum of squares needs x for its gradient.
+                out = super().forward(x * x, edge_index, batch)
+                x.zero_()
+                return out
+
+        report = probe(RelaxedModel(GraphClassifier(Wipes(2), SPEC)))
+        assert not report.passed
+        assert report.reason.startswith("its gradient cannot be computed (one of the variables")
+
     def test_fields_that_are_replaced(self) -> None:
         class Replaces(nn.Module):
             def __init__(self) -> None:

@@ -62,7 +62,7 @@ def test_one_whose_graphs_influence_each_other_is_not() -> None:
     assert any("scored one by one" in line for line in found.describe())
 
 
-def test_one_that_depends_on_the_order_as_much_as_on_company_is() -> None:
+def test_one_that_depends_on_the_order_as_much_as_on_the_batch_is() -> None:
     found = connected(ByPlace())
     assert (found.batched, found.undecided) == (True, True)
     assert any("left to rounding" in line for line in found.describe())

@@ -64,10 +64,17 @@ def centre(locator: Any) -> tuple[float, float]:
 
 def test_names_are_text_and_links_lead_to_classes(page: Any) -> None:
     assert page.locator("h2").first.inner_text() == "<b>chain</b> & co"
+    assert page.locator(".overview .number").first.inner_text().startswith("probability ")
     page.locator(".overview a").nth(1).click()
     target = page.locator("#class-1")
     sync_api.expect(target).to_be_in_viewport(ratio=0.2)
     assert page.url.endswith("#class-1")
+
+
+def test_long_names_are_not_cut(page: Any) -> None:
+    name = page.locator(".bars .name").first
+    name.evaluate("e => { e.textContent = 'no amide, ester, urea or carbamate' }")
+    assert name.evaluate("e => e.scrollWidth <= e.clientWidth && e.clientHeight > 25")
 
 
 def test_a_node_can_be_dragged_and_its_edges_follow(page: Any) -> None:

@@ -71,7 +71,7 @@ def test_a_core_says_that_the_prototype_lacks_it(plain: Explanation) -> None:
         assert core_words(core, plain).endswith(lacked) == said
 
 
-def test_a_core_says_company_and_cause_with_their_controls(plain: Explanation) -> None:
+def test_a_core_says_association_and_cause_with_their_controls(plain: Explanation) -> None:
     assert core_words(make_core(plain.best), plain) == (
         "In 78% of the graphs the model gives to the class, 4.1 times as often as elsewhere. "
         "Without it the probability falls by 0.34 (random piece: 0.10). "
@@ -110,7 +110,7 @@ def test_what_was_not_measured_is_not_checked(
     assert expected in core_words(make_core(plain.best, **figures), plain)
 
 
-def test_a_core_that_does_no_more_than_a_random_piece_is_said_to_be_company(
+def test_a_core_that_does_no_more_than_a_random_piece_is_said_to_be_association(
     plain: Explanation,
 ) -> None:
     idle = "it goes with the class, no more."

@@ -10,7 +10,7 @@ import torch
 
 import gnninterpreter as gi
 from gnninterpreter.equality import equal
-from gnninterpreter.errors import SpecError
+from gnninterpreter.errors import ModelError, SpecError
 from gnninterpreter.search import memory
 from gnninterpreter.search.memory import Plan, peak_bytes, read_bytes
 from tests.cli.lab import Degrees, graphs
@@ -109,3 +109,12 @@ def test_an_allocator_that_gives_up_is_a_sentence(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("gnninterpreter.api.search_together", out)
     with pytest.raises(SpecError, match="memory ran out while 2 restarts"):
         explain(restarts=2)
+
+
+def test_memory_that_runs_out_inside_the_model_is_no_fault_of_the_model() -> None:
+    with pytest.raises(SpecError, match="memory ran out while 8 restarts"):  # noqa: SIM117
+        with Plan(8, 8, 1, 1).enough():
+            raise ModelError("the model failed") from MemoryError()
+    with pytest.raises(ModelError, match="the model failed"):  # noqa: SIM117
+        with Plan(8, 8, 1, 1).enough():
+            raise ModelError("the model failed") from RuntimeError("for another reason")

@@ -34,7 +34,8 @@ def at_most(edges: int, memory: bool = True) -> Any:
         good=lambda graphs, new=False: lack(graphs) <= 0,
         passes=lambda proposals: lack(proposals.graphs) <= 0,
         lacking=lambda proposals: lack(proposals.graphs),
-        relaxed=lambda graphs: None,
+        relaxed=True,
+        soft_scores=lambda graphs: None,
         aim=aim(),
         memory=memory or None,
     )

@@ -11,11 +11,13 @@ from torch import Tensor, nn
 from torch_geometric import nn as gnn
 
 from gnninterpreter.distribution import Streams
+from gnninterpreter.errors import ModelError
 from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim
 from gnninterpreter.objective.likeness import UNLIKE
 from gnninterpreter.objective.wholeness import OVER_LIMIT
+from gnninterpreter.recording import fixed_shapes
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.search import Evaluation, Problem, Recipe
 from tests.tiny import PLAIN, Oracle, aim, degree_classifier, distribution, graph, stack
@@ -229,3 +231,14 @@ def test_the_mean_over_samples_is_that_of_the_model() -> None:
     drawn = of.discrete(40, Streams(1, 3))
     expected = classifier.probability(drawn, 1).view(3, 40).mean(1)
     assert torch.allclose(found, expected)
+
+
+def test_a_model_that_fails_in_the_middle_of_a_search_is_told() -> None:
+    def fails(_: DenseGraphs) -> Scores:
+        raise RuntimeError("too many edges")
+
+    problem = Problem(degree_classifier(), fails, OBJECTIVE, aim())
+    with pytest.raises(ModelError, match=r"the model failed on graphs .* too many edges"):
+        problem.soft_scores(stack([graph(4, PATH)]))
+    with fixed_shapes(), pytest.raises(RuntimeError, match="too many edges"):
+        problem.soft_scores(stack([graph(4, PATH)]))  # as recording wants to know it

@@ -197,7 +197,14 @@ class TestSpec:
         ("dataset", "message"),
         [
             ([], "dataset is empty; give the graphs the model was trained on, or spec="),
-            ([1], r"must hold graphs of type torch_geometric.data.Data \(got int\)"),
+            (
+                [1],
+                r"must hold graphs of type torch_geometric.* \(got a int at place 0\)",
+            ),
+            (
+                [graph(x=torch.ones(3, 1)), graph(x=torch.tensor([[1.0], [torch.nan], [1.0]]))],
+                r"'x' must hold finite numbers \(got NaN or infinity in graph 1\)",
+            ),
             ([HeteroData()], r"heterogeneous graphs are not supported yet \(got HeteroData\)"),
             ([Data(x=torch.ones(2, 1))], "every graph needs an 'edge_index' .graph 0 has none"),
             ([graph(x=torch.ones(3, 1)), graph()], "some graphs of the dataset have 'x'"),
@@ -213,6 +220,7 @@ class TestSpec:
         ids=[
             "empty",
             "no graphs",
+            "not finite",
             "heterogeneous",
             "no edge_index",
             "some features",

@@ -137,6 +137,7 @@ class TestGraphSpec:
             ({"nodes": (7,)}, r"must be Categorical, Continuous or Derived \(got int\)"),
             ({"edges": ("bond",)}, r"must be Categorical, Continuous or Derived \(got str\)"),
             ({"class_names": ("a", "b", "a")}, "class_names must differ from each other"),
+            ({"class_names": ("a", " ")}, r"class_names must not be empty \(got \('a', ' '\)\)"),
             ({"max_nodes": 1}, r"max_nodes must be at least 2 \(got 1\)"),
             ({"max_nodes": "x"}, r"max_nodes must be a whole number \(got 'x'\)"),
             ({"max_nodes": 2.5}, r"max_nodes must be a whole number \(got 2.5\)"),

@@ -48,6 +48,7 @@ def test_checkpoints_are_found_beside_the_file_and_take_what_is_shared(tmp_path:
         ('models = "motif"', "models must be a list"),
         ("models = [3]", "a name or a table with 'model'"),
         ('models = ["*.safetensors"]', r"no file fits the pattern '\*.safetensors'"),
+        ('models = ["*.pt"]', r"'\*\.pt' of models must end in .json or .safetensors; other files"),
         ('models = ["a"]\nkind = "train"', "kind must be one of explain, audit"),
         ('models = ["a"]\nkind = "audit"\ntargets = ["b"]', "an audit is of all classes"),
         (

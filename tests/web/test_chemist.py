@@ -103,7 +103,7 @@ def test_smiles_become_a_graph_of_the_page_and_of_python(client: httpx.Client) -
     assert client.post("/api/smiles", json=["CC"]).status_code == 422
 
 
-def test_a_graph_is_seen_in_its_company(client: httpx.Client) -> None:
+def test_a_graph_is_inspected(client: httpx.Client) -> None:
     graph = client.post("/api/smiles", json={"smiles": "OCC[N+](=O)[O-]"}).json()["graph"]
     found = client.post("/api/look", json=graph).json()
     assert found["molecule"]["smiles"] == "O=[N+]([O-])CCO"

@@ -93,4 +93,4 @@ def test_what_has_to_be_mended(cli: Callable[..., Answer], run: Path) -> None:
             "serve", run, "--model", "lab:model", "--data", "lab:graphs", "--port", port
         )
     assert code == 2
-    assert "choose another --port" in err
+    assert "choose another --port or --host" in err

@@ -5,7 +5,8 @@ from gnninterpreter.chem.molecules import is_valid, problem, to_rdkit, to_smiles
 from gnninterpreter.chem.presets import PRESETS, Preset
 from gnninterpreter.chem.reading import is_molecular
 from gnninterpreter.chem.recognition import preset_spec, recognise
-from gnninterpreter.chem.smiles import SmilesTable, from_smiles, read_smiles
+from gnninterpreter.chem.smiles import from_smiles
+from gnninterpreter.chem.tables import SmilesTable, read_smiles
 
 __all__ = [
     "PRESETS",

@@ -1,43 +1,24 @@
-"""SMILES in: one molecule, or a table of them with labels.
-
-What RDKit refuses is told with its row and the reason, and the rest goes on.
-"""
+"""SMILES in: one molecule as a graph. `tables` reads many of them with labels."""
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import re
-import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import torch
-from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.arguments import path_of, several
 from gnninterpreter.chem.elements import SYMBOLS, Atom
 from gnninterpreter.chem.featurising import graph_of
 from gnninterpreter.chem.molecules import problem_of, rdkit_chem
 from gnninterpreter.chem.presets import Preset, preset
 from gnninterpreter.chem.reading import Reading, reading_of
-from gnninterpreter.chem.recognition import preset_spec
 from gnninterpreter.errors import DataError
-from gnninterpreter.files import MOST_BYTES, read_file
 from gnninterpreter.interchange import graph_from_json
-from gnninterpreter.spec import Block, Derived, GraphList, GraphSpec
+from gnninterpreter.spec import Block, Derived, GraphSpec
 
-LARGEST = 1e18
-"""A label beyond this is none."""
 LONGEST = 2000
 """Characters of a SMILES that are read; longer ones are no drugs."""
-MOST_TOLD = 5
-MISSING = ("nan", "-nan", "+nan", "na", "n/a", "#n/a", "null")
-"""What tables write for a label that is not there, in any case."""
 
 
 def parse_smiles(smiles: str) -> Any:
@@ -100,149 +81,6 @@ def from_smiles(
         ends = [bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()]
         edges.append([*ends, _bond(bond, reading, features)] if features.edges else ends)
     return graph_from_json({"nodes": nodes, "edges": edges}, features)
-
-
-@dataclass(frozen=True)
-class Refused:
-    """A row that was left out: its number in the file (the header is row 1), and why."""
-
-    row: int
-    smiles: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"row {self.row}: {self.reason}"
-
-
-@dataclass(frozen=True)
-class SmilesTable:
-    """Molecules read from a table; ``parted`` of them are in several parts, and stay so."""
-
-    graphs: GraphList
-    refused: tuple[Refused, ...] = ()
-    parted: int = 0
-
-    @property
-    def lines(self) -> list[str]:
-        """What is to be said about the reading."""
-        said = [f"{len(self.graphs):,} molecules read"]
-        if self.refused:
-            said.append(f"{len(self.refused):,} rows left out")
-            said += [f"  {one}" for one in self.refused[:MOST_TOLD]]
-            if len(self.refused) > MOST_TOLD:
-                said.append(f"  and {len(self.refused) - MOST_TOLD:,} more")
-        if self.parted:
-            said.append(f"{self.parted:,} molecules are in several parts, and stay so")
-        return said
-
-
-def read_smiles(
-    path: str | Path,
-    labels: str | Sequence[str],
-    features: GraphSpec | Preset | str = "pyg",
-    *,
-    column: str | None = None,
-) -> SmilesTable:
-    """Read a table (CSV, also gzipped) of SMILES and labels.
-
-    Args:
-        path: The file; its first row names the columns.
-        labels: The column of the label; several for a model with several labels, of which some may
-            be missing. Words become classes in alphabetical order.
-        features: The spec of the graphs, or the featuriser that makes them.
-        column: The column of the SMILES; the one called so when omitted.
-
-    Raises:
-        DataError: If the file, a column or every label is missing, or no molecule can be read.
-    """
-    path = path_of("path", path, DataError)
-    wanted = [labels] if isinstance(labels, str) else several("labels", labels, "columns")
-    if not wanted:
-        raise DataError("labels must name at least one column (got none)")
-    rows = _rows(path)
-    smiles = _column(rows[0], "smiles" if column is None else column, path)
-    names = [_column(rows[0], name, path) for name in wanted]
-    kept: list[tuple[int, Data, list[str]]] = []
-    refused: list[Refused] = []
-    parted = 0
-    for number, row in enumerate(rows, start=2):
-        written = [" ".join((row[name] or "").split()) for name in names]
-        written = ["" if cell.lower() in MISSING else cell for cell in written]
-        text = (row[smiles] or "").strip()
-        try:
-            if not any(written):
-                raise DataError("no label")
-            kept.append((number, from_smiles(text, features), written))
-            kept[-1][1].smiles = text
-            parted += "." in text
-        except DataError as error:
-            refused.append(Refused(number, text, str(error)))
-    if not kept:
-        if all(one.reason == "no label" for one in refused):
-            raise DataError(f"every label in {', '.join(names)} of {path} is missing")
-        raise DataError(f"no molecule in {path} can be read; {refused[0]}")
-    values, classes = _labels([written for *_, written in kept], names, path)
-    graphs = GraphList(graph for _, graph, _ in kept)
-    for graph, value in zip(graphs, values, strict=True):
-        graph.y = value
-    graphs.name = path.name.split(".")[0]
-    graphs.class_names = classes or None
-    if not isinstance(features, GraphSpec):
-        graphs.spec = preset_spec(features, graphs, classes)
-    else:
-        graphs.spec = features
-    return SmilesTable(graphs, tuple(refused), parted)
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    try:
-        content = read_file(path, MOST_BYTES)
-        if path.suffix == ".gz":
-            content = gzip.GzipFile(fileobj=io.BytesIO(content)).read(MOST_BYTES + 1)
-            if len(content) > MOST_BYTES:
-                raise ValueError(f"unpacked it has more than {MOST_BYTES:,} bytes")
-        text = io.StringIO(content.decode("utf-8-sig").lstrip(), newline="")
-        rows = list(csv.DictReader(text))
-    except (OSError, EOFError, ValueError, csv.Error, zlib.error) as error:
-        why = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot read the table {path} ({why})") from error
-    if not rows:
-        raise DataError(f"the table {path} has no rows below its first, which names the columns")
-    return rows
-
-
-def _column(row: Mapping[str, str], name: Any, path: str | Path) -> str:
-    if not isinstance(name, str):
-        raise DataError(f"the name of a column must be text (got {name!r:.60})")
-    if name in row:
-        return name
-    alike = [key for key in row if key is not None and key.lower() == name.lower()]
-    if len(alike) == 1:
-        return alike[0]
-    known = ", ".join([key for key in row if key is not None][:20])
-    raise DataError(f"{path} has no column {name!r:.60}; it has {known}")
-
-
-def _labels(
-    rows: list[list[str]], names: list[str], path: str | Path
-) -> tuple[list[Tensor], tuple[str, ...]]:
-    """The labels as tensors, and the names of classes where there are some."""
-    try:
-        numbers = [[float(cell) if cell else float("nan") for cell in row] for row in rows]
-    except ValueError:
-        if len(names) > 1:
-            raise DataError(f"labels in {', '.join(names)} of {path} must be numbers") from None
-        words = sorted({row[0] for row in rows})
-        return [torch.tensor([words.index(row[0])]) for row in rows], tuple(words)
-    if any(abs(cell) > LARGEST for row in numbers for cell in row):
-        raise DataError(
-            f"labels in {', '.join(names)} of {path} must be numbers between {-LARGEST:.0e} and "
-            f"{LARGEST:.0e}"
-        )
-    if len(names) > 1:
-        return [torch.tensor([row]) for row in numbers], tuple(names)
-    whole = all(row[0] == round(row[0]) and row[0] >= 0 for row in numbers)
-    return [torch.tensor([int(row[0])] if whole else row) for row in numbers], ()
 
 
 def _node(atom: Any, reading: Reading, spec: GraphSpec) -> list[Any]:

@@ -44,8 +44,10 @@ def audit(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model, as for `explain`.")],
     data: Annotated[str | None, options.labelled_graphs(". A bundled model needs none.")] = None,
     smiles: options.Smiles = None,
+    smiles_column: options.SmilesColumn = None,
     label: options.Label = None,
     preset: options.Featuriser = None,
+    class_names: options.ClassNames = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -103,7 +105,15 @@ def audit(
     from gnninterpreter.references import load_forward
     from gnninterpreter.search import Recipe
 
-    found, dataset = options.subject(model, data, smiles, label, preset)
+    found, dataset = options.subject(
+        model,
+        data,
+        smiles=smiles,
+        smiles_column=smiles_column,
+        label=label,
+        preset=preset,
+        class_names=(names := options.names_of(class_names)),
+    )
     if epochs is not None and not retrain:
         raise ModelError("--epochs is only for --retrain; add it, or leave --epochs out")
     if retrain and not isinstance(found, Bundle):
@@ -121,6 +131,7 @@ def audit(
         "forward": load_forward(forward),
         "recipe": "auto" if iterations is None else Recipe.auto(iterations=iterations),
         "progress": options.shown(quiet),
+        "class_names": names,
     }
     result, trained = run_audit(found, dataset, **settings), None
     if retrain and not result.counterexamples():

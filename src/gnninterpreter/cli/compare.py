@@ -61,11 +61,14 @@ def compare(
     - `gnninterpreter compare mylab:old mylab:new --data mylab:graphs --json`
     """
     from gnninterpreter import api
+    from gnninterpreter.arguments import page_of
     from gnninterpreter.explanation import ExplanationSet
     from gnninterpreter.explanation.compare import compare as put_side_by_side
     from gnninterpreter.models import Bundle
     from gnninterpreter.references import load_data, load_forward, load_model
 
+    if out is not None:
+        page_of("--out", out)
     call, dataset = load_forward(forward), load_data(data)
     settings = {
         "restarts": restarts,

@@ -36,6 +36,7 @@ def explain(
         ),
     ] = None,
     smiles: options.Smiles = None,
+    smiles_column: options.SmilesColumn = None,
     label: options.Label = None,
     preset: options.Featuriser = None,
     target: Annotated[
@@ -72,14 +73,7 @@ def explain(
     task: Annotated[
         str, typer.Option(help="What the model says: multiclass, binary, multilabel or regression.")
     ] = "auto",
-    class_names: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAMES",
-            help="Names of the classes, labels or values, with commas between them.",
-            show_default="from the data",
-        ),
-    ] = None,
+    class_names: options.ClassNames = None,
     max_memory: Annotated[
         str | None,
         typer.Option(
@@ -118,14 +112,23 @@ def explain(
     from gnninterpreter import api
     from gnninterpreter.references import load_forward
 
-    found, dataset = options.subject(model, data, smiles, label, preset)
+    names = options.names_of(class_names)
+    found, dataset = options.subject(
+        model,
+        data,
+        smiles=smiles,
+        smiles_column=smiles_column,
+        label=label,
+        preset=preset,
+        class_names=names,
+    )
     call = load_forward(forward)
     result = api.explain(
         found,
         dataset,
         targets=target or None,
         task=task,
-        class_names=None if class_names is None else options.names_of(class_names),
+        class_names=names,
         restarts=restarts,
         seed=seed,
         recipe=chosen,

@@ -28,6 +28,14 @@ Smiles = Annotated[
         help="Instead of DATA: a table (CSV) of SMILES, for a model of molecules.",
     ),
 ]
+SmilesColumn = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of FILE with the SMILES.",
+        show_default="the one with that word in its name",
+    ),
+]
 Label = Annotated[
     list[str] | None,
     typer.Option(
@@ -41,6 +49,15 @@ Featuriser = Annotated[
         metavar="NAME",
         help="The featuriser of the molecules in FILE: pyg, ogb, deepchem or dgl-lifesci.",
         show_default="the features of the saved model, or pyg",
+    ),
+]
+ClassNames = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Names of the classes, labels or values, with commas between them, in the order of "
+        "the model's outputs.",
+        show_default="from the data",
     ),
 ]
 Restarts = Annotated[int, typer.Option(help="Independent searches for each target.")]
@@ -71,12 +88,19 @@ def explained_model(what_for: str = "") -> object:
 
 
 def subject(
-    model: str, data: str | None, smiles: Path | None, label: list[str] | None, preset: str | None
+    model: str,
+    data: str | None,
+    *,
+    smiles: Path | None,
+    smiles_column: str | None,
+    label: list[str] | None,
+    preset: str | None,
+    class_names: list[str] | None = None,
 ) -> tuple[Any, Any]:
     """The model that is meant, and its graphs: those of DATA, or of a table of molecules."""
-    from gnninterpreter.references import load_subject
+    from gnninterpreter.references import MoleculeTable, load_subject
 
-    table = (smiles, label, preset)
+    table = MoleculeTable(smiles, label or (), preset, smiles_column, class_names)
     return load_subject(model, data, table, partial(typer.echo, err=True))
 
 
@@ -98,9 +122,9 @@ def shown(quiet: bool) -> Any:
     return not quiet and LiveProgress(transient=True)
 
 
-def names_of(written: str) -> list[str]:
+def names_of(written: str | None) -> list[str] | None:
     """Names that were written in one option, with commas between them."""
-    return [name.strip() for name in written.split(",")]
+    return None if written is None else [name.strip() for name in written.split(",")]
 
 
 def labelled_graphs(what_for: str) -> object:

@@ -12,7 +12,6 @@ import functools
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,8 +19,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 import typer
 
-from gnninterpreter.errors import GNNInterpreterError, ModelError, OutputError
-from gnninterpreter.files import finite
+from gnninterpreter.errors import GNNInterpreterError, ModelError
+from gnninterpreter.files import check_writable, finite
 from gnninterpreter.parallel import limit_threads
 
 if TYPE_CHECKING:
@@ -50,15 +49,7 @@ def check_output(folder: Path, overwrite: bool) -> None:
     from gnninterpreter.explanation.storage import check_folder
 
     check_folder(path_of("--out", folder), overwrite)
-    existing = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
-    try:
-        # Permissions alone do not tell: disks are mounted read-only, and parents may be files.
-        with tempfile.TemporaryFile(dir=existing):
-            pass
-    except OSError as error:
-        raise OutputError(
-            f"--out {folder} cannot be written ({error.strerror}); choose another folder"
-        ) from error
+    check_writable(folder, "--out")
 
 
 def write_output(

@@ -72,7 +72,7 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         raise OutputError(
-            f"cannot listen on {host}:{port} ({error.strerror}); choose another --port"
+            f"cannot listen on {host}:{port} ({error.strerror}); choose another --port or --host"
         ) from error
 
 
@@ -96,6 +96,10 @@ def report(
     - `gnninterpreter report run`
     - `gnninterpreter report run --model mylab.models:trained --data mylab.data:graphs`
     """
+    from gnninterpreter.arguments import page_of
+
+    if out is not None:
+        page_of("--out", out)
     result, found, dataset, call = options.opened_run(run, model, data, forward)
     written = result.report(out or run / REPORT, found, dataset, forward=call)
     return Answer(

@@ -98,6 +98,9 @@ def sweep(
     def show() -> None:
         for row in failures[:SHOWN]:
             typer.echo(f"failed: {name_of(row)}: {row['error']}", err=True)
+        if tally.failed > len(failures) and not list_only:
+            before = tally.failed - len(failures)
+            typer.echo(f"{before} failed before; --again tries them once more", err=True)
         noun = "job" if tally.total == 1 else "jobs"
         stands = f"{tally.done} done, {tally.failed} failed, {tally.left} left"
         typer.echo(f"{tally.total} {noun}: {stands}; results: {folder.resolve()}")

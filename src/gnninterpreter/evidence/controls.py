@@ -66,7 +66,7 @@ def random_control(case: Case) -> Check:
         words = case.target.written(typical), case.target.written(top)
     sentence = (
         f"random graphs of this size get {words[0]} on average, "
-        f"the best of {len(others)} {words[1]}"
+        f"and the best of {len(others)} gets {words[1]}"
     )
     passed = mean < RANDOM_SHARE * own
     if isinstance(case.target, ValueTarget):

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from gnninterpreter.arguments import path_of, several
+from gnninterpreter.arguments import page_of, several
 from gnninterpreter.errors import SpecError
 from gnninterpreter.evidence.patterns import RealGraphs, fidelity_of
 from gnninterpreter.explanation.explanation import Explanation
@@ -82,7 +82,7 @@ class Comparison:
         Raises:
             OutputError: If the place cannot be written.
         """
-        return Path(view("comparison")(self, path_of("path", path)))
+        return Path(view("comparison")(self, page_of("path", path)))
 
 
 def compare(

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch_geometric.data import Data
 
-from gnninterpreter.arguments import path_of, whole_number
+from gnninterpreter.arguments import page_of, path_of, whole_number
 from gnninterpreter.errors import DataError, SpecError, TargetError, needs
 from gnninterpreter.evidence.patterns import (
     Fidelity,
@@ -219,7 +219,7 @@ class ExplanationSet(Mapping[str, Explanation]):
             ModelError: If it is not the model that was explained.
             OutputError: If the place cannot be written.
         """
-        place, more = path_of("path", path), {"forward": forward, "audit": audit}
+        place, more = page_of("path", path), {"forward": forward, "audit": audit}
         return Path(view("page")(self, place, model, dataset, **more))
 
     def _repr_html_(self) -> str:
@@ -255,8 +255,8 @@ def _two_sides(classifier: GraphClassifier, graphs: Sequence[Data], asked: Any) 
     spec = classifier.spec
     if asked is None and spec.num_classes > 1:
         raise SpecError(
-            f"the model has {spec.num_classes} {classifier.task.noun}; say which one with target= "
-            f"({', '.join(spec.class_names)})"
+            f"the model has {classifier.task.counted(spec.num_classes)}; say which one with "
+            f"target= ({', '.join(spec.class_names)})"
         )
     index = 0 if asked is None else spec.class_index(asked)
     name = spec.class_names[index]

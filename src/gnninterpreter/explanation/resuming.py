@@ -108,7 +108,7 @@ def describe(
     spec = classifier.spec
     nodes, edges = _blocks((*spec.nodes, *spec.attributes)), _blocks(spec.edges)
     names = ", ".join(spec.class_names[:MOST_NAMED]) + ", ..." * (spec.num_classes > MOST_NAMED)
-    outputs = f"{spec.num_classes} {classifier.task.noun} ({names})"
+    outputs = f"{classifier.task.counted(spec.num_classes)} ({names})"
     lines = [f"{outputs}; node features: {nodes}; edge features: {edges}"]
     if relaxed is not None:
         lines.append(

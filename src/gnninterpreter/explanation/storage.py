@@ -188,7 +188,9 @@ def _read_index(folder: Path) -> dict[str, Any]:
     except NotADirectoryError as error:
         raise CheckpointError(f"{folder} is a file; give the folder of a saved run") from error
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"the run in {folder} cannot be read: {error}") from error
+        raise CheckpointError(
+            f"the run in {folder} cannot be read: {INDEX} is damaged ({error}); make it again"
+        ) from error
     if not isinstance(index, dict) or index.get("kind") != KIND:
         raise CheckpointError(f"{folder / INDEX} was not written by gnninterpreter")
     if index.get("schema") != SCHEMA:

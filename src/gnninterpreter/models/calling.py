@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
+from torch.optim.swa_utils import AveragedModel
 from torch_geometric.data import Batch
 from torch_geometric.utils import add_remaining_self_loops
 
@@ -23,6 +24,7 @@ from gnninterpreter.models.bundle import Bundle
 from gnninterpreter.spec import Derived
 
 LAZY = (UninitializedParameter, UninitializedBuffer)
+WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel, AveragedModel)
 
 # What people call the parts of a graph in a forward method.
 ALIASES = {
@@ -50,7 +52,7 @@ ELSEWHERE = {
 
 
 def native_module(model: nn.Module | Bundle) -> nn.Module:
-    """The module as it was written, out of a bundle, `torch.compile` or parallel training."""
+    """The module as it was written, out of a bundle, `torch.compile`, parallel or averaged."""
     module: Any = model.model if isinstance(model, Bundle) else model
     if not isinstance(module, nn.Module):
         got, mend = type(model).__name__, "load the weights into the class they were trained with"
@@ -58,7 +60,7 @@ def native_module(model: nn.Module | Bundle) -> nn.Module:
             got, mend = f"the class {model.__name__}", "make one of it and load its weights"
         raise ModelError(f"model must be a torch.nn.Module (got {got}); {mend} first")
     while True:
-        if isinstance(module, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
+        if isinstance(module, WRAPPERS):
             module = module.module
         elif type(module).__name__ == "OptimizedModule" and hasattr(module, "_orig_mod"):
             module = module._orig_mod
@@ -218,7 +220,8 @@ def written_by(
     versions = {key: value._version for key, value in before.items()}
     weights = [(name, p, p.detach().clone()) for name, p in model.named_parameters()]
     result = run(given)
-    changed = [name for name, p, old in weights if not torch.equal(p, old)]
+    # NaN is not equal to itself, and no change.
+    changed = [name for name, p, old in weights if bool(((p != old) & ~old.isnan()).any())]
     if changed:
         for _, p, old in weights:
             p.data.copy_(old)

@@ -35,6 +35,8 @@ from gnninterpreter.spec.encoding import coded
 
 __all__ = ["GraphClassifier", "Scores"]
 
+# Names of classes in a message.
+MOST_NAMED = 12
 # Nodes that are asked about at once on a CPU.
 CACHED_NODES = 4_000
 
@@ -106,6 +108,7 @@ class GraphClassifier:
         with self.frozen(), self.explaining_errors(), torch.no_grad():
             with OperationRecorder() as recorder:
                 found, self._written = written_by(model, batch, self._raw)
+            _check_weights(model, found)
             self._check_rows(found.size(1), batch)
             self._check_positions(batch)
             self.reader: OutputReader = read_outputs(
@@ -373,6 +376,18 @@ def _dtype_and_device(model: nn.Module) -> tuple[torch.dtype, torch.device]:
     return dtype, floats[0].device if floats else torch.device("cpu")
 
 
+def _check_weights(model: nn.Module, scores: Tensor) -> None:
+    """Name the weights that make scores NaN."""
+    if torch.isfinite(scores).all():
+        return
+    broken = [name for name, p in model.named_parameters() if not torch.isfinite(p).all()]
+    if broken:
+        raise ModelError(
+            f"the weights `{broken[0]}` of the model are NaN or infinite, and so are its scores; "
+            "its training went wrong, or its file"
+        )
+
+
 def _constant(block: Block) -> Block:
     """A block of the same columns that says the same of every edge."""
     if isinstance(block, Categorical) and block.encoding == "index":
@@ -406,9 +421,9 @@ def _named_columns(spec: GraphSpec, reader: OutputReader, given: bool) -> GraphS
         # Steps of an order, "more than 0", "more than 1", are one fewer than what they divide.
         steps = ", or where these are steps between ordered classes pass forward= that returns a "
         steps = f"{steps}probability for each class" * (spec.num_classes == count + 1 and not given)
+        named = ", ".join(spec.class_names[:MOST_NAMED]) + ", ..." * (spec.num_classes > MOST_NAMED)
         raise ModelError(
-            f"the model returns scores for {count} {task.noun} but the spec names "
-            f"{spec.num_classes} ({', '.join(spec.class_names)}); give one name for each output"
-            f"{steps}"
+            f"the model returns scores for {task.counted(count)} but the spec names "
+            f"{spec.num_classes} ({named}); give one name for each output{steps}"
         )
     return spec

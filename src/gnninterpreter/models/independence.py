@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 # Difference between scores that is more than rounding, as a share of the largest.
 DIFFERENT = 1e-3
 # Other orders of nodes and edges in which graphs are shown to a model, and how much more than with
-# these scores may change with company.
+# these scores may change with what else is in the batch.
 ORDERS, ROOM = 3, 1.5
 EDGE_FIELDS = ("edge_attr", "edge_type", "edge_weight")
 
 
 def independent(model: GraphClassifier, batch: Batch, logits: Tensor) -> bool:
-    """Whether a graph's scores are the same alone and in company."""
+    """Whether a graph's scores are the same alone and in a batch."""
     if not model.convention.takes_batch:
         return False
     if batch.num_graphs < 2:
@@ -36,23 +36,23 @@ def differ(one: Tensor, other: Tensor, among: Tensor | None = None) -> bool:
 
 
 def undecided(model: GraphClassifier, batch: Batch, logits: Tensor) -> bool:
-    """Whether a graph's scores change with the order of its parts as much as with its company.
+    """Whether a graph's scores change with the order of its parts as much as with its batch.
 
     Models that choose nodes or edges leave it to rounding which of two that are alike comes first.
     """
     if not model.convention.takes_batch:
         return False
     generator = torch.Generator().manual_seed(0)
-    company, order = [], []
+    batched, order = [], []
     for number in range(int(batch.num_graphs)):
         single = _alone(model, batch, number)
         try:
             others = [_alone(model, batch, number, generator) for _ in range(ORDERS)]
         except Exception:  # some layers take edges in one order alone
             return False
-        company.append((single - logits[number]).abs().max())
+        batched.append((single - logits[number]).abs().max())
         order.append(torch.stack(others).sub(single).abs().max())
-    found, usual = torch.stack(company), ROOM * torch.stack(order)
+    found, usual = torch.stack(batched), ROOM * torch.stack(order)
     return bool((found.max() <= usual.max()) & (found.mean() <= usual.mean()))
 
 

@@ -30,10 +30,10 @@ class Task(str, Enum):
         """Whether a graph has exactly one of the classes."""
         return self in (Task.MULTICLASS, Task.BINARY)
 
-    @property
-    def noun(self) -> str:
-        """What the columns of the outputs are."""
-        return {Task.MULTILABEL: "labels", Task.REGRESSION: "values"}.get(self, "classes")
+    def counted(self, count: int) -> str:
+        """So many columns of the outputs, by what they are."""
+        words = {Task.MULTILABEL: ("label", "labels"), Task.REGRESSION: ("value", "values")}
+        return f"{count} {words.get(self, ('class', 'classes'))[count != 1]}"
 
     def names(self, count: int) -> tuple[str, ...]:
         """Names for columns that nobody has named."""

@@ -127,11 +127,11 @@ def _gradient_trouble(relaxed: RelaxedModel, graphs: DenseGraphs, native: Scores
     scores: Scores = relaxed(DenseGraphs(graphs.spec, *leaves))
     if not scores.logits.requires_grad:
         return "its output does not depend differentiably on the graph"
-    gradients: list[Tensor] = list(
-        torch.autograd.grad(
-            scores.logits.square().sum(), leaves, allow_unused=True, materialize_grads=True
-        )
-    )
+    loss = scores.logits.square().sum()
+    try:
+        gradients = torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)
+    except RuntimeError as error:  # it overwrites what the gradient is computed from
+        return f"its gradient cannot be computed ({str(error).partition(':')[0]})"
     if not gradients[0].any():
         return "its output does not depend differentiably on the edges"
     if not all(bool(torch.isfinite(gradient).all()) for gradient in gradients):

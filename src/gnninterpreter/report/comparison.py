@@ -98,9 +98,10 @@ def words(one: ClassComparison) -> str:
 
 def _pictures(one: Explanation | None) -> dict[str, Any]:
     if one is None:
-        return {"prototype": None, "core": None}
+        return {"explained": False, "prototype": None, "core": None}
     core = one.core
     return {
+        "explained": True,
         "prototype": graph_picture(one.best, one, PROTOTYPE, "Prototype"),
         "core": None if core is None else core_picture(core, one, CORE),
     }

@@ -62,7 +62,7 @@ def core_words(core: Core | None, explanation: Explanation) -> str:
         if check.passed is None:
             return _unchecked(check, NO_CORE.format(members=target.members))
         return sentence(check.sentence)
-    said = [_open(core), _company(core, target), _effects(core, target), _idle(core, target)]
+    said = [_open(core), _association(core, target), _effects(core, target), _idle(core, target)]
     if core.held_by(explanation.best) is False:  # the two then tell of different things
         said.append("The prototype does not hold it.")
     return " ".join(filter(None, said))
@@ -106,7 +106,7 @@ def _open(core: Core) -> str:
     return " ".join(said)
 
 
-def _company(core: Core, target: Target) -> str:
+def _association(core: Core, target: Target) -> str:
     if core.coverage is None:
         return "Not checked in how many real graphs it is."
     words = f"In {_percent(core.coverage)} of the graphs {_to(target).removeprefix('that ')}"

@@ -83,7 +83,7 @@ class RelaxedGradient:
         latents = [latent.detach().requires_grad_() for latent in distribution.latents()]
         current = distribution.with_latents(latents)
         graphs = current.relaxed(moment.samples, moment.temperature, streams)
-        losses = _losses(self.problem, current, graphs, self.problem.relaxed(graphs), moment)
+        losses = _losses(self.problem, current, graphs, self.problem.soft_scores(graphs), moment)
         means = {
             name: value.mean(1) if value.dim() == 2 else value for name, value in losses.items()
         }

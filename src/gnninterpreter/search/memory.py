@@ -23,7 +23,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from gnninterpreter.distribution import GraphDistribution, Streams
-from gnninterpreter.errors import SpecError
+from gnninterpreter.errors import ModelError, SpecError
 from gnninterpreter.search.ascent import Ascent
 from gnninterpreter.search.gradient import Moment, gradient_of
 from gnninterpreter.search.problem import Problem
@@ -63,9 +63,10 @@ class Plan:
         """Say what to do where an allocator gives up: others may have taken what was free."""
         try:
             yield
-        except (MemoryError, RuntimeError) as error:
-            out = isinstance(error, (MemoryError, torch.OutOfMemoryError))
-            if not out and "can't allocate memory" not in str(error):
+        except (MemoryError, RuntimeError, ModelError) as error:
+            cause = error.__cause__ if isinstance(error, ModelError) else error
+            out = isinstance(cause, (MemoryError, torch.OutOfMemoryError))
+            if not out and "can't allocate memory" not in str(cause):
                 raise
             raise SpecError(
                 f"memory ran out while {self.at_once} restarts were searched for at once; ask for "

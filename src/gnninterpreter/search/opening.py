@@ -105,7 +105,7 @@ class _Learning:
         problem = self.problem
         assert problem.relaxed is not None
         if problem.memory is None or recording():
-            asked = Proposals(drawn, problem.relaxed(drawn), problem.aim)
+            asked = Proposals(drawn, problem.soft_scores(drawn), problem.aim)
             # First what has a slope: the rest asks the same without one.
             found = problem.lacking(asked)
             bad = ~problem.passes(asked)
@@ -120,7 +120,7 @@ class _Learning:
             # left out depends on the other restarts.
             short = drawn[rows]
             aim = problem.aim.rows(len(drawn)).select(rows)
-            some = problem.lacking(Proposals(short, problem.relaxed(short), aim))
+            some = problem.lacking(Proposals(short, problem.soft_scores(short), aim))
             found = found.index_put((rows,), some)
         return found, bad
 

@@ -121,7 +121,7 @@ class Problem:
         """What the model says of discrete graphs; NaN for one that cannot be asked about."""
         if self.relaxed is None or self.asks_native:
             return self.classifier.score(graphs)
-        scores = self.relaxed(graphs)
+        scores = self.soft_scores(graphs)
         # The native model cannot be asked about a graph without edges, so there is no score either.
         nothing = graphs.empty.unsqueeze(1)
         return Scores(
@@ -129,6 +129,14 @@ class Problem:
             scores.embedding.masked_fill(nothing, torch.nan),
             scores.task,
         )
+
+    def soft_scores(self, graphs: DenseGraphs) -> Scores:
+        """What the relaxed model says of graphs, with a gradient."""
+        assert self.relaxed is not None
+        if recording():  # what goes wrong there is tried again as it is
+            return self.relaxed(graphs)
+        with self.classifier.explaining_errors():
+            return self.relaxed(graphs)
 
     @torch.no_grad()
     def propose(self, graphs: DenseGraphs, new: bool = False) -> Proposals:
@@ -257,8 +265,8 @@ class Problem:
 
     def slope(self, graphs: DenseGraphs) -> Tensor:
         """The part of the cost that can be differentiated, [B], from the relaxed model."""
-        assert self.relaxed is not None
-        return self.objective.cost(Proposals(graphs, self.relaxed(graphs), self.aim), smooth=True)
+        asked = Proposals(graphs, self.soft_scores(graphs), self.aim)
+        return self.objective.cost(asked, smooth=True)
 
     def mean_score(self, distribution: GraphDistribution, samples: int, streams: Streams) -> Tensor:
         """Mean score over discrete samples of each of R distributions, [R]."""

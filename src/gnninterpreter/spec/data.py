@@ -6,6 +6,7 @@ walked through once and a bad graph is told before anything is computed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from types import MappingProxyType
@@ -171,7 +172,13 @@ def _items(dataset: Any) -> Iterable[Any]:
         return _unbatched(dataset)
     if readable and hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__"):
         return _unbatched(dataset[i] for i in range(len(dataset)))
-    hint = "; put a single graph into a list" if isinstance(dataset, Data) else ""
+    hint = "; give a list of torch_geometric.data.Data"
+    if isinstance(dataset, Data):
+        hint = "; put a single graph into a list"
+    elif isinstance(dataset, (str, bytes, os.PathLike)):
+        hint = "; load the graphs from it first"
+    elif isinstance(dataset, Mapping):
+        hint = "; give one of its parts"
     raise DataError(
         f"dataset must be a data set or a list of graphs (got {type(dataset).__name__}){hint}"
     )
@@ -194,8 +201,8 @@ def _checked(graph: Any, number: int) -> Data:
         )
     if not isinstance(graph, Data):
         raise DataError(
-            "dataset must hold graphs of type torch_geometric.data.Data "
-            f"(got {type(graph).__name__})"
+            "dataset must hold graphs of type torch_geometric.data.Data, with labels in 'y' "
+            f"(got a {type(graph).__name__} at place {number})"
         )
     if any(getattr(graph.get(key), "is_cuda", False) for key in ("x", "edge_index")):
         graph = graph.cpu()  # where graphs are read and compared; the model gets them in batches

@@ -37,6 +37,7 @@ def infer_spec(dataset: Any) -> GraphSpec:
     attr = _stack([graph.get("edge_attr") for graph in graphs], "edge_attr")
     metadata = {}
     for name, value in (("x", x), ("edge_attr", attr)):
+        _check_finite(graphs, name, value)
         if value is not None and value.dim() == 1:
             metadata[name] = "flat"
         if value is not None and not _are_codes(value):
@@ -95,6 +96,16 @@ def _node_blocks(
     for note in told:
         _add_note(metadata, note)
     return tuple(blocks)
+
+
+def _check_finite(graphs: GraphList, name: str, values: Tensor | None) -> None:
+    if values is None or bool(torch.isfinite(values).all()):
+        return
+    number = next(i for i, graph in enumerate(graphs) if not torch.isfinite(graph[name]).all())
+    raise DataError(
+        f"'{name}' must hold finite numbers (got NaN or infinity in graph {number}); fill them, or "
+        "leave such graphs out"
+    )
 
 
 def _add_note(metadata: dict[str, str], note: str) -> None:

@@ -93,6 +93,8 @@ class GraphSpec:
         if isinstance(self.class_names, str) or not isinstance(self.class_names, Sequence):
             raise SpecError(f"class_names must be a list of names (got {self.class_names!r})")
         object.__setattr__(self, "class_names", tuple(str(name) for name in self.class_names))
+        if not all(name.strip() for name in self.class_names):
+            raise SpecError(f"class_names must not be empty (got {self.class_names})")
         if not isinstance(self.metadata, Mapping):
             raise SpecError(f"metadata must be texts by name (got {self.metadata!r:.60})")
         texts = sorted((str(name), str(text)) for name, text in self.metadata.items())

@@ -245,6 +245,11 @@ def _models(given: Any, shared: Mapping[str, Any], folder: Path) -> Iterator[Mod
         elif Path(table["model"]).suffix in ENDINGS:
             for path in _files(table["model"], folder):
                 yield ModelSource(path, **rest)
+        elif glob.has_magic(table["model"]):
+            raise SpecError(
+                f"the pattern {table['model']!r} of models must end in {' or '.join(ENDINGS)}; "
+                "other files are checkpoints of a table, beside the function that loads them"
+            )
         else:
             yield ModelSource(table["model"], **rest)
 

@@ -298,7 +298,7 @@ def _check_labels(labels: Tensor, config: TrainingConfig) -> None:
         return
     if labels.dim() != 2 or labels.size(1) != columns:
         raise DataError(
-            f"every graph needs a row of {columns} {Task(config.task).noun} as its label y, of "
+            f"every graph needs a row of {Task(config.task).counted(columns)} as its label y, of "
             f"shape [1, {columns}] and of floating-point numbers (got shape {list(labels.shape)})"
         )
     if bool(labels.isnan().all(0).any()):

@@ -39,7 +39,7 @@ with needs("fastapi", "web", "the live page"):
 Sent = Annotated[Any, Depends(read_json)]
 """The JSON that a request brings."""
 SHARED = "files.js"  # with the report
-SCRIPTS = ("talk.js", "board.js", "charts.js", "editor.js", "company.js", "search.js", "live.js")
+SCRIPTS = ("talk.js", "board.js", "charts.js", "editor.js", "inspector.js", "search.js", "live.js")
 ASSETS = {"live.css": "text/css"} | dict.fromkeys((SHARED, *SCRIPTS), "text/javascript")
 POLL = 0.1
 # D3 as the wheel of mpld3 ships it, in one plain file (BSD licence): so no foreign source is kept
@@ -124,11 +124,11 @@ def _add_graphs(app: FastAPI, backend: Backend) -> None:
     add("truth", lambda values: {"truth": backend.truth(values)})
     add("look", lambda values: backend.look(values))
     add("layout", lambda values: backend.placed(backend.read(values)))
-    add("smiles", lambda values: backend.placed(backend.company.read(values)))
+    add("smiles", lambda values: backend.placed(backend.inspector.read(values)))
 
     @app.get("/api/real/{number:int}")
     def real(number: int) -> Response:
-        return json_answer(backend.placed(backend.company.real_graph(number)))
+        return json_answer(backend.placed(backend.inspector.real_graph(number)))
 
     @app.post("/api/export/{form}")
     def export(form: str, values: Sent) -> Response:

@@ -33,7 +33,7 @@ from gnninterpreter.schema import listed, number
 from gnninterpreter.spec import GraphSpec, graph_list
 from gnninterpreter.spec.derived import completed
 from gnninterpreter.web.appearance import describe_block, legend_html
-from gnninterpreter.web.company import Company
+from gnninterpreter.web.inspector import Inspector
 from gnninterpreter.web.saved import SavedRuns
 
 BOX = (720, 480)
@@ -81,7 +81,7 @@ class Backend:
         self.saved = SavedRuns(folder, self.spec, self.opened)
         # The classifier listens to its model while it runs, so that runs must not overlap.
         self._lock = threading.Lock()
-        self.company = Company(result, self.classifier, dataset, self._lock)
+        self.inspector = Inspector(result, self.classifier, dataset, self._lock)
         reading = reading_of(self.spec)
         self._seen = frozenset() if reading is None else reading.seen
         self._report: str | None = None
@@ -152,8 +152,8 @@ class Backend:
             "similarity": self.statistics is not None
             and self.classifier.task is not Task.REGRESSION,
             "rule": self.oracle is not None,
-            "molecules": self.company.molecules,
-            "real": len(self.company.real),
+            "molecules": self.inspector.molecules,
+            "real": len(self.inspector.real),
             "graphs": self._opened,
             "saved": self.saved.entries(),
         }
@@ -252,7 +252,7 @@ class Backend:
         graph, _ = _present(self.read(values))
         if not graph.num_edges:
             raise DataError("a graph needs an edge to be compared")
-        return self.company.look(graph)
+        return self.inspector.look(graph)
 
     def placed(self, graph: Data) -> dict[str, Any]:
         """A graph laid out in the page's box, with every feature but its label written out."""

@@ -103,7 +103,7 @@ def test_a_model_that_is_rarely_sure_has_a_bar_of_its_own():
     own = real.given(PAIRED_CLASS)[real.mine(PAIRED_CLASS)]
     assert real.bar(PAIRED_CLASS) == pytest.approx(float(np.median(own)))
     found = find_cores(real, PAIRED_CLASS, CoreSearch(least=2))
-    assert "less than half of the graphs" in found.notes[0]
+    assert "fewer than half of the graphs" in found.notes[0]
     assert found.core is not None
     assert typed_graphs([found.core.graph], SPEC)[0].same(Typed((1, 1), {(0, 1): 0}))
 
@@ -282,7 +282,7 @@ def test_what_next_to_none_of_the_class_hold_is_no_core(matched: int, kept: bool
     assert _telling(core, PAIRED_CLASS) is kept
 
 
-def test_a_core_makes_the_class_by_company_or_as_a_cause() -> None:
+def test_a_core_makes_the_class_by_association_or_as_a_cause() -> None:
     core = Core(chain("rr"), SPEC, 1.0, True, coverage=0.9, lift=10.0)
     assert core.makes
     assert not core.with_(coverage=0.7).makes

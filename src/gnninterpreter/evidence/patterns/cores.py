@@ -118,8 +118,8 @@ def find_cores(
         notes.append(f"only {len(own)} real {graphs} {_given(target)}: shares say little")
     if measured and bar < CERTAIN:
         notes.append(
-            f"the model gives .99 to less than half of the graphs {target.members}; "
-            f"certain means at least {bar:.3f} for its cores, as half of them get"
+            f"fewer than half of the graphs {target.members} get .99 from the model, so a core has "
+            f"to get {bar:.3f} alone, as half of them do"
         )
     given = real.given(target)
     certain = [i for i in own if given[i] >= bar]

@@ -60,7 +60,7 @@
   };
   // Said beside the answer, too, which is what stays in sight on a phone.
   const seen = (beside) => {
-    company.show(beside);
+    inspector.show(beside);
     if (!beside.molecule || beside.molecule.valid) return;
     $("answer").textContent += "; no valid molecule";
     $("answer").classList.add("caution");
@@ -74,7 +74,7 @@
     try {
       const answer = await Talk.json("/api/score", editor.graph(), mine.signal);
       show(answer);
-      if (!answer.values) company.nothing();
+      if (!answer.values) inspector.nothing();
       else Talk.json("/api/look", editor.graph(), mine.signal).then(seen).catch(() => {});
       if (!spec.rule || !answer.values) return;
       const { truth } = await Talk.json("/api/truth", editor.graph(), mine.signal);
@@ -84,11 +84,11 @@
     } catch (error) {
       if (error.name === "AbortError") return;
       refuse(error.message);
-      company.nothing();
+      inspector.nothing();
     }
   };
   const editor = Editor(spec, { changed: score, tell });
-  const company = Company(spec, { open: editor.open, tell });
+  const inspector = Inspector(spec, { open: editor.open, tell });
 
   // Graphs to open: those of the run, and those that were saved.
   const addTo = (box, name, { graph, positions, score }) => {

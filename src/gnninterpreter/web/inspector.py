@@ -1,4 +1,4 @@
-"""What stands beside a graph of the live page: chemistry, cores in it, and real graphs near it."""
+"""What the live page says beside a graph: chemistry, cores in it, and real graphs near it."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ NEAREST = 3
 FORMULA, SMALL = (340, 220), (200, 140)
 
 
-class Company:
-    """Answers what a graph is beside the answers of a run; may be asked from any thread.
+class Inspector:
+    """Looks at a graph beside the answers of a run; may be asked from any thread.
 
     Without real graphs the exemplars of the run stand in for them. The lock is held while the model
     is asked.

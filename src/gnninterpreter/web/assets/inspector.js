@@ -1,6 +1,6 @@
 "use strict";
 // What stands beside the graph: SMILES in, real graphs to open, validity, cores and neighbours.
-const Company = (spec, { open, tell }) => {
+const Inspector = (spec, { open, tell }) => {
   const fetched = Talk.trying(tell, async (path, values, told) => {
     const { graph, positions } = await Talk.json(path, values);
     open(graph, positions);
