@@ -132,9 +132,13 @@ class Telling:
         return float(gain(np.array(shares[0]), np.array(shares[1]))), held
 
     def wanted(self, pieces: Sequence[Candidate]) -> float:
-        """Bits that tell clearly more than the smallest of some pieces."""
-        small = sorted(pieces, key=lambda one: len(one.typed))[:SMALLEST]
-        return max(TOLD, CLEARLY * max(self(one.typed, one.inside)[0] for one in small))
+        """Bits that tell clearly more than the smallest of some pieces, or more than there are."""
+        most = TOLD
+        for one in sorted(pieces, key=lambda one: len(one.typed))[:SMALLEST]:
+            most = max(most, CLEARLY * self(one.typed, one.inside)[0])
+            if most > 1:  # no piece tells more than one bit, so that none tells clearly more
+                break
+        return most
 
 
 def gather_pieces(
