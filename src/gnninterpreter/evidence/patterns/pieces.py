@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from torch_geometric.data import Data
 
+from gnninterpreter.datasets.base import taken
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.bounds import Bounds
 from gnninterpreter.evidence.patterns.matching import PatternIndex
@@ -154,7 +155,7 @@ def gather_pieces(
             the class.
         search: How large pieces may be.
     """
-    graphs = [real.graphs[i] for i in seeds]
+    graphs = taken(real.graphs, seeds)
     typed = [real.typed[i] for i in seeds]
     floor = bar if bar >= CERTAIN else min(bar, LEANING)
     return _shrunk(real, graphs, typed, target, bar, search, floor)
