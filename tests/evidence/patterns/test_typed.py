@@ -75,6 +75,7 @@ def test_nodes_on_rings_need_rings():
     assert Typed((0,) * 4, lollipop).knots == [on_the_ring] * 3 + [[]]
     # The ring is of two kinds of edges, and none of one alone; a triangle it is all the same.
     assert Typed((0,) * 4, {**lollipop, (0, 1): 1}).knots == [on_the_ring[1:]] * 3 + [[]]
+    assert Typed((0, 0, 0, 1), lollipop).knots == [on_the_ring[:1]] * 3 + [[]]
     four = Typed((0,) * 4, {(i, j): 0 for j in range(4) for i in range(j)})
     dense = [(ANY, 0, NESTED, 2), (ANY, 0, NESTED, 3), (ANY, 2, SHARING, 3)]
     assert four.knots == [dense] * 4

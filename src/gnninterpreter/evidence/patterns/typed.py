@@ -152,7 +152,8 @@ class Typed:
                     for i in bits(left):
                         found[i].append((ANY, 2 * kind, NESTED, least))
                     least += 1
-        for least in set(self.shared) - {0}:
+        # Kinds rule out as much at less cost.
+        for least in set(self.shared) - {0} if len(set(self.kinds)) == 1 else ():
             sharing = [
                 ends for ends, each in zip(self.edges, self.shared, strict=True) if each >= least
             ]
