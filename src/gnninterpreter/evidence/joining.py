@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import node_rows
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.data import node_count
 from gnninterpreter.spec.derived import completed, completed_each
 
 
@@ -54,27 +56,30 @@ def join(
     Raises:
         SpecError: If edges have features and no source of randomness is given.
     """
-    return completed(_joined(spec, base, part, at, to, rng), spec)
+    if spec.edges and rng is None:
+        raise SpecError("edges have features, so the new one needs rng= to draw its own")
+    choices = _alike(spec, base, part)
+    like = 0 if rng is None or not choices else int(rng.integers(choices))
+    return completed(_joined(spec, base, part, at, to, like), spec)
 
 
-def _joined(
-    spec: GraphSpec, base: Data, part: Data, at: int, to: int, rng: np.random.Generator | None
-) -> Data:
-    first, second = int(base.num_nodes or 0), int(part.num_nodes or 0)
-    bridge = torch.tensor([[at], [first + to]])
-    if not spec.directed:
-        bridge = torch.cat([bridge, bridge.flip(0)], dim=1)
+def _alike(spec: GraphSpec, base: Data, part: Data) -> int:
+    """How many edges there are whose features the new one may have."""
+    return base.edge_attr.size(0) or part.edge_attr.size(0) if spec.edges else 0
+
+
+def _joined(spec: GraphSpec, base: Data, part: Data, at: int, to: int, like: int) -> Data:
+    first, second = node_count(base), node_count(part)
+    ends = [at, first + to]
+    bridge = torch.tensor([[end] for end in ends] if spec.directed else [ends, ends[::-1]])
     index = torch.cat([base.edge_index, part.edge_index + first, bridge], dim=1)
     x = node_rows(base)
     joined = Data(
         x=torch.cat([x, node_rows(part).to(x.dtype)]), edge_index=index, num_nodes=first + second
     )
     if spec.edges:
-        if rng is None:
-            raise SpecError("edges have features, so the new one needs rng= to draw its own")
         rows = torch.cat([base.edge_attr, part.edge_attr.to(base.edge_attr.dtype)])
         if rows.size(0):
-            like = int(rng.integers(base.edge_attr.size(0) or rows.size(0)))
             rows = torch.cat([rows, rows[[like] * bridge.size(1)]])
         else:
             joined.edge_index = index[:, :0]
@@ -94,12 +99,19 @@ def join_each(spec: GraphSpec, bases: Sequence[Data], part: Data, seed: int = 0)
 
 def side_by_side(spec: GraphSpec, bases: Sequence[Data], part: Data, seed: int = 0) -> list[Data]:
     """The same with derived columns as they were, for many that are completed together."""
-    joined = []
+    joined, size = [], node_count(part)
     for number, base in enumerate(bases):
-        rng = np.random.default_rng([seed, number])
-        at, place = int(rng.integers(int(base.num_nodes or 0))), float(rng.random())
-        joined.append(_joined(spec, base, part, at, int(place * int(part.num_nodes or 0)), rng))
+        at, place, like = _drawn(seed, number, node_count(base), _alike(spec, base, part))
+        joined.append(_joined(spec, base, part, at, int(place * size), like))
     return joined
+
+
+# Many parts are joined to the same graphs, and to make a generator takes as long as to join.
+@lru_cache(4096)
+def _drawn(seed: int, number: int, nodes: int, edges: int) -> tuple[int, float, int]:
+    """Node of a graph, place in the part, and edge that the new one is like."""
+    rng = np.random.default_rng([seed, number])
+    return int(rng.integers(nodes)), float(rng.random()), int(rng.integers(edges or 1))
 
 
 def flip_rate(

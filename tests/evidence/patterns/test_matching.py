@@ -226,3 +226,21 @@ def test_graphs_without_rings_are_not_searched_for_one():
     tree = Typed((0,) * 7, {(0, i): 0 for i in range(1, 4)} | {(i, i + 3): 0 for i in range(1, 4)})
     other = Typed((0,) * 5, {**ring.edges, (0, 4): 1})
     assert Plan(ring, PatternIndex([tree, ring, other])).candidates == [1]
+
+
+def test_graphs_without_triangles_are_not_searched_for_one():
+    square = Typed((0,) * 4, {(0, 1): 0, (1, 2): 0, (2, 3): 0, (0, 3): 0})
+    other_kinds = Typed((0,) * 3, {(0, 1): 0, (1, 2): 1, (0, 2): 0})
+    assert Plan(TRIANGLE, PatternIndex([square, TRIANGLE])).candidates == [1]
+    # Two diamonds need links whose ends share two neighbours, which a strip of triangles has not.
+    strip = dict.fromkeys([(0, 1), (0, 2), (1, 2), (2, 3), (2, 4), (3, 4)], 0)
+    diamond = dict.fromkeys([(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)], 0)
+    found = Plan(Typed((0,) * 4, diamond), PatternIndex([Typed((0,) * 5, strip), other_kinds]))
+    assert found.candidates == []
+
+
+def test_only_what_is_laid_by_needs_asks_for_them(monkeypatch):
+    monkeypatch.setattr(matching, "Offers", lambda _: pytest.fail("asked for"))
+    plan = Plan(TRIANGLE, PatternIndex([TRIANGLE]))
+    assert plan.symmetries == [[], [0], [0, 1]]
+    assert next(plan.places(0, domains=[0b100, 0b011, 0b011])) == (2, 0, 1)

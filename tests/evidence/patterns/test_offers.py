@@ -4,16 +4,16 @@ import networkx as nx
 import pytest
 
 from gnninterpreter.evidence.patterns.offers import Offers
-from gnninterpreter.evidence.patterns.typed import ANY, NESTED, Typed
+from gnninterpreter.evidence.patterns.typed import ANY, NESTED, SHARING, Typed
 
 PATH = Typed((0, 1, 0), {(0, 1): 5, (1, 2): 6})
 STAR = Typed((0, 1, 1), {(0, 1): 0, (0, 2): 0})
-LARGE = Typed((1,) * 9, {(0, 8): 0})
+LARGE = Typed((1,) * 65, {(0, 64): 0})
 
 
 def test_neighbours_of_each_kind_are_counted():
     offers = Offers([PATH, STAR, LARGE])
-    # One byte for each of the small graphs, two for the one with nine nodes.
+    # One word for each of the small graphs, two for the one with 65 nodes.
     assert (offers.start.tolist(), offers.end.tolist()) == ([0, 1, 2], [1, 2, 4])
     assert offers.having([(0, -1, -1, 0)]).tolist() == [0b101, 0b001, 0, 0]
     assert offers.having([(1, 10, 0, 1)]).tolist() == [0b010, 0, 0, 0]
@@ -24,7 +24,7 @@ def test_neighbours_of_each_kind_are_counted():
 
 def test_open_kinds_take_any():
     offers = Offers([STAR, LARGE])
-    assert offers.having([(ANY, -1, -1, 0)]).tolist() == [0b111, 0xFF, 1]
+    assert offers.having([(ANY, -1, -1, 0)]).tolist() == [0b111, 2**64 - 1, 1]
     assert offers.having([(0, 0, ANY, 2)]).tolist() == [0b001, 0, 0]
     assert offers.having([(ANY, 0, 1, 2)]).tolist() == [0b001, 0, 0]
 
@@ -42,6 +42,16 @@ def test_rings_and_what_lies_between_them():
     assert offers.having([(ANY, 2, NESTED, 2)]).tolist() == [0b01111111, 0]
     assert not offers.having([(ANY, 2, NESTED, 3)]).any()
     assert not offers.having([(ANY, 0, NESTED, 2)]).any()
+
+
+def test_links_whose_ends_share_neighbours_are_counted():
+    # A diamond with a tail: the ends of its middle link share two neighbours.
+    edges = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (3, 4)]
+    offers = Offers([PATH, Typed((0,) * 5, dict.fromkeys(edges, 1))])
+    assert offers.having([(ANY, 1, SHARING, 2)]).tolist() == [0, 0b01111]
+    assert offers.having([(ANY, 1, SHARING, 3)]).tolist() == [0, 0b00110]
+    assert offers.having([(ANY, 2, SHARING, 1)]).tolist() == [0, 0b00110]
+    assert not offers.having([(ANY, 3, SHARING, 1)]).any()
 
 
 @pytest.mark.parametrize("order", [(2, 3, 4), (4, 2, 3)])

@@ -3,7 +3,15 @@ from __future__ import annotations
 import torch
 from torch_geometric.data import Data
 
-from gnninterpreter.evidence.patterns.typed import ANY, NESTED, Typed, bits, cut, typed_graphs
+from gnninterpreter.evidence.patterns.typed import (
+    ANY,
+    NESTED,
+    SHARING,
+    Typed,
+    bits,
+    cut,
+    typed_graphs,
+)
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 
 PATH = Typed((0, 1, 0), {(0, 1): 5, (1, 2): 6})
@@ -63,11 +71,14 @@ def test_open_kinds_ask_for_neighbours_of_any_kind():
 
 def test_nodes_on_rings_need_rings():
     lollipop = {(0, 1): 0, (1, 2): 0, (0, 2): 0, (2, 3): 0}
-    assert Typed((0,) * 4, lollipop).knots == [[(ANY, 0, NESTED, 2)]] * 3 + [[]]
-    # The ring is of two kinds of edges, and none of one alone.
-    assert Typed((0,) * 4, {**lollipop, (0, 1): 1}).knots == [[]] * 4
+    on_the_ring = [(ANY, 0, NESTED, 2), (ANY, 1, SHARING, 2)]
+    assert Typed((0,) * 4, lollipop).knots == [on_the_ring] * 3 + [[]]
+    # The ring is of two kinds of edges, and none of one alone; a triangle it is all the same.
+    assert Typed((0,) * 4, {**lollipop, (0, 1): 1}).knots == [on_the_ring[1:]] * 3 + [[]]
+    assert Typed((0, 0, 0, 1), lollipop).knots == [on_the_ring[:1]] * 3 + [[]]
     four = Typed((0,) * 4, {(i, j): 0 for j in range(4) for i in range(j)})
-    assert four.knots == [[(ANY, 0, NESTED, 2), (ANY, 0, NESTED, 3)]] * 4
+    dense = [(ANY, 0, NESTED, 2), (ANY, 0, NESTED, 3), (ANY, 2, SHARING, 3)]
+    assert four.knots == [dense] * 4
 
 
 def test_the_same_graph_has_the_same_key_in_any_order():

@@ -13,6 +13,7 @@ from operator import or_
 import numpy as np
 import torch
 
+from gnninterpreter.datasets.base import taken
 from gnninterpreter.evidence.patterns.causes import Effect, random_piece
 from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.patterns.matching import Plan
@@ -51,7 +52,7 @@ def falls_back(
     rng = np.random.default_rng([seed, target.index, other.index])
     plans = [Plan(core.typed, real.index) for core in cores]
     numbers = some(real.of(other), most, rng)
-    parts = Parts(real.classifier, [real.graphs[i] for i in numbers])
+    parts = Parts(real.classifier, taken(real.graphs, numbers))
     asked: list[tuple[int, int]] = []
     for place, number in enumerate(numbers):
         graph = real.typed[number]
@@ -77,7 +78,7 @@ def may_fall_back(real: RealGraphs, target: Target, other: Target, seed: int = 0
     """
     rng = np.random.default_rng([seed, target.index, other.index])
     numbers = some(real.of(other), HALVED, rng)
-    parts = Parts(real.classifier, [real.graphs[i] for i in numbers])
+    parts = Parts(real.classifier, taken(real.graphs, numbers))
     asked = []
     for place, number in enumerate(numbers):
         graph = real.typed[number]

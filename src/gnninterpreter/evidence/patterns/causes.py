@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from torch_geometric.data import Data
 
+from gnninterpreter.datasets.base import taken
 from gnninterpreter.errors import GNNInterpreterError
 from gnninterpreter.evidence.joining import side_by_side
 from gnninterpreter.evidence.patterns.parts import Parts
@@ -86,7 +87,7 @@ def taken_out(
 ) -> Effect | None:
     """The same for real graphs by their numbers, each with the nodes on which a pattern lies."""
     places = [(n, sum(1 << node for node in nodes)) for n, nodes in enumerate(laid.values())]
-    parts = Parts(real.classifier, [real.graphs[i] for i in laid])
+    parts = Parts(real.classifier, taken(real.graphs, list(laid)))
     return necessity(parts, [real.typed[i] for i in laid], places, target, rng)
 
 

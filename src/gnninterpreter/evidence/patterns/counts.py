@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
+from gnninterpreter.datasets.base import taken
 from gnninterpreter.evidence.patterns.core import Core, column_name
 from gnninterpreter.evidence.patterns.exceptions import unexplained
 from gnninterpreter.evidence.patterns.pieces import gain
@@ -134,7 +135,7 @@ def account_for(
     fit = np.arange(len(numbers)) % 2 == 0
     words, held = _learned(values, columns, own, fit)
     ours, theirs = (float(held[side & ~fit].mean()) for side in (own, ~own))
-    graphs = [real.graphs[i] for i in numbers]
+    graphs = list(taken(real.graphs, numbers.tolist()))
     labelled, true = _labels(graphs, target, real.classifier.spec)
     by_label = _together(values[labelled], true, np.random.default_rng(seed))
     found = Account(words, ours, theirs, _together(values, own, rng))

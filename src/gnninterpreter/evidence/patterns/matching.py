@@ -178,16 +178,13 @@ class Plan:
     Args:
         pattern: What to look for.
         index: Where to look.
-
-    Attributes:
-        candidates: Numbers of the graphs in which every node has a place by its needs.
     """
 
     def __init__(self, pattern: Typed, index: PatternIndex) -> None:
         """Decide the order in which nodes are laid, and what each must be next to."""
-        self.pattern, self.graphs = pattern, index.graphs
+        self.pattern, self.graphs, self._index = pattern, index.graphs, index
         count = len(pattern)
-        needs = [pattern.needs(node) for node in range(count)]
+        self._needs = needs = [pattern.needs(node) for node in range(count)]
         # Nodes with many needs first: they have the fewest places.
         weight = [len(needs[i]) * 8 + pattern.near[i].bit_count() for i in range(count)]
         order: list[int] = []
@@ -228,26 +225,37 @@ class Plan:
             )
             for node in order
         ]
-        self.candidates: list[int] = list(range(len(self.graphs)))
-        self._places: list[tuple[int, int]] = []
-        if count and self.graphs:
-            offers = index.offers
-            every = [needs[node] + pattern.knots[node] for node in order]
-            domains = np.stack([offers.having(each) for each in every])
-            there = np.bitwise_or.reduceat(domains, offers.start, axis=1).all(axis=0)
-            self.candidates = np.flatnonzero(there).tolist()
-            self._bytes, self._width = domains.tobytes(), domains.shape[1]
-            self._places = list(zip(offers.start.tolist(), offers.end.tolist(), strict=True))
+
+    @cached_property
+    def _meeting(self) -> np.ndarray:
+        """The nodes of all graphs that meet the needs of each node, in the order of laying."""
+        every = (self._needs[node] + self.pattern.knots[node] for node in self.order)
+        return np.stack([self._index.offers.having(each) for each in every])
+
+    @cached_property
+    def _words(self) -> list[list[int]]:
+        """The same for Python, word by word."""
+        found: list[list[int]] = self._meeting.T.tolist()
+        return found
+
+    @cached_property
+    def candidates(self) -> list[int]:
+        """Numbers of the graphs in which every node has a place by its needs."""
+        if not self.order or not self.graphs:
+            return list(range(len(self.graphs)))
+        there = np.bitwise_or.reduceat(self._meeting, self._index.offers.start, axis=1)
+        found: list[int] = np.flatnonzero(there.all(axis=0)).tolist()
+        return found
 
     def _domains(self, number: int) -> list[int]:
         """The places (as bits) that each node may take by its needs and ranges."""
-        start, end = self._places[number]
-        raw, width, read = self._bytes, self._width, int.from_bytes
-        domains = [
-            read(raw[row + start : row + end], "little")
-            for row in range(0, width * len(self.order), width)
-        ]
+        start, size = int(self._index.offers.start[number]), len(self.graphs[number])
+        domains = self._words[start]
+        for more in range(64, size, 64):
+            words = self._words[start + more // 64]
+            domains = [low | high << more for low, high in zip(domains, words, strict=True)]
         if self.ranged:
+            domains = list(domains)
             values = self.graphs[number].values
             for place, node in enumerate(self.order):
                 for one in self.ranged.get((node,), ()):
@@ -286,7 +294,7 @@ class Plan:
         domains = domains or self._domains(number)
         if not all(domains) or count > len(graph):
             return
-        links, near, rows = graph.links, graph.near, self.rows
+        linked, near, rows = graph.linked, graph.near, self.rows
         twins: Sequence[Sequence[int]] = [()] * count
         behind, before = 0, [0]
         if not single:
@@ -331,7 +339,7 @@ class Plan:
             free = domains[depth] & ~used
             ties, spans, later = rows[depth]
             for earlier, code in ties:
-                free &= links[laid[earlier]].get(code, 0)
+                free &= linked[code][laid[earlier]]
             for earlier, forth, one in spans:
                 other = laid[earlier]
                 free &= sum(1 << i for i in bits(free) if _spans(graph, other, i, forth, one))

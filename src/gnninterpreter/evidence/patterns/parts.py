@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
+from gnninterpreter.datasets.base import fields_of, sizes_of
 from gnninterpreter.models.classifier import CACHED_NODES, GraphClassifier, Scores
 from gnninterpreter.objective.target import ClassTarget, Target
 from gnninterpreter.spec.derived import fill
@@ -34,10 +35,10 @@ class Parts:
     def __init__(self, classifier: GraphClassifier, graphs: Sequence[Data]) -> None:
         """Lay the graphs side by side."""
         self.classifier = classifier
-        self.sizes = np.array([int(graph.num_nodes or 0) for graph in graphs], dtype=np.int64)
+        self.sizes = np.array(sizes_of(graphs), dtype=np.int64)
         self._most = int(self.sizes.max(initial=1))
         self._first = torch.from_numpy(np.concatenate([[0], np.cumsum(self.sizes)]))
-        links = [graph.edge_index.cpu() for graph in graphs]
+        links = [link.cpu() for link in fields_of(graphs, "edge_index") if link is not None]
         counts = [link.size(1) for link in links]
         self._edges = torch.cat(links, dim=1) if links else torch.zeros(2, 0, dtype=torch.long)
         self._counts = torch.tensor(counts, dtype=torch.long)
@@ -134,9 +135,9 @@ def margin(scores: Scores, target: Target) -> Tensor:
 def _columns(graphs: Sequence[Data], names: Sequence[str], dtype: torch.dtype) -> dict[str, Tensor]:
     found = {}
     for name in names:
-        values = [graph.get(name) for graph in graphs]
-        if values and all(value is not None for value in values):
-            joined = torch.cat([value.cpu() for value in values])
+        values = [value.cpu() for value in fields_of(graphs, name) if value is not None]
+        if values and len(values) == len(graphs):
+            joined = torch.cat(values)
             found[name] = joined.to(dtype) if joined.is_floating_point() else joined
     return found
 

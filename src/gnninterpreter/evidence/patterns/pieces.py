@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from torch_geometric.data import Data
 
+from gnninterpreter.datasets.base import taken
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.bounds import Bounds
 from gnninterpreter.evidence.patterns.matching import PatternIndex
@@ -132,9 +133,13 @@ class Telling:
         return float(gain(np.array(shares[0]), np.array(shares[1]))), held
 
     def wanted(self, pieces: Sequence[Candidate]) -> float:
-        """Bits that tell clearly more than the smallest of some pieces."""
-        small = sorted(pieces, key=lambda one: len(one.typed))[:SMALLEST]
-        return max(TOLD, CLEARLY * max(self(one.typed, one.inside)[0] for one in small))
+        """Bits that tell clearly more than the smallest of some pieces, or more than there are."""
+        most = TOLD
+        for one in sorted(pieces, key=lambda one: len(one.typed))[:SMALLEST]:
+            most = max(most, CLEARLY * self(one.typed, one.inside)[0])
+            if most > 1:  # no piece tells more than one bit, so that none tells clearly more
+                break
+        return most
 
 
 def gather_pieces(
@@ -150,7 +155,7 @@ def gather_pieces(
             the class.
         search: How large pieces may be.
     """
-    graphs = [real.graphs[i] for i in seeds]
+    graphs = taken(real.graphs, seeds)
     typed = [real.typed[i] for i in seeds]
     floor = bar if bar >= CERTAIN else min(bar, LEANING)
     return _shrunk(real, graphs, typed, target, bar, search, floor)

@@ -9,9 +9,12 @@ them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from itertools import chain
+from operator import or_
 
 import networkx as nx
 import torch
@@ -25,8 +28,9 @@ from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
 Need = tuple[int, int, int, int]
 ROUNDS = 4
 ANY = -1
-# In place of the kind of a neighbour: any that needs as many neighbours itself.
-NESTED = -2
+# In place of the kind of a neighbour: any that needs as many neighbours itself; any with which so
+# many neighbours are shared as the code of the link says instead.
+NESTED, SHARING = -2, -3
 
 
 @dataclass(frozen=True)
@@ -75,27 +79,40 @@ class Typed:
         return len(self.kinds)
 
     @cached_property
-    def links(self) -> tuple[dict[int, int], ...]:
-        """For each node and code of a link, its neighbours by such a link as bits.
+    def linked(self) -> dict[int, list[int]]:
+        """For each code of a link the neighbours that each node has by such links, as bits.
 
         An undirected edge of kind k has code 2k at both ends, a directed one 2k where it leaves and
         2k + 1 where it arrives.
         """
-        found: tuple[dict[int, int], ...] = tuple({} for _ in self.kinds)
+        found: dict[int, list[int]] = {}
+        for kind in set(self.edges.values()):
+            there = found[2 * kind] = [0] * len(self)
+            found[2 * kind + self.directed] = [0] * len(self) if self.directed else there
         for (i, j), kind in self.edges.items():
-            there, back = 2 * kind, 2 * kind + self.directed
-            found[i][there] = found[i].get(there, 0) | 1 << j
-            found[j][back] = found[j].get(back, 0) | 1 << i
+            found[2 * kind][i] |= 1 << j
+            found[2 * kind + self.directed][j] |= 1 << i
         return found
+
+    @cached_property
+    def links(self) -> tuple[dict[int, int], ...]:
+        """The same for each node: its neighbours by the codes of its links."""
+        return tuple(
+            {code: rows[node] for code, rows in self.linked.items() if rows[node]}
+            for node in range(len(self))
+        )
 
     @cached_property
     def near(self) -> tuple[int, ...]:
         """Neighbours of each node as bits, directions aside."""
-        found = [0] * len(self)
-        for i, j in self.edges:
-            found[i] |= 1 << j
-            found[j] |= 1 << i
-        return tuple(found)
+        nowhere = [0] * len(self)
+        return tuple(reduce(or_, own) for own in zip(nowhere, *self.linked.values(), strict=True))
+
+    @cached_property
+    def shared(self) -> list[int]:
+        """How many neighbours the two ends of each edge share."""
+        near = self.near
+        return [(near[i] & near[j]).bit_count() for i, j in self.edges]
 
     @property
     def pieces(self) -> int:
@@ -124,7 +141,7 @@ class Typed:
 
     @cached_property
     def knots(self) -> list[list[Need]]:
-        """What each node needs to lie on rings, or in what is denser, as this one does."""
+        """What each node needs to lie on rings and triangles, or in what is denser, as this one."""
         found: list[list[Need]] = [[] for _ in self.kinds]
         for kind in set(self.edges.values()):
             links = [own.get(2 * kind, 0) | own.get(2 * kind + 1, 0) for own in self.links]
@@ -136,6 +153,13 @@ class Typed:
                     for i in bits(left):
                         found[i].append((ANY, 2 * kind, NESTED, least))
                     least += 1
+        # Kinds rule out as much at less cost.
+        for least in set(self.shared) - {0} if len(set(self.kinds)) == 1 else ():
+            sharing = [
+                ends for ends, each in zip(self.edges, self.shared, strict=True) if each >= least
+            ]
+            for i, count in Counter(chain.from_iterable(sharing)).items():
+                found[i].append((ANY, least, SHARING, count))
         return found
 
     @cached_property
