@@ -36,6 +36,8 @@ TENTH = 10
 CERTAIN = 0.99
 # Being certain means more than this even of models that are rarely sure.
 HARDLY = 0.05
+# What another order of the same sums may change: a model can give all graphs one score.
+ROUNDING = 1e-6
 # Candidate nodes of classes whose graphs are tiny, and what a picture can show at the most.
 LEAST_NODES, MOST_NODES = 5, 24
 # What it shows where the model is certain of hardly any graph that is smaller.
@@ -70,7 +72,7 @@ class Profile(ByValue):
         itself a sign of being unlike anything real. A model that says the class of no graph is not
         taken at its word.
         """
-        top = max(HARDLY, float(self._scores[90]))
+        top = max(HARDLY, float(self._scores[90]) - ROUNDING)
         return min(CERTAIN, top) if self.rarely_sure else CERTAIN
 
     @property
