@@ -57,6 +57,18 @@ def test_a_core_of_a_few_graphs_does_not_make_a_class_that_is_left(told: float, 
     assert about.about(PLAIN_CLASS).left_over is left_over
 
 
+@pytest.mark.parametrize(("coverage", "shown"), [(0.02, 0), (0.2, 1)])
+def test_what_is_left_shows_no_core_of_hardly_any_graph(coverage: float, shown: int):
+    graphs = [chain(colours) for colours in ["bbbb"] * 12 + ["bbbbrr"] * 12]
+    about = RealAnswers(classifier(), graphs, None)
+    core = Core(chain("bbb"), SPEC, 1.0, True, coverage=coverage, lift=9.0)
+    about._known[PLAIN_CLASS] = Cores(PLAIN_CLASS, 0.99, (core,), 1, told=0.52)
+    found = about.about(PLAIN_CLASS)
+    assert len(found.cores) == shown
+    said = "no core: no piece that tells anything lies in more than 2% of its graphs"
+    assert (said in found.notes) is (not shown)
+
+
 def test_only_a_class_that_halves_of_others_turn_to_is_looked_at():
     real = real_graphs()
     assert may_fall_back(real, PLAIN_CLASS, PAIRED_CLASS)

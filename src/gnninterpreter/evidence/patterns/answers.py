@@ -57,6 +57,8 @@ LARGEST = 200
 # How often the cores of a class must say what the model says: without cores that tell something
 # nothing is left, and a class whose own tell less may itself be what is left.
 LEAVING = 0.57
+# Share of the graphs of a class that is what is left which one of its cores must lie in.
+SELDOM = 0.1
 LEFT_OVER = "it is what is left where the cores of other classes are missing"
 
 
@@ -182,7 +184,6 @@ class RealAnswers:
         try:
             with self.classifier.frozen():
                 cores = self._cores(target)
-                shown = find_exemplars(self.real, target, cores.cores, MOST_EXEMPLARS)
                 account, known = None, cores.told
                 left_over: list[str] = []
                 lacked: list[Core] = []
@@ -198,6 +199,9 @@ class RealAnswers:
                         left_over, lacked = self._left_over(target)
                         if told < BY_HEART and not left_over:
                             known = max(known, self._told_by_others(target))
+                if left_over:
+                    cores = _shared_by_some(cores)
+                shown = find_exemplars(self.real, target, cores.cores, MOST_EXEMPLARS)
         except ModelError as error:
             reason = str(error.__cause__ or error).split("\n", 1)[0][:200]
             notes.append(f"no core: the model failed on pieces of real graphs ({reason})")
@@ -322,6 +326,18 @@ def _kept(statistics: ClassStatistics | None) -> list[Data]:
         if known is not None:
             found += compact(known.exemplars.graphs).to_data_list()
     return found
+
+
+def _shared_by_some(cores: Cores) -> Cores:
+    """The cores of a class that is what is left; none where hardly any of its graphs hold one.
+
+    Such a piece only looks like one that speaks for another class, and says nothing of this one.
+    """
+    most = max((core.coverage or 0.0 for core in cores.cores), default=0.0)
+    if not cores.cores or most >= SELDOM:
+        return cores
+    note = f"no core: no piece that tells anything lies in more than {most:.0%} of its graphs"
+    return replace(cores, cores=(), notes=(note,))
 
 
 def _as_read(graphs: DenseGraphs) -> DenseGraphs:
