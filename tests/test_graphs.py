@@ -9,13 +9,16 @@ from torch_geometric.data import Data
 from gnninterpreter.graphs import DenseGraphs, attribute_names, random_graphs, to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
-from gnninterpreter.spec.encoding import dense_width, encode, split_blocks
+from gnninterpreter.spec.encoding import codes, decode, dense_width, encode, split_blocks
 
 NODES = (Categorical(2, names=("C", "N"), name="atom"), Continuous(1, -1.0, 1.0, names=("charge",)))
 SPEC = GraphSpec(NODES, (Categorical(3, names=("one", "two", "three"), name="bond"),))
 CODES = GraphSpec(
     (Categorical(4, encoding="index"), Categorical(3, encoding="index")),
     (Categorical(3, encoding="index"),),
+)
+DUMMY = GraphSpec(
+    (Categorical(4, encoding="dummy"), Continuous(1)), (Categorical(3, encoding="dummy"),)
 )
 
 
@@ -175,6 +178,13 @@ class TestBlocks:
         assert encode(values, CODES.nodes).tolist() == [[1, 2]]
         assert encode(values[:, :3], SPEC.nodes) is not None
         assert torch.equal(encode(values[:, :3], SPEC.nodes), values[:, :3])
+
+    def test_the_last_of_dummy_columns_is_a_row_of_zeros(self) -> None:
+        values = torch.tensor([[0.0, 1.0, 0.0, 0.0, 0.3], [0.0, 0.0, 0.0, 1.0, 0.5]])
+        read = encode(values, DUMMY.nodes)
+        assert read.tolist() == [[0, 1, 0, pytest.approx(0.3)], [0, 0, 0, 0.5]]
+        assert torch.equal(decode(read, DUMMY.nodes, torch.float32), values)
+        assert codes(read, DUMMY.nodes)[0].tolist() == [1, 3]
 
 
 class TestRandomGraphs:

@@ -55,11 +55,12 @@ SPECS = {"plain": PLAIN, "coloured": COLOURED, "rich": RICH, "directed": DIRECTE
 def blocks() -> st.SearchStrategy[Block]:
     """Categorical and continuous feature blocks."""
     categorical = st.integers(1, 4).map(Categorical)
+    dummy = st.integers(2, 4).map(lambda size: Categorical(size, encoding="dummy"))
     bounds = st.tuples(st.integers(-3, 3), st.integers(0, 3))
     continuous = st.tuples(st.integers(1, 3), bounds).map(
         lambda drawn: Continuous(drawn[0], float(drawn[1][0]), float(sum(drawn[1])))
     )
-    return categorical | continuous
+    return categorical | dummy | continuous
 
 
 def specs() -> st.SearchStrategy[GraphSpec]:

@@ -133,8 +133,9 @@ def _entry(entry: Any, blocks: Sequence[Block], what: str) -> list[float]:
     for value, block in zip(entry, blocks, strict=True):
         if isinstance(block, Categorical):
             code = _whole(0 if value is None else value, block.size, f"{what} has a {block.name}")
-            one_hot = [float(i == code) for i in range(block.size)]
-            columns += one_hot if block.encoding == "one-hot" else [float(code)]
+            columns += (
+                [float(code)] if coded(block) else [float(i == code) for i in range(block.width)]
+            )
         elif isinstance(block, Derived):
             columns += [0.0] * block.width
         else:

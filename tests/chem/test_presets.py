@@ -150,6 +150,17 @@ def test_a_preset_that_does_not_fit_is_told() -> None:
         preset_spec("ogb", wrong)
 
 
+def test_an_element_that_the_featuriser_does_not_know_is_another() -> None:
+    listed = [from_smiles(text, "dgl-lifesci") for text in ("CCO", "C[Po]C")]
+    spec = preset_spec("dgl-lifesci", listed)
+    element = spec.nodes[0]
+    assert (element.names[-1], element.width) == ("other", element.size - 1)
+    assert spec.edges[0].encoding == "one-hot"
+    for made, given in zip(dense_graphs(listed, spec).to_data_list(), listed, strict=True):
+        assert made.x[:, : element.width].tolist() == given.x[:, : element.width].tolist()
+    assert preset_spec("dgl-lifesci", listed[:1]).nodes[0].encoding == "one-hot"
+
+
 def test_columns_are_computed_for_every_graph() -> None:
     spec = preset_spec("pyg", graphs("pyg"))
     made = dense_graphs(graphs("pyg"), spec).to_data_list()

@@ -14,7 +14,7 @@ from torch_geometric.data import Batch
 from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.relax import RelaxedModel
-from gnninterpreter.spec import Categorical, GraphSpec
+from gnninterpreter.spec import Categorical, Derived, GraphSpec
 from gnninterpreter.testing import (
     TinyClassifier,
     assert_absent_means_absent,
@@ -51,6 +51,25 @@ def test_discrete_consistency_in_float64(case: Case, directed: bool) -> None:
 @every_case
 def test_absent_means_absent(case: Case) -> None:
     assert_absent_means_absent(classifier(case, torch.float64), case.spec(), limit=1e-9)
+
+
+ROWS_OF_ZEROS = [
+    GraphSpec((Categorical(4, encoding="dummy"),), (Categorical(3, encoding="dummy"),)),
+    GraphSpec((Categorical(3, encoding="dummy"), Derived("degree")), (Categorical(2),)),
+]
+
+
+@pytest.mark.parametrize("spec", ROWS_OF_ZEROS, ids=["nodes and edges", "beside degrees"])
+@pytest.mark.parametrize("layer", [gnn.GINEConv, gnn.GATv2Conv, gnn.NNConv])
+def test_categories_without_a_column(layer: type[nn.Module], spec: GraphSpec) -> None:
+    given = {
+        gnn.GINEConv: lambda: gnn.GINEConv(nn.Linear(3, 4), edge_dim=2),
+        gnn.GATv2Conv: lambda: gnn.GATv2Conv(3, 4, edge_dim=2),
+        gnn.NNConv: lambda: gnn.NNConv(3, 4, nn.Linear(2, 12)),
+    }
+    model = TinyClassifier(given[layer](), 4, edge="edge_attr").double()
+    assert_discrete_consistency(model, spec, limit=1e-9, sizes=SIZES, count=4)
+    assert_absent_means_absent(model, spec, limit=1e-9)
 
 
 BROKEN = [r for r in REFUSALS if not r.named.startswith(("it reads", "(NoCompleteGraphs)"))]

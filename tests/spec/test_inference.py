@@ -61,9 +61,43 @@ class TestBlocks:
         assert block.whole == (True, True, False, False, False, True)
         assert Continuous(1).whole == ()
 
-    def test_a_category_that_is_sometimes_unset_is_numbers(self) -> None:
+    def test_a_few_rows_do_not_tell_flags_from_a_choice(self) -> None:
         values = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
         assert infer_blocks(values) == (Continuous(2, 0.0, 1.0),)
+
+    # With 180 rows in three equal parts chance would set both columns in 20 of them.
+    @pytest.mark.parametrize(("rows", "choice"), [(180, False), (183, True)])
+    def test_a_choice_with_rows_of_zeros(self, rows: int, choice: bool) -> None:
+        values = torch.eye(3)[torch.arange(rows) % 3][:, :2]
+        (block,) = infer_blocks(values)
+        whole = Continuous(2, 0.0, 1.0, whole=(True, True))
+        assert block == (Categorical(3, encoding="dummy") if choice else whole)
+
+    def test_one_row_with_two_kinds_makes_them_flags(self) -> None:
+        values = torch.eye(3)[torch.arange(600) % 3][:, :2]
+        values[0] = 1.0
+        assert infer_blocks(values) == (Continuous(2, 0.0, 1.0, whole=(True, True)),)
+
+    def test_a_choice_is_told_from_what_stands_beside_it(self) -> None:
+        generator = torch.Generator().manual_seed(0)
+        kinds = torch.eye(6)[torch.randint(6, (900,), generator=generator)]
+        other = torch.eye(4)[torch.randint(4, (900,), generator=generator)]
+        flag = (torch.rand(900, 1, generator=generator) < 0.1).float()
+        never, number = torch.zeros(900, 1), torch.rand(900, 1, generator=generator)
+        seldom = kinds[:, :2], never, kinds[:, 2:5]
+        found = infer_blocks(torch.cat([flag, *seldom, number, other, other.roll(7, 0)[:, 1:]], 1))
+        assert [(type(block), block.width, getattr(block, "encoding", "")) for block in found] == [
+            (Continuous, 1, ""),
+            (Categorical, 6, "dummy"),
+            (Continuous, 1, ""),
+            (Categorical, 4, "one-hot"),
+            (Categorical, 3, "dummy"),
+        ]
+
+    def test_flags_that_have_nothing_to_do_with_each_other_stay_flags(self) -> None:
+        generator = torch.Generator().manual_seed(1)
+        values = (torch.rand(4000, 40, generator=generator) < 0.02).float()
+        assert [type(block) for block in infer_blocks(values)] == [Continuous]
 
     def test_integers_are_codes_one_block_a_column(self) -> None:
         values = torch.tensor([[0, 4], [2, 1]])

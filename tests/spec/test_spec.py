@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import FrozenInstanceError, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ class TestCategorical:
     def test_names_become_tuples(self) -> None:
         assert Categorical(2, names=["a", "b"]).names == ("a", "b")
 
-    @pytest.mark.parametrize(("encoding", "width"), [("one-hot", 4), ("index", 1)])
+    @pytest.mark.parametrize(("encoding", "width"), [("one-hot", 4), ("index", 1), ("dummy", 3)])
     def test_width_is_that_of_the_encoding(self, encoding: str, width: int) -> None:
         assert Categorical(4, encoding=encoding).width == width
 
@@ -41,7 +42,9 @@ class TestCategorical:
         ("arguments", "message"),
         [
             ({"size": 0}, r"size of Categorical must be at least 1 \(got 0\)"),
-            ({"size": 2, "encoding": "binary"}, r"'one-hot' or 'index' \(got 'binary'\)"),
+            ({"size": 2, "encoding": "binary"}, r"one-hot, index, dummy \(got 'binary'\)"),
+            ({"size": 1, "encoding": "dummy"}, "size of Categorical must be at least 2"),
+            ({"size": 4, "names": ("a", "b"), "encoding": "dummy"}, "4 categories but 2 names"),
             ({"size": 3, "names": ("a", "b")}, "3 categories but 2 names; give one for each"),
             ({"size": 2, "colors": ("red",)}, "2 categories but 1 colors"),
         ],
@@ -264,6 +267,13 @@ def test_names_may_be_given_for_every_column() -> None:
     assert spec.with_feature_names(["r", "g", "b"]).nodes[1].names == ("r", "g", "b")
     with pytest.raises(SpecError, match="3 categories but 4 names"):
         spec.with_feature_names(["r", "g", "b", "tag"])
+
+
+@pytest.mark.parametrize("names", [["C", "N"], {"type": ["C", "N"]}, {"type": ["C", "N", "none"]}])
+def test_a_row_of_zeros_needs_no_name(names: Any) -> None:
+    spec = GraphSpec((Categorical(3, encoding="dummy"),), (Categorical(4),))
+    named = spec.with_feature_names(names)
+    assert (named.nodes[0].names, named.edges) == (("C", "N", "none"), spec.edges)
 
 
 def test_names_are_for_the_block_that_they_fit() -> None:

@@ -36,6 +36,7 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import node_rows
 from gnninterpreter.isomorphism import GraphNumbers, LabelledGraph, digest
 from gnninterpreter.spec import Categorical, GraphSpec
+from gnninterpreter.spec.encoding import encode
 
 Edge = tuple[int, int]
 
@@ -101,7 +102,8 @@ class ColoredGraph(LabelledGraph):
             raise SpecError("a colored graph fits only a spec with one categorical node feature")
         if max(self.nodes) >= block.size:
             raise SpecError(f"color {max(self.nodes)} is not among the {block.size} categories")
-        return Data(x=torch.eye(block.size)[list(self.nodes)], edge_index=self._edge_index())
+        x = encode(torch.eye(block.size)[list(self.nodes)], spec.nodes)
+        return Data(x=x, edge_index=self._edge_index())
 
     def to_data_like(self, data: Data) -> Data:
         """The same with the features that those colors stand for in the graph they came from."""

@@ -177,6 +177,8 @@ def _blocks(chosen: Preset, of: str, values: torch.Tensor | None) -> tuple[Block
             if chosen.coded and part is not None and part.numel():
                 size = min(size, int(part.max()) + 1)
             coding = "index" if chosen.coded else "one-hot"
+            if not chosen.coded and part is not None and bool((part.sum(dim=1) == 0).any()):
+                names, size, coding = [*names, "other"], size + 1, "dummy"
             found.append(Categorical(size, tuple(names[:size]), name=feature.name, encoding=coding))
     return tuple(found)
 

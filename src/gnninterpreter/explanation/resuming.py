@@ -139,7 +139,8 @@ def _blocks(blocks: Sequence[Any]) -> str:
 def _block(block: Any) -> str:
     kind = type(block).__name__.lower()
     if kind == "categorical":
-        return f"{block.name} ({block.size} categories)"
+        none = ", one of them rows of zeros" if block.encoding == "dummy" else ""
+        return f"{block.name} ({block.size} categories{none})"
     many = "one number" if block.dim == 1 else f"{block.dim} numbers"
     return "constant" if block.constant else many
 

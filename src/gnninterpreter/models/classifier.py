@@ -395,8 +395,8 @@ def _constant(block: Block) -> Block:
     if isinstance(block, Derived):
         return Continuous(block.width, 0.0, 0.0, block.names, block.name)
     if isinstance(block, Categorical):
-        values = tuple(float(i == 0) for i in range(block.size))
-        return Continuous(block.size, values, values, block.names, block.name)
+        values = tuple(float(i == 0) for i in range(block.width))
+        return Continuous(block.width, values, values, block.names[: block.width], block.name)
     return replace(block, high=block.low)
 
 

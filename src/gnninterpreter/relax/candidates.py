@@ -19,7 +19,7 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs, _batch
 from gnninterpreter.spec import Categorical, Derived
 from gnninterpreter.spec.derived import soft_values
-from gnninterpreter.spec.encoding import split_blocks
+from gnninterpreter.spec.encoding import encode_block, split_blocks
 
 # Pairs of nodes of a batch whose layout is kept for the next one.
 MOST_KEPT = 2**18
@@ -70,7 +70,7 @@ class Candidates:
                 raise SpecError("integer codes that follow from the graph have no slope")
             free = split_blocks(graphs.nodes.flatten(0, 1), spec.nodes)
             parts = [
-                soft(block) if isinstance(block, Derived) else part
+                soft(block) if isinstance(block, Derived) else encode_block(part, block)
                 for block, part in zip(spec.nodes, free, strict=True)
             ]
             self.data.x = torch.cat(parts, dim=1)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from gnninterpreter.arguments import several, whole_number
+from gnninterpreter.arguments import one_of, several, whole_number
 from gnninterpreter.errors import SpecError
 
 # Okabe and Ito's palette: told apart with every common form of colour blindness.
@@ -16,6 +16,8 @@ PALETTE = (
 )  # fmt: skip
 # Looked at before anything of that size is made.
 MOST_COLUMNS = 100_000
+# What a node or edge is that is none of the kinds with a column of their own.
+NONE = "none"
 
 
 def _per_column(bound: tuple[float, ...] | float, dim: int, label: str) -> tuple[float, ...]:
@@ -40,13 +42,17 @@ class Categorical:
         colors: One CSS colour for each category; a colour-blind-safe palette when omitted.
         name: What the choice is about, for legends ("atom", "colour").
         encoding: How the model reads it: ``"one-hot"`` is ``size`` columns, ``"index"`` one column
-            of integers, as `torch.nn.Embedding` and relation layers take them.
+            of integers, as `torch.nn.Embedding` and relation layers take them. ``"dummy"`` is
+            one-hot without a column for the last category, which is a row of zeros and is called
+            "none" where it is given no name.
         read: Whether the model goes by it; what it does not read is no part of a node's kind. Specs
             of the same graphs are equal whatever a model reads of them.
 
     Example:
         >>> Categorical(3, names=("C", "N", "O"), name="atom").width
         3
+        >>> Categorical(4, names=("C", "N", "O"), encoding="dummy").names
+        ('C', 'N', 'O', 'none')
     """
 
     size: int
@@ -57,12 +63,15 @@ class Categorical:
     read: bool = field(default=True, compare=False)
 
     def __post_init__(self) -> None:
-        size = whole_number("size of Categorical", self.size, 1, MOST_COLUMNS)
+        one_of("encoding", self.encoding, ("one-hot", "index", "dummy"))
+        least = 2 if self.encoding == "dummy" else 1  # one with a column, and none
+        size = whole_number("size of Categorical", self.size, least, MOST_COLUMNS)
         object.__setattr__(self, "size", size)
         object.__setattr__(self, "read", bool(self.read))
-        if self.encoding not in ("one-hot", "index"):
-            raise SpecError(f"encoding must be 'one-hot' or 'index' (got {self.encoding!r})")
-        names = several("names", self.names, "names") or tuple(str(i) for i in range(self.size))
+        names = several("names", self.names, "names")
+        if self.encoding == "dummy" and len(names) in (0, size - 1):
+            names = (*(names or map(str, range(size - 1))), NONE)
+        names = names or tuple(map(str, range(size)))
         colors = several("colors", self.colors, "colours") or tuple(
             PALETTE[i % len(PALETTE)] for i in range(self.size)
         )
@@ -77,7 +86,7 @@ class Categorical:
     @property
     def width(self) -> int:
         """Number of columns the block takes in the feature matrix."""
-        return self.size if self.encoding == "one-hot" else 1
+        return {"one-hot": self.size, "index": 1, "dummy": self.size - 1}[self.encoding]
 
 
 @dataclass(frozen=True)

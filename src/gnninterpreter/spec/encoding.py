@@ -48,17 +48,24 @@ def encode(values: Tensor, blocks: Sequence[Block]) -> Tensor:
 
     Derived columns are zeros, for `fill` to compute.
     """
-    if not any(isinstance(b, Derived) or coded(b) for b in blocks):
+    if all(_as_it_is(block) for block in blocks):
         return values
-    parts = []
-    for block, part in zip(blocks, split_blocks(values, blocks), strict=True):
-        if isinstance(block, Derived):
-            dtype = torch.long if coded(block) else values.dtype
-            part = part.new_zeros(*part.shape[:-1], block.width, dtype=dtype)
-        elif coded(block):
-            part = part.argmax(dim=-1, keepdim=True)
-        parts.append(part)
-    return torch.cat(parts, dim=-1)
+    parts = split_blocks(values, blocks)
+    return torch.cat([encode_block(p, b) for p, b in zip(parts, blocks, strict=True)], dim=-1)
+
+
+def encode_block(part: Tensor, block: Block) -> Tensor:
+    """The columns of one block as the model reads them."""
+    if isinstance(block, Derived):
+        dtype = torch.long if coded(block) else part.dtype
+        return part.new_zeros(*part.shape[:-1], block.width, dtype=dtype)
+    if coded(block):
+        return part.argmax(dim=-1, keepdim=True)
+    return part[..., : block.width]
+
+
+def _as_it_is(block: Block) -> bool:
+    return not isinstance(block, Derived) and getattr(block, "encoding", "one-hot") == "one-hot"
 
 
 def as_read(values: Tensor, spec: GraphSpec, dtype: torch.dtype) -> Tensor:
@@ -71,14 +78,26 @@ def coded(block: Block) -> bool:
     return getattr(block, "encoding", None) == "index"
 
 
+def categories(part: Tensor, block: Categorical) -> Tensor:
+    """The category of each row of the columns of one block, [rows]."""
+    return part[:, 0].long() if coded(block) else one_hot(part, block).argmax(1)
+
+
+def one_hot(part: Tensor, block: Categorical) -> Tensor:
+    """The columns of one block with a column for each category."""
+    if coded(block):
+        return torch.nn.functional.one_hot(part[:, 0].long(), block.size)
+    if block.encoding == "dummy":
+        return torch.cat([part, 1 - part.sum(1, keepdim=True)], dim=1)
+    return part
+
+
 def codes(values: Tensor, blocks: Sequence[Block]) -> list[Tensor]:
     """For each block the category of each row, [rows], or its numbers, [rows, width]."""
-    found = []
-    for block, part in zip(blocks, columns(values, blocks), strict=True):
-        if isinstance(block, Categorical):
-            part = part[:, 0].long() if coded(block) else part.argmax(1)
-        found.append(part)
-    return found
+    return [
+        categories(part, block) if isinstance(block, Categorical) else part
+        for block, part in zip(blocks, columns(values, blocks), strict=True)
+    ]
 
 
 def rows_of(values: Tensor, blocks: Sequence[Block]) -> list[tuple[Any, ...]]:
@@ -90,8 +109,7 @@ def decode(values: Tensor, blocks: Sequence[Block], dtype: torch.dtype) -> Tenso
     """The inverse of `encode`: one row for each node or edge, categories one-hot, what is free."""
     parts = []
     for block, part in zip(blocks, columns(values, blocks), strict=True):
-        if isinstance(block, Categorical) and coded(block):
-            part = torch.nn.functional.one_hot(part[:, 0].long(), block.size)
         if not isinstance(block, Derived):
-            parts.append(part.to(dtype))
+            hot = one_hot(part, block) if isinstance(block, Categorical) else part
+            parts.append(hot.to(dtype))
     return torch.cat(parts, dim=1) if parts else values.new_zeros(values.size(0), 0, dtype=dtype)

@@ -25,6 +25,9 @@ LOOK_FOR_DIRECTION = 200
 FEW, MANY, ROWS_EACH = 128, 1000, 10
 # Whole numbers that spread no further than this stay whole: flags, charges, small counts.
 LEVELS = 16
+# Flags of which no row has two are one choice where at least this many rows would have two if they
+# had nothing to do with each other.
+TOGETHER = 20.0
 
 
 def infer_spec(dataset: Any) -> GraphSpec:
@@ -117,7 +120,8 @@ def infer_blocks(values: Tensor) -> tuple[Block, ...]:
 
     Integers are index codes, one block for each column, unless there are too many of them. Among
     real columns, neighbouring 0/1 columns of which exactly one is set in every row are a one-hot
-    block; what is left is continuous, between the smallest and the largest value seen.
+    block, and so are those of which one or none is, where that cannot be chance; what is left is
+    continuous, between the smallest and the largest value seen.
 
     Example:
         >>> infer_blocks(torch.tensor([[1.0, 0.0, 3.5], [0.0, 1.0, -1.0]]))[0].size
@@ -138,25 +142,51 @@ def infer_blocks(values: Tensor) -> tuple[Block, ...]:
     if not bool(torch.isfinite(values).all()):
         raise DataError("features must be finite numbers (got NaN or infinity); fill or drop them")
     blocks: list[Block] = []
-    loose: list[int] = []
-
-    def close() -> None:
-        if loose:
-            blocks.append(_numbers(values[:, loose]))
-            loose.clear()
-
-    start = 0
+    start = loose = 0
     while start < values.size(1):
         end = _one_hot_end(values, start)
         if end - start > 1:
-            close()
-            blocks.append(Categorical(end - start))
-            start = end
+            blocks += [*_loose(values[:, loose:start]), Categorical(end - start)]
+            start = loose = end
         else:
-            loose.append(start)
             start += 1
-    close()
-    return _named(blocks)
+    return _named([*blocks, *_loose(values[:, loose:])])
+
+
+def _loose(values: Tensor) -> list[Block]:
+    """Blocks of columns of which no run is one-hot: choices with rows of zeros, and numbers."""
+    blocks: list[Block] = []
+    before = 0
+    for start, end in [*_choices(values), (values.size(1), values.size(1))]:
+        blocks += [_numbers(values[:, before:start])] if start > before else []
+        blocks += [Categorical(end - start + 1, encoding="dummy")] if end > start else []
+        before = end
+    return blocks
+
+
+def _choices(values: Tensor) -> list[tuple[int, int]]:
+    """Runs of flags, no two of a run set in one row though chance would have set many."""
+    flags = ((values == 0) | (values == 1)).all(0)
+    hot = torch.where(flags, values, 0).float()
+    # Rows that have two flags, and how many would if flags had nothing to do with each other.
+    both, counts = hot.t() @ hot, hot.sum(0, dtype=torch.double)
+    chance = torch.outer(counts, counts) / len(values)
+
+    def within(least: int, most: int) -> list[tuple[int, int]]:
+        best, found = TOGETHER, None
+        for start in range(least, most):
+            told = 0.0
+            for end in range(start, most if counts[start] else start):
+                if not flags[end] or bool(both[start:end, end].any()):
+                    break
+                told += float(chance[start:end, end].sum())
+                if told > best:
+                    best, found = told, (start, end + 1)
+        if found is None:
+            return []
+        return [*within(least, found[0]), found, *within(found[1], most)]
+
+    return within(0, values.size(1))
 
 
 def _numbers(values: Tensor) -> Continuous:

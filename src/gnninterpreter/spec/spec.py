@@ -193,12 +193,12 @@ class GraphSpec:
                     f"feature_names has no block to name {unknown[0]!r}; the blocks are "
                     f"{', '.join(sorted({block.name for block in blocks}))}"
                 )
-            fitted = {b.name for b in blocks if len(words.get(b.name, ())) == len(b.names)}
+            fitted = {b.name for b in blocks if _fits(words.get(b.name, ()), b)}
 
             def named(block: Block) -> Block:
                 mine = words.get(block.name)
                 # Nodes and edges may each have a block of one name: words are for what they fit.
-                if mine is None or (block.name in fitted and len(mine) != len(block.names)):
+                if mine is None or (block.name in fitted and not _fits(mine, block)):
                     return block
                 return replace(block, names=mine)
 
@@ -287,6 +287,11 @@ def _words(label: str, names: Any) -> tuple[str, ...]:
 
 def _fold(name: str) -> str:
     return name.strip().lower().replace("_", " ").replace("-", " ")
+
+
+def _fits(names: Sequence[str], block: Block) -> bool:
+    dummy = isinstance(block, Categorical) and block.encoding == "dummy"
+    return len(names) == len(block.names) or (dummy and len(names) == block.width)
 
 
 def _column_names(blocks: Sequence[Block], names: Sequence[str]) -> tuple[Block, ...]:

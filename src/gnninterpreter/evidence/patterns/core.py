@@ -23,7 +23,7 @@ from gnninterpreter.evidence.thresholds import CAUSING, CLEARLY, COVERING, FAR, 
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.schema import listed, number, optional, record, text, truth, whole
-from gnninterpreter.spec import Block, GraphSpec
+from gnninterpreter.spec import Block, Categorical, GraphSpec
 
 ANY_KIND = {"kind": "any"}
 
@@ -227,7 +227,8 @@ def column_name(blocks: Sequence[Block], column: int) -> str:
     """What a column of features is called."""
     names: list[str] = []
     for block in blocks:
-        names += block.names if len(block.names) == block.width else [block.name] * block.width
+        index = isinstance(block, Categorical) and block.encoding == "index"
+        names += [block.name] if index else block.names[: block.width]
     return names[column]
 
 

@@ -24,6 +24,8 @@ from torch_geometric.data import Data
 from gnninterpreter.datasets.base import fields_of, sizes_of
 from gnninterpreter.graphs import table
 from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
+from gnninterpreter.spec.derived import columns
+from gnninterpreter.spec.encoding import categories
 
 Need = tuple[int, int, int, int]
 ROUNDS = 4
@@ -375,13 +377,9 @@ def _kinds(
     known = [table(part) for part in parts if part is not None]
     rows = torch.cat(known) if known else torch.zeros(0, 0)
     code = torch.zeros(rows.size(0), dtype=torch.long)
-    start = 0
-    for block in blocks if known else ():
-        part = rows[:, start : start + block.width]
-        start += block.width
+    for block, part in zip(blocks, columns(rows, blocks), strict=True) if known else ():
         if isinstance(block, Categorical) and block.read:
-            index = part[:, 0].long() if block.encoding == "index" else part.argmax(dim=1)
-            code = code * block.size + index.cpu()
+            code = code * block.size + categories(part, block).cpu()
     kinds, found, end = code.tolist(), [], 0
     for each, size in zip(parts, sizes, strict=True):
         found.append([0] * size if each is None else kinds[end : end + size])
