@@ -378,6 +378,20 @@ class TestBadInput:
         with pytest.raises(SpecError, match=message):
             GraphClassifier(tiny(), spec, examples=drawn().to_data_list())
 
+    @pytest.mark.parametrize(
+        ("row", "message"),
+        [
+            ([0.0, 0.0, 0.0], r"columns 0 to 2 of 'x' are one-hot, .* write Categorical\(4, enc"),
+            ([1.0, 1.0, 0.0], "are one choice, but rows of the data set several"),
+            ([0.5, 0.5, 0.0], "or hold other numbers"),
+        ],
+    )
+    def test_columns_that_are_not_one_hot(self, row: list[float], message: str) -> None:
+        data = drawn().to_data_list()
+        data[-1].x[0] = torch.tensor(row)
+        with pytest.raises(SpecError, match=message):
+            GraphClassifier(tiny(), SPEC, examples=data)
+
     def test_edge_features_the_model_does_not_read_may_be_left_out(self) -> None:
         data = drawn(GraphSpec((Categorical(3),), (Continuous(2),))).to_data_list()
         assert GraphClassifier(tiny(), SPEC, examples=data).spec.edges == ()

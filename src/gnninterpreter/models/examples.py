@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import torch
+from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from gnninterpreter.datasets.base import fields_of, sizes_of
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import random_graphs
 from gnninterpreter.spec import Block, Categorical, GraphSpec
-from gnninterpreter.spec.derived import fill
+from gnninterpreter.spec.derived import columns, fill
 from gnninterpreter.spec.encoding import as_read, coded
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 FIELDS = ("x", "edge_index", "edge_attr", "edge_type", "edge_weight", "pos")
 COUNT = 12
 MANY, CHUNK = 300, 100
+# Graphs whose columns are compared with what the spec says of them.
+LOOKED_AT = 2000
 
 
 def prepare(graphs: Sequence[Data], model: GraphClassifier, as_given: bool = False) -> Batch:
@@ -71,6 +74,7 @@ def choose(graphs: Sequence[Data], model: GraphClassifier, count: int) -> Batch:
     with_nodes = [graph for graph in graphs if graph.num_nodes]
     if with_nodes:
         check_columns(prepare(with_nodes[:1], model), model.spec)
+        check_one_hot(with_nodes[:LOOKED_AT], model.spec)
     large = [graph for graph in with_nodes if int(graph.num_nodes or 0) > 1]
     for start in range(0, min(len(large), COUNT)):
         batch = prepare(large[start : start + count], model)
@@ -108,6 +112,35 @@ def check_columns(batch: Batch, spec: GraphSpec) -> None:
                 f"the spec describes {width} columns of '{field}' but the data has {columns}; "
                 "GraphSpec.from_dataset(dataset) reads them off the data"
             )
+
+
+def check_one_hot(graphs: Sequence[Data], spec: GraphSpec) -> None:
+    """See that columns that the spec calls one-hot are: of anything else kinds would be made up."""
+    for field, blocks in (("x", spec.nodes), ("edge_attr", spec.edges)):
+        known = fields_of(graphs, field) if blocks else ()
+        rows = [value.cpu() for value in known if value is not None and len(value)]
+        start = 0
+        for block, part in (
+            zip(blocks, columns(torch.cat(rows), blocks), strict=True) if rows else ()
+        ):
+            if isinstance(block, Categorical) and block.encoding != "index":
+                last = start + block.width - 1
+                _check_rows(part, block, f"columns {start} to {last} of '{field}'")
+            start += block.width
+
+
+def _check_rows(part: Tensor, block: Categorical, where: str) -> None:
+    total = part.sum(1)
+    if bool(((part != 0) & (part != 1)).any() | (total > 1).any()):
+        raise SpecError(
+            f"by the spec {where} are one choice, but rows of the data set several of them or "
+            "hold other numbers; GraphSpec.from_dataset(dataset) reads features off the data"
+        )
+    if block.encoding == "one-hot" and bool((total == 0).any()):
+        raise SpecError(
+            f"by the spec {where} are one-hot, but rows of the data are all zero; if those are "
+            f"none of the kinds, write Categorical({block.width + 1}, encoding='dummy')"
+        )
 
 
 def _joined(graphs: Sequence[Data]) -> Batch:

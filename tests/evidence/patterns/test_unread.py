@@ -69,8 +69,7 @@ def graph(generator: torch.Generator, twins: bool = False) -> Data:
     forth = torch.stack([torch.arange(5), torch.arange(1, 6)])
     kind, region = one_hot(3), one_hot(4)
     if twins:  # all nodes are of kind a and of region n, or none is of either
-        kind[:, 0] = 0.0
-        kind[:, 1] = 1.0
+        kind[:] = torch.eye(3)[1]
         region = torch.eye(4)[1:][torch.randint(3, (6,), generator=generator)]
         if float(torch.rand(1, generator=generator)) < 0.3:
             kind[:], region[:] = torch.eye(3)[0], torch.eye(4)[0]
