@@ -174,8 +174,11 @@ class Aims:
     @cached_property
     def own(self) -> Tensor:
         """Place of each row's aim among all, [B]."""
-        each, device = torch.tensor(self.counts), self.table["enough"].device
-        return torch.arange(len(self.aims)).repeat_interleave(each).to(device)
+        # Filled where it is needed: a copy from the host would wait for all that a GPU has to do.
+        own = torch.empty(sum(self.counts), dtype=torch.long, device=self.table["enough"].device)
+        for place, rows in enumerate(self.spans):
+            own[rows] = place
+        return own
 
     @cached_property
     def spans(self) -> list[slice]:
