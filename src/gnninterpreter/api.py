@@ -252,7 +252,7 @@ def explain(
                             left[0][1],
                             restarts,
                             seed,
-                            (shown.look, *listeners),
+                            (*([shown.look] if shown.members else []), *listeners),
                             memory.at_once,
                         )
                 for explanation in done.values():

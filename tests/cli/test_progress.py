@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
 
 import pytest
 import torch
 from rich.console import Console
 
 import gnninterpreter as gi
+from gnninterpreter.cli import progress as progress_module
 from gnninterpreter.cli.progress import LiveProgress
 from gnninterpreter.progress import Progress
 from gnninterpreter.search import Snapshot
@@ -28,7 +30,8 @@ def explanation():
 def look(phase: str, iteration: int, probability: list[float]) -> Snapshot:
     edges = torch.arange(1.0, len(probability) + 1)
     done = iteration / 100
-    return Snapshot(phase, iteration, 100, torch.tensor(probability), edges, None, done)  # type: ignore[arg-type]
+    seen = SimpleNamespace(score=torch.tensor(probability), edges=edges)
+    return Snapshot(phase, iteration, 100, lambda: (seen, None), done)  # type: ignore[arg-type, return-value]
 
 
 def console(terminal: bool, **options: object) -> Console:
@@ -94,7 +97,25 @@ class TestPlain:
 
 
 class TestLive:
-    def test_table_follows_the_run(self, explanation):
+    def test_scores_are_computed_no_faster_than_they_are_read(self, monkeypatch):
+        monkeypatch.setattr(progress_module, "READ_EVERY", 1e9)
+        read = []
+
+        def see():
+            read.append(1)
+            return SimpleNamespace(score=torch.tensor([0.5]), edges=torch.tensor([3.0])), None
+
+        for terminal, expected in ((False, 0), (True, 1)):
+            progress = LiveProgress(console(terminal=terminal))
+            progress.begin("mine", [], ["class 0"])
+            progress.begin_class("class 0")
+            for step in range(3):
+                progress.look(Snapshot("shrink", step, 3, see, done=step / 3))
+            assert len(read) == expected
+            progress.end()
+
+    def test_table_follows_the_run(self, explanation, monkeypatch):
+        monkeypatch.setattr(progress_module, "READ_EVERY", -1.0)
         target = console(terminal=True)
         progress = LiveProgress(target)
         progress.begin("mine", ["called as forward(data)"], ["class 0", "class 1"])

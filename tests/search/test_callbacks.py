@@ -89,3 +89,21 @@ def test_a_history_of_some_restarts_is_put_back_in_its_place() -> None:
     fresh = History().merged(rows, some, 3)
     assert fresh.similarity[0][[0, 2]].tolist() == [2.0, 4.0]
     assert math.isnan(float(fresh.similarity[0][1]))
+
+
+def test_what_nobody_asks_for_is_not_computed() -> None:
+    problem = known_problem()
+    state = begun(problem)
+    asked: list[int] = []
+    watched = replace(problem)
+    watched.__dict__["evaluate"] = lambda graphs: asked.append(1) or problem.evaluate(graphs)
+    seen: list[Snapshot] = []
+    monitor = Monitor((seen.append,), watched, state.graphs.num_candidates)
+    weight = state.graphs.weight.clone()
+    monitor.graphs("mine", 0, 1, state.graphs)
+    assert not asked
+    # Whoever reads it later sees what was there then.
+    state.graphs.weight.zero_()
+    assert torch.equal(seen[0].distribution.mode().weight, weight)
+    assert torch.equal(seen[0].score, seen[0].score)
+    assert asked == [1]

@@ -7,6 +7,7 @@ import math
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -116,13 +117,14 @@ def test_snapshots_hold_nothing_that_json_has_no_word_for() -> None:
     from gnninterpreter.web.searches import LiveSearch
 
     search = LiveSearch(1, "sparse")
+    figures = SimpleNamespace(
+        score=torch.tensor([math.nan, 0.5]), edges=torch.tensor([1.0, math.inf])
+    )
     seen = Snapshot(
         "walk",
         0,
         10,
-        torch.tensor([math.nan, 0.5]),
-        torch.tensor([1.0, math.inf]),
-        distribution(RICH, 4, restarts=2),
+        lambda: (figures, distribution(RICH, 4, restarts=2)),  # type: ignore[arg-type, return-value]
     )
     search.watch(seen)
     search.watch(seen)

@@ -7,6 +7,7 @@ display never costs a result.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,6 +39,8 @@ PHASES = {
     "shortcuts": "shortcuts",
 }
 REFRESHES_PER_SECOND = 8
+# Seconds between two readings of a row's score.
+READ_EVERY = 0.5
 WIDEST_NAME = 30
 # Graphs that are read between two lines where a line cannot be written again.
 TELL_EVERY = 100_000
@@ -56,6 +59,7 @@ class Row:
     nodes: str = ""
     edges: str = ""
     style: str = "dim"
+    read: float = -math.inf
 
     def cells(self, bar_width: int) -> tuple[Text | ProgressBar | str, ...]:
         """What the table shows of it."""
@@ -132,11 +136,15 @@ class LiveProgress:
         self._current = look.target or self._current
         row = self._rows.get(self._current)
         if row is not None and not self._broken:
-            best = int(look.score.nan_to_num(nan=-1.0).argmax())
             row.state = PHASES.get(look.phase, look.phase)
             row.share = max(row.share, look.done)
-            row.score = f"{float(look.score[best]):.3f}"
-            row.edges = f"{int(look.edges[best])}"
+            now = time.monotonic()
+            # Scores have to be computed: not where nobody sees them, nor faster than they are read.
+            if self._live is not None and now - row.read > READ_EVERY:
+                best = int(look.score.nan_to_num(nan=-1.0).argmax())
+                row.score = f"{float(look.score[best]):.3f}"
+                row.edges = f"{int(look.edges[best])}"
+                row.read = now
         return None
 
     def end_class(self, explanation: Explanation) -> None:

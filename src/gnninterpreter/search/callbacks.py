@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from gnninterpreter.batches import widened
+from gnninterpreter.batches import repeat, widened
 from gnninterpreter.distribution import GraphDistribution, from_graphs
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.problem import Evaluation, Problem
@@ -18,22 +18,48 @@ if TYPE_CHECKING:
     from gnninterpreter.search.state import State
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """What a callback sees of all restarts of a target; every field is about the same moment.
+Seen = tuple[Evaluation, GraphDistribution]
 
-    ``score``, [R], is how far each restart's most probable graph is what was asked for; ``done``
-    the share of the whole search that is done, which never falls; ``target`` the target's name.
+
+class Snapshot:
+    """What a callback sees of all restarts of a target; all of it is about the same moment.
+
+    ``done`` is the share of the whole search that is done, which never falls; ``target`` the
+    target's name. What restarts have is evaluated when it is first asked for: who shows no more
+    than how far a search is does not hold it up.
     """
 
-    phase: str
-    iteration: int
-    iterations: int
-    score: Tensor
-    edges: Tensor
-    distribution: GraphDistribution
-    done: float = 0.0
-    target: str = ""
+    def __init__(
+        self,
+        phase: str,
+        iteration: int,
+        iterations: int,
+        see: Callable[[], Seen],
+        done: float = 0.0,
+        target: str = "",
+    ) -> None:
+        self.phase, self.iteration, self.iterations = phase, iteration, iterations
+        self.done, self.target = done, target
+        self._see = see
+
+    @cached_property
+    def _seen(self) -> Seen:
+        return self._see()
+
+    @property
+    def score(self) -> Tensor:
+        """How far each restart's most probable graph is what was asked for, [R]."""
+        return self._seen[0].score
+
+    @property
+    def edges(self) -> Tensor:
+        """Edges of these graphs, [R]."""
+        return self._seen[0].edges
+
+    @property
+    def distribution(self) -> GraphDistribution:
+        """The distributions of all restarts."""
+        return self._seen[1]
 
 
 Callback = Callable[[Snapshot], bool | None]
@@ -83,8 +109,13 @@ class Monitor:
         """Tell of the graphs that restarts have now; True ends the search."""
         if not self.callbacks:
             return False
-        shown = from_graphs(widened(graphs, self._candidates))
-        return self._tell(phase, step, steps, self._asked().evaluate(graphs), shown)
+        # A copy: the search goes on changing its own, and a callback may keep what it is shown.
+        asked, kept = self._asked(), repeat(graphs, 1)
+
+        def see() -> Seen:
+            return asked.evaluate(kept), from_graphs(widened(kept, self._candidates))
+
+        return self._tell(phase, step, steps, see)
 
     def distributions(
         self,
@@ -97,26 +128,37 @@ class Monitor:
         """Tell of the distributions that restarts have now; True ends the search."""
         if not self.callbacks:
             return False
-        seen = evaluation or self._asked().evaluate(distribution.mode())
-        return self._tell(phase, step, steps, seen, distribution)
+        asked, kept = self._asked(), distribution.detach()
+
+        def see() -> Seen:
+            return evaluation or asked.evaluate(kept.mode()), kept
+
+        return self._tell(phase, step, steps, see)
 
     def _asked(self) -> Problem:
         """What the restarts that a phase works on have to solve."""
         return self._problem if self._others is None else self._problem.select(self._others[1])
 
-    def _tell(
-        self, phase: str, step: int, steps: int, seen: Evaluation, shown: GraphDistribution
-    ) -> bool:
-        if self._others is not None:
-            state, rows = self._others
-            seen = state.evaluation.merged(rows, seen)
-            shown = state.distribution.merged(rows, shown)
+    def _tell(self, phase: str, step: int, steps: int, see: Callable[[], Seen]) -> bool:
+        others = self._others
+
+        @cache
+        def whole() -> Seen:
+            seen, shown = see()
+            if others is None:
+                return seen, shown
+            state, rows = others
+            return state.evaluation.merged(rows, seen), state.distribution.merged(rows, shown)
+
+        def own(rows: slice) -> Seen:
+            seen, shown = whole()
+            return seen.select(rows), shown.select(rows).detach()
+
         done, aim = self._share(phase, step / max(steps, 1)), self._problem.aim
         answers = []
         for one, span in zip(aim.aims, aim.spans, strict=True):
-            # A copy: the search goes on changing its own, and a callback may keep what it is shown.
-            own, score, edges = shown.select(span).detach(), seen.score[span], seen.edges[span]
-            snapshot = Snapshot(phase, step, steps, score, edges, own, done, one.target.name)
+            see_own = partial(own, span)
+            snapshot = Snapshot(phase, step, steps, see_own, done, one.target.name)
             answers += [callback(snapshot) for callback in self.callbacks]
         self.stopped = self.stopped or any(answers)
         return self.stopped
