@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+import torch
+
 _RECORDING: ContextVar[bool] = ContextVar("recording", default=False)
 
 
@@ -19,9 +21,9 @@ def recording() -> bool:
 
 
 @contextmanager
-def fixed_shapes() -> Iterator[None]:
-    """Run a step as if it were recorded."""
-    token = _RECORDING.set(True)
+def fixed_shapes(on: torch.device | None = None) -> Iterator[None]:
+    """Run a step as if it were recorded; with a device only if that is a GPU, so as not to wait."""
+    token = _RECORDING.set(_RECORDING.get() or on is None or on.type != "cpu")
     try:
         yield
     finally:

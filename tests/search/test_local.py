@@ -187,7 +187,7 @@ def test_attention_too_says_what_an_edge_that_is_not_there_would_change(
     after: Aim = aim(1, max_edges=12.0, max_nodes=6)
     task = Problem(classifier, RelaxedModel(classifier), Recipe.auto().objective, after)
     square = graph(4, [(0, 1), (1, 2), (2, 3), (3, 0)], COLOURED, colours=[0, 1, 1, 0])
-    predicted = module._Improving(task, square, Streams(0, 1))._predicted()
+    predicted = module.Improving(task, square, Streams(0, 1))._predicted()
     assert predicted is not None
     guess = predicted[0]
     pairs = [

@@ -95,7 +95,9 @@ def test_what_bad_samples_have_in_common_is_closed_and_the_rest_stays_open() -> 
         return drawn.weight[:, 0, 2] < 0.5
 
     found, share = verified(
-        SimpleNamespace(select=lambda rows: SimpleNamespace(good=diagonal)),  # type: ignore[arg-type]
+        SimpleNamespace(  # type: ignore[arg-type]
+            select=lambda rows: SimpleNamespace(good=diagonal), meanwhile=lambda asked: None
+        ),
         wide,
         lambda some, rows: centred(some, graphs[rows]),
         300,

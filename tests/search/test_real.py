@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +14,8 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.search import Monitor, Problem, Shrink, Snapshot, Spread, State
 from gnninterpreter.search.edits import FeaturePool
-from gnninterpreter.search.problem import REAL_BAR, SAMPLE_BAR
+from gnninterpreter.search.problem import REAL_BAR, SAMPLE_BAR, Evaluation
+from gnninterpreter.search.real import _at_once, _first
 from gnninterpreter.typicality import BAR
 from tests.search.known import CYCLE, STAR, begun, known_problem, typicality
 from tests.tiny import unwatched
@@ -175,3 +178,33 @@ def test_a_stop_is_obeyed_and_snapshots_fit(phase: Any) -> None:
 def test_settings_are_checked(make: Any, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         make()
+
+
+def test_the_rounds_of_a_few_restarts_side_by_side_come_to_the_same() -> None:
+    problem = known_problem(STAR)
+    few = Shrink(steps=2, patience=2)  # one restart is met in no round, some in later ones only
+    alone = run(few, problem, begun(problem, 8))
+    once = run(replace(few, rounds=1), problem, begun(problem, 8))
+    counts = [int(found.evaluation.met.sum()) for found in (once, alone)]
+    assert 0 < counts[0] < counts[1] < 8
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gnninterpreter.search.real._at_once", lambda rows, left, restarts: left)
+        beside = run(few, problem, begun(problem, 8))
+    assert torch.equal(alone.evaluation.met, beside.evaluation.met)
+    assert torch.equal(alone.graphs.weight, beside.graphs.weight)
+    assert torch.equal(alone.evaluation.cost, beside.evaluation.cost)
+
+
+def test_of_several_graphs_the_first_that_is_met_comes_first_then_the_cheapest() -> None:
+    met = torch.tensor([False, True, True, False, False, False, False, False, False])
+    cost = torch.tensor([1.0, 5.0, 4.0, 3.0, 2.0, 2.0, 7.0, 7.0, 9.0])
+    seen = Evaluation(cost, cost, cost, cost, cost, met, met)
+    assert _first(seen, 3).tolist() == [1, 4, 6]
+
+
+def test_rounds_are_made_at_once_where_few_are_left_and_a_gpu_makes_them() -> None:
+    rows = torch.arange(5)
+    assert _at_once(rows, 4, 20) == 1
+    there = SimpleNamespace(is_cuda=True, numel=rows.numel)
+    assert _at_once(there, 4, 20) == 4  # type: ignore[arg-type]
+    assert _at_once(there, 4, 19) == 1  # type: ignore[arg-type]

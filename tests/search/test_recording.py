@@ -16,9 +16,9 @@ from gnninterpreter.objective import Memory
 from gnninterpreter.recording import fixed_shapes, recording
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.search import Problem
-from gnninterpreter.search.anneal import _Walk, random_walkers
+from gnninterpreter.search.anneal import Walk, random_walkers
 from gnninterpreter.search.edits import DRAWS, GROW, FeaturePool, propose
-from gnninterpreter.search.local import _Improving
+from gnninterpreter.search.local import Improving
 from gnninterpreter.search.opening import _begun, _Learning
 from gnninterpreter.search.real import _Shrinking, _Spreading
 from tests.search.known import known_problem, typicality
@@ -61,8 +61,8 @@ def works(problem: Problem) -> dict[str, tuple[Any, Any]]:
     learning = _Learning(afresh, _begun(real, free), free, streams.fork(4))
     shrinking = _Shrinking(problem, real, pool, streams.fork(0), 6, 3)
     spreading = _Spreading(problem, real, pool, streams.fork(1), 3)
-    improving = _Improving(problem, random_walkers(*begin), streams.fork(2))
-    walk = _Walk(problem, random_walkers(*begin), streams.fork(3), 4, None, False, (1.0, 0.1))
+    improving = Improving(problem, random_walkers(*begin), streams.fork(2))
+    walk = Walk(problem, random_walkers(*begin), streams.fork(3), 4, temperatures=(1.0, 0.1))
     return {
         "shrink": (shrinking, lambda: (shrinking.best.weight, shrinking.cost)),
         "spread": (spreading, lambda: (spreading.walkers.weight, spreading.good.float())),

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from gnninterpreter.distribution import Streams
-from gnninterpreter.search.repeating import Repeated
+from gnninterpreter.search.repeating import Aside, Repeated, Turns, done
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
@@ -51,3 +51,38 @@ def test_every_time_other_numbers_are_drawn(name: str) -> None:
 
     Repeated(step, device, 8)(8)
     assert drawn.unique().numel() == 16
+
+
+def _counting(name: str, upto: int, said: list[str]) -> Turns[int]:
+    """Asks and reads in turn."""
+    for number in range(upto):
+        said.append(f"{name} asks {number}")
+        yield True
+        said.append(f"{name} reads {number}")
+        yield False
+    return upto
+
+
+def test_work_aside_asks_while_the_other_waits_and_reads_when_it_has_its_answers() -> None:
+    said: list[str] = []
+    aside = Aside(_counting("b", 4, said))
+    assert done(_counting("a", 2, said), aside) == 2
+    each = [f"{who} {what} {n}" for n in range(2) for what in ("asks", "reads") for who in "ab"]
+    assert said == each
+    assert aside.result() == 4
+    assert said[len(each) :] == ["b asks 2", "b reads 2", "b asks 3", "b reads 3"]
+    aside.turn(True)
+    assert aside.result() == 4  # done once
+    assert len(said) == 12
+
+
+def test_work_aside_waits_for_its_moment() -> None:
+    said: list[str] = []
+    aside = Aside(_counting("b", 1, said))
+    aside.turn(False)  # nothing was asked yet
+    assert said == []
+    aside.turn(True)
+    aside.turn(True)  # still waiting for its answers
+    assert said == ["b asks 0"]
+    aside.turn(False)
+    assert said == ["b asks 0", "b reads 0"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from gnninterpreter.distribution import Streams
 from gnninterpreter.errors import SpecError
-from gnninterpreter.search import FindShortcuts, Monitor, Problem, State
+from gnninterpreter.search import FindShortcuts, Monitor, Problem, Shrink, State
+from gnninterpreter.search.repeating import Aside
 from gnninterpreter.search.shortcuts import UNTYPICAL
 from tests.search.known import CYCLE, begun, known_problem, typicality
 from tests.tiny import unwatched
@@ -53,6 +56,23 @@ def test_fewer_restarts_than_searches() -> None:
     problem = known_problem()
     (found,) = shortcuts(problem, begun(problem, 1)).shortcuts
     assert found is None or len(found) == 1
+
+
+def test_a_gpu_looks_for_them_while_it_is_busy_and_finds_the_same() -> None:
+    problem, streams = known_problem(CYCLE), Streams(3, 4)
+    state = begun(problem)
+    phase = FindShortcuts()
+    (after,) = shortcuts(problem, state).shortcuts
+    aside = Aside(phase.looking(problem, state, streams))
+    shrunk = Shrink(steps=3)(
+        replace(problem, aside=aside), state, Streams(4, 4), unwatched(problem, 12)
+    )
+    (meanwhile,) = aside.result()
+    assert after is not None
+    assert meanwhile is not None
+    assert torch.equal(meanwhile.weight, after.weight)
+    alone = Shrink(steps=3)(problem, state, Streams(4, 4), unwatched(problem, 12))
+    assert torch.equal(shrunk.graphs.weight, alone.graphs.weight)
 
 
 def test_settings_are_checked() -> None:

@@ -84,6 +84,13 @@ class Streams:
         other.keys = torch.cat([part.keys for part in parts])
         return other
 
+    @staticmethod
+    def interleaved(parts: Sequence[Streams]) -> Streams:
+        """The first stream of each of several that are as many and as far on, the second, ..."""
+        other = copy(parts[0])
+        other.keys = torch.stack([part.keys for part in parts], dim=1).flatten()
+        return other
+
     def __len__(self) -> int:
         return self.keys.numel()
 

@@ -8,7 +8,7 @@ which differ in how far they follow certainty and how far likeness.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,6 +20,7 @@ from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import choose, repeat, widened, with_varied_absent_nodes
 from gnninterpreter.distribution import GraphDistribution, Streams, around_graphs
 from gnninterpreter.graphs import DenseGraphs, beside
+from gnninterpreter.recording import fixed_shapes
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.problem import Problem
@@ -87,28 +88,22 @@ def walk(
     by_cost: bool = False,
     temperatures: tuple[float, float] = (HOT, COLD),
     tell: Tell | None = None,
-    enough: Callable[[DenseGraphs], Tensor] | None = None,
 ) -> DenseGraphs:
     """Let the walkers of R restarts walk, and return the best graph each restart's have seen.
 
     A restart whose best graph leaves nothing to be desired walks no further, so that what it finds
-    does not depend on the others; nor does one for whose best graph ``enough`` says so, [R]. Its W
-    walkers follow terms by ``emphasis``, [W] each, or the cost itself.
+    does not depend on the others. Its W walkers follow terms by ``emphasis``, [W] each, or the cost
+    itself.
     """
-    work = _Walk(problem, walkers, streams, steps, emphasis, by_cost, temperatures)
-
-    def told(step: int, best: DenseGraphs) -> bool:
-        if enough is not None:
-            work.ended.copy_(enough(best))
-        return (tell is not None and tell(step, best)) or (
-            enough is not None and bool(work.ended.all())
-        )
-
-    return finished(work, steps, CHECK_EVERY, told)
+    work = Walk(problem, walkers, streams, steps, emphasis, by_cost, temperatures)
+    return finished(work, steps, CHECK_EVERY, tell)
 
 
-class _Walk:
-    """Walkers of several restarts on their way; a step changes tensors in place."""
+class Walk:
+    """Walkers of several restarts on their way; a step changes tensors in place.
+
+    Restarts that have ``ended`` are done, too.
+    """
 
     def __init__(
         self,
@@ -116,9 +111,9 @@ class _Walk:
         walkers: DenseGraphs,
         streams: Streams,
         steps: int,
-        emphasis: Mapping[str, Tensor] | None,
-        by_cost: bool,
-        temperatures: tuple[float, float],
+        emphasis: Mapping[str, Tensor] | None = None,
+        by_cost: bool = False,
+        temperatures: tuple[float, float] = (HOT, COLD),
     ) -> None:
         self.problem, self.emphasis, self.by_cost = problem, emphasis, by_cost
         self.each = len(walkers) // len(streams)
@@ -126,7 +121,8 @@ class _Walk:
         self.walkers, self.streams = repeat(walkers, 1), streams.fork(0)
         self.cooling = (temperatures[1] / temperatures[0]) ** (1 / max(steps, 1))
         self.temperature = walkers.weight.new_tensor(temperatures[0])
-        costs, self.level = self._measured(walkers)
+        with fixed_shapes(on=walkers.weight.device):
+            costs, self.level = self._measured(walkers)
         self.best, self.cost = _best_of_each(walkers, costs, self.each)
         # Of all restarts, also where some go on alone.
         self.ended = torch.zeros_like(self.cost, dtype=torch.bool)
@@ -136,7 +132,7 @@ class _Walk:
         """Which restarts have not what they want."""
         return (self.cost > self.problem.objective.slack) & ~self.ended[self.rows]
 
-    def select(self, keep: Tensor) -> _Walk:
+    def select(self, keep: Tensor) -> Walk:
         """Some of the restarts, as far on as they are."""
         other, members = copy(self), keep.repeat_interleave(self.each)
         other.problem, other.rows = self.problem.select(keep), self.rows[keep]

@@ -19,6 +19,7 @@ from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import choose, repeat, with_varied_absent_nodes
 from gnninterpreter.distribution import Streams, centred
 from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.recording import fixed_shapes
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.problem import Problem
@@ -68,10 +69,10 @@ def improved(
 ) -> DenseGraphs:
     """Improve R discrete graphs, each on its own; ``tell`` may end it before each step."""
     every = 1 if graphs.weight.device.type == "cpu" else LOOK_EVERY
-    return finished(_Improving(problem, graphs, streams), steps, every, tell)
+    return finished(Improving(problem, graphs, streams), steps, every, tell)
 
 
-class _Improving:
+class Improving:
     """Restarts on their way, one graph and one stream for each."""
 
     each = PROMISING + AT_RANDOM
@@ -82,7 +83,8 @@ class _Improving:
         self.space = MoveSpace(graphs.spec, graphs.num_candidates, device)
         self.joint = torch.tensor(JOINT, device=device)
         self.best = repeat(with_varied_absent_nodes(graphs), 1)
-        self.cost = problem.cost(graphs).clone()
+        with fixed_shapes(on=device):
+            self.cost = problem.cost(graphs).clone()
         self.fails = torch.zeros(len(graphs), dtype=torch.long, device=device)
         self.number = torch.zeros((), dtype=torch.long, device=device)
 
@@ -90,7 +92,7 @@ class _Improving:
         """A restart gives up after a few draws of other moves have not helped either."""
         return self.fails < ATTEMPTS
 
-    def select(self, keep: Tensor) -> _Improving:
+    def select(self, keep: Tensor) -> Improving:
         """Some of the restarts, as far on as they are."""
         other = copy(self)
         other.problem = self.problem.select(keep)

@@ -161,7 +161,9 @@ def verified(
         for part in torch.split(torch.arange(rows.numel(), device=rows.device), each):
             of = some.select(part)
             drawn = of.discrete(samples, own.select(part))
+            problem.meanwhile(True)
             good = problem.select(rows[part]).good(drawn).view(-1, samples)
+            problem.meanwhile(False)
             reached[rows[part]] = good.to(reached).mean(1)
             parts.append(_blamed(of, drawn, ~good))
         short = (reached[rows] < GOOD_SHARE).nonzero().squeeze(1)

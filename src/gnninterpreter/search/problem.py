@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,6 +17,7 @@ from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.objective import Aim, Aims, Memory, Objective, Proposals, Typical, graph_keys
 from gnninterpreter.recording import fixed_shapes, recording
 from gnninterpreter.relax import RelaxedModel
+from gnninterpreter.search.repeating import Aside
 
 # Graphs that are scored in one call, and pairs of nodes that they may have together, which bounds
 # memory: on a CPU and on a GPU.
@@ -76,7 +78,8 @@ class Problem:
     together. Without a memory every graph is asked about again; a relaxed model does not mind the
     order of nodes, since the probe has shown it nodes in between that are not there. Graphs it is
     asked about are as many of each restart that the ``aim`` is of, those of one beside each other;
-    of some restarts, `select` is asked.
+    of some restarts, `select` is asked. What is to be done ``aside`` gets its turns while a GPU is
+    busy.
     """
 
     classifier: GraphClassifier
@@ -84,11 +87,17 @@ class Problem:
     objective: Objective
     aim: Aim | Aims
     memory: Memory | None = None
+    aside: Aside[Any] | None = None
 
     def select(self, rows: Tensor | slice) -> Problem:
         """The same of some of the restarts, which are in order."""
         aim = self.aim.select(rows)
         return self if aim is self.aim else replace(self, aim=aim)
+
+    def meanwhile(self, asked: bool) -> None:
+        """Give what is done aside its turn: while a GPU is busy, or when it has just answered."""
+        if self.aside is not None:
+            self.aside.turn(asked)
 
     def rows_of_each(self, graphs: DenseGraphs) -> list[Tensor]:
         """Which of some graphs are those of each target."""

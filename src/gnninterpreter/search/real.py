@@ -20,9 +20,10 @@ from gnninterpreter.batches import choose, compact, present_nodes, repeat, repla
 from gnninterpreter.distribution import Streams, centred
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Typical
+from gnninterpreter.recording import fixed_shapes
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.edits import DRAWS, GROW, SHRINK, FeaturePool, propose
-from gnninterpreter.search.problem import REAL_BAR, SAMPLE_BAR, Problem
+from gnninterpreter.search.problem import REAL_BAR, SAMPLE_BAR, Evaluation, Problem
 from gnninterpreter.search.repeating import Repeated, finished, numbers, put
 from gnninterpreter.search.state import State
 from gnninterpreter.typicality import BAR, EitherBank, Exemplars, Measuring, distinct_rows
@@ -71,11 +72,15 @@ class Shrink:
         bar = _bar(problem)
         met = torch.zeros(len(graphs), dtype=torch.bool, device=graphs.weight.device)
         tried = met.clone()
-        for number in range(self.rounds):
+        number = 0
+        while number < self.rounds:
             rows = (~met).nonzero().squeeze(1)
             if not rows.numel() or monitor.graphs(self.name, number, self.rounds, graphs):
                 break
-            some, own = streams.fork(number).select(rows), problem.select(rows)
+            each = _at_once(rows, self.rounds - number, len(graphs))
+            rounds = [streams.fork(number + one).select(rows) for one in range(each)]
+            some = Streams.interleaved(rounds)
+            own = problem.select(rows.repeat_interleave(each))
             begin = _begun(
                 real, own, some.fork(0), lambda one, some: one.begin_small(some, bar), graphs
             )
@@ -83,12 +88,16 @@ class Shrink:
             # A later beginning replaces an earlier one, which left something to be desired, where
             # it leaves nothing or costs less.
             new = own.evaluate(found)
+            if each > 1:
+                best = _first(new, each)
+                found, new = found[best], new.select(best)
             better = new.met | (new.cost < seen.cost[rows]) | ~tried[rows]
             better = better.nonzero().squeeze(1)
             places = rows[better]
             graphs = replaced(graphs, places, found[better])
             seen = seen.merged(places, new.select(better))
             met[places], tried[rows] = new.met[better], True
+            number += each
         return state.with_(
             distribution=centred(state.distribution, graphs),
             graphs=graphs,
@@ -129,7 +138,8 @@ class _Shrinking:
         self.pool = pool.for_(problem.aim.rows(tries * len(graphs)).own)
         self.most = graphs.num_candidates
         self.best = _roomy(graphs, self.most)
-        self.cost = problem.cost(graphs).clone()
+        with fixed_shapes(on=graphs.weight.device):
+            self.cost = problem.cost(graphs).clone()
         self.rows = torch.arange(len(graphs), device=graphs.weight.device)
         self.idle, self.number = torch.zeros_like(self.rows), torch.zeros_like(self.rows[0])
 
@@ -161,6 +171,25 @@ class _Shrinking:
         self.idle.copy_(torch.where((low < cost - SAME) & going, 0, self.idle + going))
         self.cost.copy_(torch.where(take, low, cost))
         self.number.add_(1)
+
+
+def _at_once(rows: Tensor, left: int, restarts: int) -> int:
+    """How many of the rounds that are left are made side by side for some of the restarts.
+
+    A GPU takes as long for few graphs as for many.
+    """
+    return left if rows.is_cuda and rows.numel() * left <= restarts else 1
+
+
+def _first(seen: Evaluation, each: int) -> Tensor:
+    """Of so many graphs of each restart the first that leaves nothing to be desired.
+
+    Where there is none, the first of those that cost least.
+    """
+    met, cost = seen.met.view(-1, each), seen.cost.view(-1, each)
+    least = cost.sort(dim=1, stable=True).indices[:, 0]
+    which = torch.where(met.any(1), met.int().argmax(1), least)
+    return torch.arange(len(which), device=which.device) * each + which
 
 
 def _roomy(graphs: DenseGraphs, most: int) -> DenseGraphs:

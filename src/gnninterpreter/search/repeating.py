@@ -1,15 +1,16 @@
 """The same step many times: on a GPU its launches are recorded once and then replayed.
 
-A step of a search is hundreds of small operations, and a GPU waits for each to be asked for.
+A step of a search is hundreds of small operations, and a GPU waits for each to be asked for. While
+it replays them it has no need of the host, which can ask for something else meanwhile (`Aside`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from functools import cached_property
 from threading import local
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -17,6 +18,9 @@ from torch import Tensor
 from gnninterpreter.batches import replaced, widened
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.recording import fixed_shapes
+
+if TYPE_CHECKING:
+    from gnninterpreter.search.problem import Problem
 
 # Graphs of a step from which on it pays to record it anew for fewer restarts.
 MANY = 4096
@@ -122,6 +126,47 @@ def _abandoned(graph: torch.cuda.CUDAGraph, device: torch.device) -> None:
     torch.cuda.synchronize(device)
 
 
+Found = TypeVar("Found")
+# Work in turns. It yields True where a GPU is busy with what it was asked for, before it waits for
+# that; and False where it has its answers, before it asks for more.
+Turns = Generator[bool, None, Found]
+
+
+class Aside(Generic[Found]):
+    """Work that is done bit by bit, while a GPU is busy with something else."""
+
+    def __init__(self, turns: Turns[Found]) -> None:
+        self._turns, self._asked = turns, False
+        self._found: list[Found] = []
+
+    def turn(self, asked: bool) -> None:
+        """Go on, if this is the moment: ask for more while it is busy, or read what is there."""
+        if asked == self._asked or self._found:
+            return
+        try:
+            self._asked = next(self._turns)
+        except StopIteration as end:
+            self._found.append(end.value)
+
+    def result(self) -> Found:
+        """Do what is left, and tell what came of it."""
+        if not self._found:
+            self._found.append(done(self._turns))
+        return self._found[0]
+
+
+def done(turns: Turns[Found], aside: Aside[Any] | None = None) -> Found:
+    """Take all turns, and in between those of what is done aside."""
+    while True:
+        try:
+            asked = next(turns)
+        except StopIteration as end:
+            found: Found = end.value
+            return found
+        if aside is not None:
+            aside.turn(asked)
+
+
 # Told the steps done and the graphs so far; True ends the search.
 Tell = Callable[[int, DenseGraphs], bool]
 Own = TypeVar("Own", bound="Work")
@@ -132,6 +177,7 @@ class Work(Protocol):
 
     best: DenseGraphs
     each: int
+    problem: Problem
 
     def going(self) -> Tensor:
         """Which restarts are not done, [R]."""
@@ -149,7 +195,24 @@ def finished(
     """Make steps until all restarts are done, and return the graph of each on ``candidates`` nodes.
 
     After ``every`` steps it looks who is done, which waits for a GPU, and tells the steps done and
-    the graphs so far; True ends it.
+    the graphs so far; True ends it. What the problem has to be done aside gets its turns.
+    """
+    return done(finishing(work, steps, every, tell, candidates), work.problem.aside)
+
+
+def finishing(
+    work: Work,
+    steps: int,
+    every: int,
+    tell: Tell | None = None,
+    candidates: int | None = None,
+    look: Callable[[DenseGraphs], None] | None = None,
+    blind: bool = False,
+) -> Turns[DenseGraphs]:
+    """The same in turns.
+
+    ``look`` is shown the graphs before it is asked who goes on, and in the end; ``blind`` makes the
+    first steps without asking, in which restarts that are done stand still.
     """
     n = candidates or work.best.num_candidates
     found = widened(work.best, n)
@@ -157,17 +220,25 @@ def finished(
     rows = torch.arange(len(found), device=device)
     again = Repeated(work.step, device, steps, work.each * numbers(work.best))
     for step in range(0, steps, every):
-        keep = work.going()
-        left = int(keep.sum())
-        if not left or (tell is not None and tell(step, found)):
-            break
-        # On a GPU few take as long as many, and what goes on is recorded anew.
-        many = device.type == "cpu" or work.each * keep.numel() >= MANY
-        if many and left <= keep.numel() * (1.0 if device.type == "cpu" else 0.5) - 0.5:
-            rows, work = rows[keep], work.select(keep)
-            again = Repeated(work.step, device, steps - step, work.each * numbers(work.best))
+        if look is not None:
+            look(found)
+        if step or not blind:
+            keep = work.going()
+            if step:
+                yield True
+            left = int(keep.sum())
+            if not left or (tell is not None and tell(step, found)):
+                return found
+            yield False
+            # On a GPU few take as long as many, and what goes on is recorded anew.
+            many = device.type == "cpu" or work.each * keep.numel() >= MANY
+            if many and left <= keep.numel() * (1.0 if device.type == "cpu" else 0.5) - 0.5:
+                rows, work = rows[keep], work.select(keep)
+                again = Repeated(work.step, device, steps - step, work.each * numbers(work.best))
         again(min(every, steps - step))
         found = replaced(found, rows, widened(work.best, n))
+    if look is not None:
+        look(found)
     return found
 
 

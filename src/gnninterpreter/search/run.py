@@ -13,6 +13,7 @@ from torch import Tensor
 
 from gnninterpreter.batches import present_nodes
 from gnninterpreter.distribution import GraphDistribution, Streams, around_density, uniform_start
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics, Profile
 from gnninterpreter.objective import Aim, BoundaryTarget, Memory, Target, beside
@@ -26,6 +27,7 @@ from gnninterpreter.search.memory import Plan, plan_restarts
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.real import Shrink
 from gnninterpreter.search.recipe import Limits, Recipe
+from gnninterpreter.search.repeating import Aside
 from gnninterpreter.search.result import SearchResult, joined
 from gnninterpreter.search.shortcuts import FindShortcuts
 from gnninterpreter.search.state import Phase, Reason, State
@@ -246,17 +248,24 @@ def _search(
         [Streams(seed, list(ids), purpose=crc32(kind.encode()), device=device) for kind in kinds]
     )
     state = State.begin(_start(problem, recipe, _candidates(limits), streams.fork(0)), problem)
+    phases = _phases(recipe, ids.start)
+    own = {phase.name: streams.fork(crc32(phase.name.encode())) for phase in phases}
+    aside: Aside[tuple[DenseGraphs | None, ...]] | None = None
+    for phase in phases:
+        # Without a GPU nothing is gained.
+        if isinstance(phase, FindShortcuts) and device.type != "cpu":
+            aside = Aside(phase.looking(problem, state, own[phase.name]))
+            problem = replace(problem, aside=aside)
     seconds: dict[str, float] = {}
-    for phase in recipe.phases:
+    for phase in phases:
         if monitor.stopped:
             break
         at = time.perf_counter()
-        own = streams.fork(crc32(phase.name.encode()))
-        if isinstance(phase, FindShortcuts) and ids.start:
-            if ids.start >= phase.restarts:
-                continue  # the first restarts have looked for them
-            phase = replace(phase, restarts=phase.restarts - ids.start)
-        state = _run(phase, problem, state, own, monitor)
+        if isinstance(phase, FindShortcuts) and aside is not None:
+            if not monitor.graphs(phase.name, 0, 1, state.graphs):
+                state = state.with_(shortcuts=aside.result())
+        else:
+            state = _run(phase, problem, state, own[phase.name], monitor)
         seconds[phase.name] = time.perf_counter() - at
     with torch.no_grad():
         mean = problem.mean_score(state.distribution, SAMPLES, streams.fork(1))
@@ -284,6 +293,17 @@ def _search(
             )
         )
     return results
+
+
+def _phases(recipe: Recipe, first: int) -> list[Phase]:
+    """Phases of a part of the restarts; the first restarts look for shortcuts."""
+    found: list[Phase] = []
+    for phase in recipe.phases:
+        if not isinstance(phase, FindShortcuts):
+            found.append(phase)
+        elif first < phase.restarts:
+            found.append(replace(phase, restarts=phase.restarts - first))
+    return found
 
 
 def _aim(

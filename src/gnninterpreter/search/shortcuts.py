@@ -9,17 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import torch
-from torch import Tensor
 
 from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import widened
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Objective
-from gnninterpreter.search.anneal import emphasis_of, random_walkers, walk
+from gnninterpreter.recording import fixed_shapes
+from gnninterpreter.search.anneal import CHECK_EVERY, Walk, emphasis_of, random_walkers
 from gnninterpreter.search.callbacks import Monitor
-from gnninterpreter.search.local import improved
+from gnninterpreter.search.local import LOOK_EVERY, Improving
 from gnninterpreter.search.problem import Problem
+from gnninterpreter.search.repeating import Turns, done, finishing
 from gnninterpreter.search.state import State
 
 # Percentile among real graphs below which a graph could not pass for one.
@@ -56,45 +57,63 @@ class FindShortcuts:
 
     def __call__(self, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
         """Look for shortcuts."""
-        known = problem.aim.judged and problem.aim.bank is not None
-        if not known or monitor.graphs(self.name, 0, 1, state.graphs):
+        if not _known(problem) or monitor.graphs(self.name, 0, 1, state.graphs):
             return state
+        return state.with_(shortcuts=done(self.looking(problem, state, streams)))
+
+    def looking(
+        self, problem: Problem, state: State, streams: Streams
+    ) -> Turns[tuple[DenseGraphs | None, ...]]:
+        """Look in turns, which needs no more of the state than how many restarts it has.
+
+        So few walkers leave a GPU nearly idle, so that it looks while it is busy with other phases.
+        """
+        if not _known(problem):
+            return state.shortcuts
         bare = Objective(tuple(w for w in problem.objective.terms if w.term.name != "typicality"))
         some = torch.cat([rows[: self.restarts] for rows in problem.rows_of_each(state.graphs)])
-        own, streams = replace(problem.select(some), objective=bare), streams.select(some)
-        nodes = min(self.walk_nodes, state.graphs.num_candidates)
-        start = random_walkers(
-            state.graphs.spec, nodes, self.walkers, streams, state.graphs.weight.dtype
-        )
+        own, streams = problem.select(some), streams.select(some)
+        own = replace(own, objective=bare, aside=None)
+        spec, candidates = state.graphs.spec, state.graphs.num_candidates
+        dtype, device = state.graphs.weight.dtype, state.graphs.weight.device
+        nodes = min(self.walk_nodes, candidates)
+        start = random_walkers(spec, nodes, self.walkers, streams, dtype)
+        emphasis = emphasis_of(own, self.walkers)
+        walk = Walk(own, start, streams, self.walk_steps, emphasis)
 
-        def certain(graphs: DenseGraphs) -> Tensor:
-            seen = own.propose(graphs, new=True)
-            return (seen.log_score.exp() >= own.aim.certain) & bare.feasible(seen)
+        certain = torch.zeros_like(walk.ended)
 
-        def enough(graphs: DenseGraphs) -> Tensor:
-            """Where enough of those for the same target are certain."""
-            sure = certain(graphs)
+        def look(graphs: DenseGraphs) -> None:
+            """All have what they want where enough of those for the same target are certain."""
+            with fixed_shapes(on=device):
+                seen = own.propose(graphs, new=True)
+                sure = (seen.log_score.exp() >= own.aim.certain) & bare.feasible(seen)
+            certain.copy_(sure)
             each = [sure[rows].sum().expand(rows.numel()) for rows in own.rows_of_each(graphs)]
-            return torch.cat(each) >= self.enough
+            walk.ended.copy_(torch.cat(each) >= self.enough)
 
-        found = walk(
-            own,
-            start,
-            streams,
-            self.walk_steps,
-            emphasis=emphasis_of(own, self.walkers),
-            enough=enough,
-        )
-        rows = certain(found).nonzero().squeeze(1)
+        on_gpu = device.type != "cpu"
+        found = yield from finishing(walk, self.walk_steps, CHECK_EVERY, look=look, blind=on_gpu)
+        rows = certain.nonzero().squeeze(1)
         if not rows.numel():
-            return state
+            return state.shortcuts
         own = own.select(rows)
-        found = improved(own, found[rows], streams.fork(1).select(rows), self.local_steps)
+        yield False
+        improving = Improving(own, found[rows], streams.fork(1).select(rows))
+        every = LOOK_EVERY if on_gpu else 1
+        found = yield from finishing(improving, self.local_steps, every, blind=on_gpu)
+        yield False
         assert own.aim.bank is not None
         strange = own.aim.bank.percentile(found) < UNTYPICAL
+        yield True
         shortcuts = list(state.shortcuts)
         for place, span in enumerate(own.aim.spans):
             graphs = found[span][strange[span]]
             if len(graphs):
-                shortcuts[place] = widened(graphs, state.graphs.num_candidates)
-        return state.with_(shortcuts=tuple(shortcuts))
+                shortcuts[place] = widened(graphs, candidates)
+        return tuple(shortcuts)
+
+
+def _known(problem: Problem) -> bool:
+    """Whether real graphs say what is untypical."""
+    return problem.aim.judged and problem.aim.bank is not None
