@@ -6,14 +6,18 @@ Usage:
     python benchmarks/restarts.py --restarts 1000 --models motif --processes 3
     python benchmarks/restarts.py --restarts 8 --device pretended [--together]
 
-A model's first search sets things up and is not counted. How busy the GPU is, the driver tells
-(``utilization``: share of the time in which a kernel ran, in samples); with ``--watch`` a second
-search of each model's first class is watched by the profiler (``kernel_seconds``: seconds in which
-a kernel or copy ran). With ``--together`` all classes of a model are one batch as far as they can
-be, and seconds are those of a class. With ``--processes`` as many search for all classes side by
-side, as in a sweep. Where there is no GPU, a pretended one counts what the host asks it for, a
-class (``operations``: recorded steps count once before, once while they are recorded and one for
-each time they are replayed), and how often it waits. Results are added to
+A first search of so many restarts sets things up: ``first`` is its seconds, ``seconds`` the median
+of ``--times`` more, ``each`` of them. How busy the GPU is, the driver tells (``utilization``: share
+of the time in which a kernel ran, in samples). With ``--watch`` the profiler watches one more
+search of each model's first class (``kernel_seconds``: seconds in which a kernel or copy ran);
+``busy`` is their share of the seconds of a search that is not watched. That comes last of all: a
+process that has used the profiler once asks its GPU for everything more slowly from then on.
+
+With ``--together`` all classes of a model are one batch as far as they can be, and seconds are
+those of a class. With ``--processes`` as many search for all classes side by side, as in a sweep.
+Where there is no GPU, a pretended one counts what the host asks it for, a class (``operations``:
+recorded steps count once before, once while they are recorded and one for each time they are
+replayed), and how often it waits. Results are added to
 benchmarks/results/speed/restarts-DEVICE.json as they come.
 """
 
@@ -30,6 +34,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import torch
@@ -39,6 +44,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 HERE = Path(__file__).parent
 # Seconds between two looks at how busy the GPU is.
 LOOK_EVERY = 0.05
+SECONDS = ("seconds", "first", "each", "phases")
 # They only read a tensor in another way, and ask the GPU for nothing.
 VIEWS = {
     "_unsafe_view", "alias", "as_strided", "detach", "diagonal", "expand", "permute", "select",
@@ -82,7 +88,9 @@ def searched(
     return time.perf_counter() - began, found
 
 
-def row_of(took: float, found: list[Any], seen: dict[str, Any]) -> dict[str, Any]:
+def row_of(
+    took: float, found: list[Any], seen: dict[str, Any], first: float, each: list[float]
+) -> dict[str, Any]:
     """What is written down; numbers are those of a class."""
     count = len(found)
 
@@ -93,7 +101,8 @@ def row_of(took: float, found: list[Any], seen: dict[str, Any]) -> dict[str, Any
     phases = {name: sum(each[name] for each in seconds) / count for name in seconds[0]}
     return {
         "class": ", ".join(one.target.name for one in found), "restarts": len(found[0].reasons),
-        "seconds": round(took / count, 3), **seen,
+        "seconds": round(took / count, 3), "first": round(first / count, 3),
+        "each": [round(one / count, 3) for one in each], **seen,
         "phases": {name: round(part, 3) for name, part in phases.items() if part > 0.002},
         "good": mean(lambda one: int((one.mean_score >= one.certain).sum())),
         "met": mean(lambda one: int(one.evaluation.met.sum())),
@@ -220,6 +229,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=list(BUNDLED))
     parser.add_argument("--restarts", type=int, nargs="+", default=[1000])
     parser.add_argument("--classes", type=int, default=99, help="at most so many of each model")
+    parser.add_argument("--times", type=int, default=3, help="searches that are timed")
     parser.add_argument("--watch", action="store_true", help="first classes under the profiler too")
     parser.add_argument("--together", action="store_true", help="all classes of a model at once")
     parser.add_argument("--processes", type=int, default=1, help="so many side by side")
@@ -229,10 +239,15 @@ def main() -> None:
     path = given.out / f"restarts-{given.device}.json"
     rows = json.loads(path.read_text())["found"] if path.exists() else []
 
-    def write(row: dict[str, Any]) -> None:
-        rows.append(row)
+    to_watch: list[tuple[dict[str, Any], Callable[[], tuple[float, Any]], float]] = []
+
+    def save(row: dict[str, Any]) -> None:
         print(json.dumps(row), flush=True)
         path.write_text(json.dumps({"torch": torch.__version__, "found": rows}, indent=1) + "\n")
+
+    def write(row: dict[str, Any]) -> None:
+        rows.append(row)
+        save(row)
 
     for name in given.models:
         if given.processes > 1:
@@ -247,14 +262,23 @@ def main() -> None:
             for restarts in given.restarts:
                 for place, asked in enumerate(each):
                     run = partial(searched, model, statistics, asked, restarts)
-                    took, found, seen = counted(gpu, run) if pretends else looked_at(run)
+                    if pretends:
+                        took, found, seen = counted(gpu, run)
+                        row = {"model": name, **row_of(took, found, seen, took, [])}
+                        # How long it takes there means nothing.
+                        write({key: row[key] for key in row if key not in SECONDS})
+                        continue
+                    first, _ = run()
+                    runs = [looked_at(run) for _ in range(given.times)]
+                    each_took = [took for took, _, _ in runs]
+                    took, (_, found, seen) = median(each_took), runs[-1]
+                    write({"model": name, **row_of(took, found, seen, first, each_took)})
                     if given.watch and place == 0:
-                        seen |= watched(run)
-                        seen["busy"] = round(seen["kernel_seconds"] / took, 3)
-                    row = {"model": name, **row_of(took, found, seen)}
-                    if pretends:  # how long it takes there means nothing
-                        del row["seconds"], row["phases"]
-                    write(row)
+                        to_watch.append((rows[-1], run, took))
+    for row, run, took in to_watch:
+        row |= watched(run)
+        row["busy"] = round(row["kernel_seconds"] / took, 3)
+        save(row)
 
 
 if __name__ == "__main__":
