@@ -20,7 +20,8 @@ from gnninterpreter.search.anneal import Walk, random_walkers
 from gnninterpreter.search.edits import DRAWS, GROW, FeaturePool, propose
 from gnninterpreter.search.local import Improving
 from gnninterpreter.search.opening import _begun, _Learning
-from gnninterpreter.search.real import _Shrinking, _Spreading
+from gnninterpreter.search.shrink import _Shrinking
+from gnninterpreter.search.spread import _Spreading
 from tests.search.known import known_problem, typicality
 
 ASKING = {"nonzero", "masked_select", "_unique2", "unique_dim", "equal"}

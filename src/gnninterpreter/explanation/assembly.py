@@ -25,7 +25,7 @@ from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.models.statistics import ClassStatistics, Profile
 from gnninterpreter.objective import Aim, Proposals, violation
 from gnninterpreter.search import History, SearchResult
-from gnninterpreter.search.real import ENOUGH
+from gnninterpreter.search.spread import ENOUGH
 from gnninterpreter.typicality import FEWEST_GRAPHS
 
 SAMPLES = 1000

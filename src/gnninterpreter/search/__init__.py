@@ -7,11 +7,12 @@ from gnninterpreter.search.callbacks import Callback, Monitor, Snapshot
 from gnninterpreter.search.iterated import IteratedSearch
 from gnninterpreter.search.local import LocalSearch
 from gnninterpreter.search.problem import Evaluation, Problem
-from gnninterpreter.search.real import Shrink, Spread
 from gnninterpreter.search.recipe import Limits, Recipe
 from gnninterpreter.search.result import SearchResult
 from gnninterpreter.search.run import groups, plan, search, search_together
 from gnninterpreter.search.shortcuts import FindShortcuts
+from gnninterpreter.search.shrink import Shrink
+from gnninterpreter.search.spread import Spread
 from gnninterpreter.search.state import History, Phase, Reason, State
 
 __all__ = [

@@ -27,8 +27,8 @@ from gnninterpreter.errors import ModelError, SpecError
 from gnninterpreter.search.ascent import Ascent
 from gnninterpreter.search.gradient import Moment, gradient_of
 from gnninterpreter.search.problem import Problem
-from gnninterpreter.search.real import Spread
 from gnninterpreter.search.recipe import Recipe
+from gnninterpreter.search.spread import Spread
 from gnninterpreter.spec import GraphSpec
 
 UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}

@@ -39,9 +39,10 @@ from gnninterpreter.search.calibration import Calibrate
 from gnninterpreter.search.iterated import IteratedSearch
 from gnninterpreter.search.local import LocalSearch
 from gnninterpreter.search.paper_settings import PAPER_SIZES, PAPER_WEIGHTS
-from gnninterpreter.search.real import Shrink, Spread
 from gnninterpreter.search.serialization import from_plain, to_plain
 from gnninterpreter.search.shortcuts import FindShortcuts
+from gnninterpreter.search.shrink import Shrink
+from gnninterpreter.search.spread import Spread
 from gnninterpreter.search.state import Phase
 from gnninterpreter.spec import GraphSpec
 

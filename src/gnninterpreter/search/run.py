@@ -25,11 +25,11 @@ from gnninterpreter.search.callbacks import Callback, Monitor
 from gnninterpreter.search.gradient import gradient_of
 from gnninterpreter.search.memory import Plan, plan_restarts
 from gnninterpreter.search.problem import Problem
-from gnninterpreter.search.real import Shrink
 from gnninterpreter.search.recipe import Limits, Recipe
 from gnninterpreter.search.repeating import Aside
 from gnninterpreter.search.result import SearchResult, joined
 from gnninterpreter.search.shortcuts import FindShortcuts
+from gnninterpreter.search.shrink import Shrink
 from gnninterpreter.search.state import Phase, Reason, State
 from gnninterpreter.typicality import FEWEST_GRAPHS, TypicalityBank
 

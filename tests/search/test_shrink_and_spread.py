@@ -15,7 +15,7 @@ from gnninterpreter.explanation.sampler import PopulationSampler
 from gnninterpreter.search import Monitor, Problem, Shrink, Snapshot, Spread, State
 from gnninterpreter.search.edits import FeaturePool
 from gnninterpreter.search.problem import REAL_BAR, SAMPLE_BAR, Evaluation
-from gnninterpreter.search.real import _at_once, _first
+from gnninterpreter.search.shrink import _at_once, _first
 from gnninterpreter.typicality import BAR
 from tests.search.known import CYCLE, STAR, begun, known_problem, typicality
 from tests.tiny import unwatched
@@ -188,7 +188,7 @@ def test_the_rounds_of_a_few_restarts_side_by_side_come_to_the_same() -> None:
     counts = [int(found.evaluation.met.sum()) for found in (once, alone)]
     assert 0 < counts[0] < counts[1] < 8
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gnninterpreter.search.real._at_once", lambda rows, left, restarts: left)
+        patch.setattr("gnninterpreter.search.shrink._at_once", lambda rows, left, restarts: left)
         beside = run(few, problem, begun(problem, 8))
     assert torch.equal(alone.evaluation.met, beside.evaluation.met)
     assert torch.equal(alone.graphs.weight, beside.graphs.weight)
