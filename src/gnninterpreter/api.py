@@ -201,7 +201,7 @@ def explain(
         with (relaxed or RelaxedModel(classifier)).session():
             largest = max(map(len, grouped))
             memory = plan(classifier, relaxed, class_statistics, wanted, restarts, limit, largest)
-        real = RealAnswers(classifier, ordered, class_statistics, seed)
+        real = RealAnswers(classifier, ordered, class_statistics, seed, asked)
         real.notes += unread
         told = describe(classifier, report, relaxed)
         lines = [*classifier.describe(), *told, *unread, *skipped, *told_size(graphs), *real.lines]

@@ -69,6 +69,26 @@ def test_what_is_left_shows_no_core_of_hardly_any_graph(coverage: float, shown: 
     assert (said in found.notes) is (not shown)
 
 
+def test_cores_that_a_quick_look_misses_are_looked_for_with_care():
+    graphs = [chain(colours) for colours in ["bbbb"] * 12 + ["bbbbrr"] * 12]
+    about = RealAnswers(classifier(), graphs, None)
+    about._fewer[PAIRED_CLASS] = Cores(PAIRED_CLASS, 0.99, (), 0, told=0.5)
+    assert about.about(PLAIN_CLASS).left_over
+    assert about._known[PAIRED_CLASS].cores
+
+
+def test_what_one_class_needs_of_another_does_not_depend_on_their_order():
+    graphs = [chain(colours) for colours in ["bbbb"] * 12 + ["bbbbrr"] * 12]
+    both = (PLAIN_CLASS, PAIRED_CLASS)
+    found = []
+    for order in (both, both[::-1]):
+        about = RealAnswers(classifier(), graphs, None, asked=both)
+        each = {target: about.about(target) for target in order}
+        assert not about._fewer
+        found.append([(len(each[t].cores), each[t].notes, each[t].left_over) for t in both])
+    assert found[0] == found[1]
+
+
 def test_only_a_class_that_halves_of_others_turn_to_is_looked_at():
     real = real_graphs()
     assert may_fall_back(real, PLAIN_CLASS, PAIRED_CLASS)

@@ -99,6 +99,7 @@ class RealAnswers:
             give cores and exemplars, but no shares.
         statistics: What is kept of real graphs.
         seed: Of every draw.
+        asked: Targets that will all be asked about: what one needs of another is found with care.
 
     Attributes:
         real: The graphs that were looked at; None where there are none.
@@ -114,9 +115,10 @@ class RealAnswers:
         graphs: Sequence[Data] | None,
         statistics: ClassStatistics | None,
         seed: int = 0,
+        asked: Sequence[Target] = (),
     ) -> None:
         """Choose and score the graphs."""
-        self.classifier, self.statistics = classifier, statistics
+        self.classifier, self.statistics, self.asked = classifier, statistics, tuple(asked)
         self.search = replace(SEARCH, seed=abs(seed))
         self.measured = graphs is not None
         self.lines: list[str] = []
@@ -234,8 +236,8 @@ class RealAnswers:
     def _cores_elsewhere(self, target: Target) -> Cores:
         """The cores of another class, found with less care where it was not asked for."""
         assert self.fewer is not None
-        if target in self._known:
-            return self._known[target]
+        if target in self._known or target in self.asked:
+            return self._cores(target)
         if target not in self._fewer:
             search = replace(FEW, seed=self.search.seed)
             self._fewer[target] = find_cores(self.fewer, target, search, thorough=False)
@@ -263,6 +265,8 @@ class RealAnswers:
             if index == target.index or not may_fall_back(self.real, target, other):
                 continue
             cores = self._cores_elsewhere(other)
+            if cores.told < LEAVING:
+                cores = self._cores(other)  # a quick look at few graphs may have missed them
             if cores.told < LEAVING:
                 continue
             effect = falls_back(self.real, target, other, cores.cores, self.search.changed)
