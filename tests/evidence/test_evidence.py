@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gnninterpreter.errors import CheckpointError
-from gnninterpreter.evidence import Check, Evidence
+from gnninterpreter.evidence import Check, Evidence, verdict_on
 from gnninterpreter.evidence.evidence import written
 
 CHECKS = (
@@ -52,3 +52,11 @@ def test_json_there_and_back() -> None:
 )
 def test_near_certainty_is_not_rounded_to_certainty(score: float, words: str) -> None:
     assert written(score) == words
+
+
+def test_what_only_tells_is_noted_and_neither_passes_nor_fails():
+    for passed in (True, False):
+        assert Check("counts", passed, "no condition on counts tells").state == "noted"
+        assert verdict_on(Evidence((Check("counts", passed, "none tells"),))).reasons == ()
+    assert Check("counts", None, "there is no data").state == "not checked"
+    assert Check("typical", False, "no").state == "failed"

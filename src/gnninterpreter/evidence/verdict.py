@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gnninterpreter.evidence.evidence import Check, Evidence
+from gnninterpreter.evidence.evidence import TOLD, Check, Evidence
 
 TRUSTWORTHY = "trustworthy"
 UNCOMPARED = "certain, but not compared with data"
@@ -59,18 +59,6 @@ INSTEAD = {
     "likeness": ("margin",),
     "random graphs": ("size and density", "left over"),
 }
-
-# Said, but no reason for or against: a class may be the absence of something, and have no core.
-TOLD = (
-    "core covers",
-    "necessary",
-    "sufficient",
-    "counts",
-    "new",
-    "margin",
-    "thickness",
-    "complexity",
-)
 
 
 @dataclass(frozen=True)

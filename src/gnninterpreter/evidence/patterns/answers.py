@@ -265,8 +265,9 @@ class RealAnswers:
             if index == target.index or not may_fall_back(self.real, target, other):
                 continue
             cores = self._cores_elsewhere(other)
-            if cores.told < LEAVING:
-                cores = self._cores(other)  # a quick look at few graphs may have missed them
+            if cores.told < LEAVING and len(self.classifier.spec.class_names) == 2:
+                # A quick look at few graphs may miss them; with many classes care would take long.
+                cores = self._cores(other)
             if cores.told < LEAVING:
                 continue
             effect = falls_back(self.real, target, other, cores.cores, self.search.changed)
