@@ -7,6 +7,7 @@ from functools import partial
 import networkx as nx
 import pytest
 import torch
+from torch_geometric.data import Data
 from torch_geometric.utils import to_networkx
 
 from gnninterpreter.experiments.robustness import Run
@@ -65,3 +66,17 @@ def test_a_model_trains_the_same_twice_and_is_explained(monkeypatch: pytest.Monk
     assert run.mean > 0.9
     assert run.nodes <= run.max_nodes
     assert run.oracle is None
+
+
+def test_a_model_that_learns_nothing_is_trained_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, begun = models._train, []
+
+    def unlucky(model: torch.nn.Module, graphs: list[Data]) -> None:
+        begun.append(next(model.parameters()).detach().clone())
+        if len(begun) == 3:
+            plain(model, graphs, epochs=15)
+
+    monkeypatch.setattr(models, "_train", unlucky)
+    assert trained.__wrapped__("zoo-graphconv-mean").accuracy >= models.LEARNED
+    assert len(begun) == 3
+    assert not torch.equal(begun[0], begun[1])
