@@ -41,6 +41,21 @@ def test_what_a_gradient_needs_counts() -> None:
     assert peak_bytes(lambda: x.exp().exp().exp().sum().backward()) >= 3 * 4000
 
 
+def test_samples_that_calibration_learns_from_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    plans = []
+
+    def planned(*given: Any) -> Plan:
+        plans.append(memory.plan_restarts(*given))
+        return plans[-1]
+
+    monkeypatch.setattr("gnninterpreter.search.run.plan_restarts", planned)
+    for samples in (memory.SAMPLES, 4000):
+        monkeypatch.setattr(memory, "SAMPLES", samples)
+        explain(restarts=1, callbacks=(lambda _: True,))
+    few, many = (plan.bytes - memory.FIXED for plan in plans)
+    assert many > 4 * few
+
+
 @pytest.mark.parametrize(
     ("given", "bytes_"),
     [(None, None), (7, 7), ("7", 7), ("1.5kB", 1500), (" 4 GB ", 4 * 10**9), ("2GiB", 2 * 10**9)],

@@ -100,14 +100,14 @@ class ScoreFunctionGradient:
     r"""The score-function gradient on discrete samples, for models that cannot be relaxed.
 
     :math:`\nabla E[f] = E[(f - b) \nabla \log P(G)]`, with the mean of the other samples as the
-    baseline b of each. Right for any model whatever, and noisier: ``factor`` times as many samples
-    are drawn. Divided by the spread of the costs, so that a step does not depend on their scale:
-    unbiased up to that factor, and to order 1/K for its being estimated from the same samples.
-    Continuous features vary by the ``jitter`` on their latents.
+    baseline b of each. Right for any model whatever, and noisier: ``least`` samples are drawn, or
+    more if more are asked for. Divided by the spread of the costs, so that a step does not depend
+    on their scale: unbiased up to that factor, and to order 1/K for its being estimated from the
+    same samples. Continuous features vary by the ``jitter`` on their latents.
     """
 
     problem: Problem
-    factor: int = 6
+    least: int = 60
     jitter: float = 0.5
 
     name: ClassVar[str] = "score-function"
@@ -116,7 +116,7 @@ class ScoreFunctionGradient:
         """Return losses and gradients at one iteration."""
         latents = [latent.detach().requires_grad_() for latent in distribution.latents()]
         current = distribution.with_latents(latents)
-        samples = moment.samples * self.factor
+        samples = max(moment.samples, self.least)
         graphs = current.discrete(samples, streams, self.jitter)
         scores = self.problem.classifier.score(graphs)
         losses = _losses(self.problem, current, graphs, scores, moment)

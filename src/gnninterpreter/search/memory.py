@@ -25,7 +25,9 @@ from torch.utils._pytree import tree_leaves
 from gnninterpreter.distribution import GraphDistribution, Streams
 from gnninterpreter.errors import ModelError, SpecError
 from gnninterpreter.search.ascent import Ascent
+from gnninterpreter.search.calibration import Calibrate
 from gnninterpreter.search.gradient import Moment, gradient_of
+from gnninterpreter.search.opening import SAMPLES, TEMPERATURE
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.recipe import Recipe
 from gnninterpreter.search.spread import Spread
@@ -188,9 +190,11 @@ def _working(problem: Problem, start: GraphDistribution, recipe: Recipe, asking:
     peaks = [asking]
     gradient = gradient_of(problem)
     for phase in recipe.phases:
+        samples = SAMPLES if isinstance(phase, Calibrate) and problem.aim.bank is not None else 0
         if isinstance(phase, Ascent):
-            moment = Moment(0, phase.iterations, phase.samples, phase.temperature(0, 1))
-            streams = Streams(0, 1, device=device)
+            samples = phase.samples
+        if samples:
+            moment, streams = Moment(0, 1, samples, TEMPERATURE), Streams(0, 1, device=device)
             peaks.append(peak_bytes(partial(gradient, start, moment, streams)))
     return int(MARGIN * max(peaks))
 

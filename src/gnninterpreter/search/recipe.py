@@ -190,7 +190,8 @@ class Recipe:
             phases=(
                 Shrink(),
                 Anneal(),
-                Ascent(spares=True),
+                # As many restarts arrive with one sample an iteration as with ten.
+                Ascent(samples=1, spares=True),
                 LocalSearch(),
                 IteratedSearch(),
                 Calibrate(),
