@@ -28,12 +28,12 @@ A layer that is not listed is not thereby unsupported: whatever reduces over edg
 PyTorch's or PyG's scatter operations relaxes. `gnninterpreter.testing.assert_discrete_consistency`
 tells for a model of your own, and the probe at the start of every run makes sure.
 
-The tables are written by `docs/make_support_table.py` from the models in `tests/relax`; every row is
-a test. Each model was run on random discrete graphs, undirected and directed, with absent nodes among
-the candidates, once natively and once relaxed. *Error* is the largest absolute difference of logits
-and embeddings. *Edge features* says what the layer was given of the edges: features, one weight, one
-integer type. *Fast path* says whether batched matrix products compute the layer (or, in a larger
-model, its layers); the others take the generic path, with the same result.
+The tables are written by `docs/make_support_table.py` from the models in `tests/relax`; every row
+is a test. Each model was run on random discrete graphs, undirected and directed, with absent nodes
+among the candidates, once natively and once relaxed. *Error* is the largest absolute difference of
+logits and embeddings. *Edge features* says what the layer was given of the edges: features, one
+weight, one integer type. *Fast path* says whether batched matrix products compute the layer (or, in
+a larger model, its layers); the others take the generic path, with the same result.
 """
 
 REFUSED = """\
