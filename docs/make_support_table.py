@@ -21,16 +21,19 @@ from tests.relax.refusals import REFUSALS  # noqa: E402
 INTRODUCTION = """\
 # What can be explained by gradient
 
-Written by `docs/make_support_table.py` from the models in `tests/relax`; every row is a test. Each
-model was run on random discrete graphs, undirected and directed, with absent nodes among the
-candidates, once natively and once relaxed. *Error* is the largest absolute difference of logits and
-embeddings. *Edge features* says what the layer was given of the edges: features, one weight, one
-integer type. *Fast path* says whether batched matrix products compute the layer (or, in a larger
-model, its layers); the others take the generic path, with the same result.
+Which layers the search can follow by gradient, and which it explains another way: slower, and as
+valid. Look here if a run says "cannot be relaxed", or if you wonder whether your layers are exact.
 
 A layer that is not listed is not thereby unsupported: whatever reduces over edges and nodes by
 PyTorch's or PyG's scatter operations relaxes. `gnninterpreter.testing.assert_discrete_consistency`
 tells for a model of your own, and the probe at the start of every run makes sure.
+
+The tables are written by `docs/make_support_table.py` from the models in `tests/relax`; every row
+is a test. Each model was run on random discrete graphs, undirected and directed, with absent nodes
+among the candidates, once natively and once relaxed. *Error* is the largest absolute difference of
+logits and embeddings. *Edge features* says what the layer was given of the edges: features, one
+weight, one integer type. *Fast path* says whether batched matrix products compute the layer (or, in
+a larger model, its layers); the others take the generic path, with the same result.
 """
 
 REFUSED = """\
