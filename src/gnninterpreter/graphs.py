@@ -302,19 +302,28 @@ def random_graphs(
         order = torch.rand(count, n, generator=generator).argsort(dim=1)
         graph = torch.arange(count).view(-1, 1, 1)
         weight = weight[graph, order.unsqueeze(2), order.unsqueeze(1)]
-    nodes = _random_features(spec.nodes, (count, n), generator, dtype)
+    nodes = uniform_features(spec.nodes, (count, n), generator, dtype)
     edges = None
     if spec.edges:
-        edges = _random_features(spec.edges, (count, n, n), generator, dtype)
-        if not spec.directed:
-            lower = torch.ones(n, n).tril(-1).bool().view(1, n, n, 1)
-            edges = torch.where(lower, edges, edges.transpose(1, 2))
+        edges = uniform_features(spec.edges, (count, n, n), generator, dtype)
+        edges = edges if spec.directed else mirrored(edges)
     return DenseGraphs(spec, weight, nodes, edges)
 
 
-def _random_features(
-    blocks: Sequence[Block], shape: tuple[int, ...], generator: torch.Generator, dtype: torch.dtype
+def mirrored(edges: Tensor) -> Tensor:
+    """Features of edges, [B, N, N, D], the same both ways: those of the lower triangle."""
+    n = edges.size(1)
+    lower = torch.ones(n, n, dtype=torch.bool).tril(-1).view(1, n, n, 1)
+    return torch.where(lower, edges, edges.transpose(1, 2))
+
+
+def uniform_features(
+    blocks: Sequence[Block],
+    shape: tuple[int, ...],
+    generator: torch.Generator,
+    dtype: torch.dtype = torch.float32,
 ) -> Tensor:
+    """Random features: every category equally likely, every number uniform between its bounds."""
     parts = []
     for block in blocks:
         if isinstance(block, Categorical):

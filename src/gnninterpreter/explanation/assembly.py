@@ -83,7 +83,7 @@ def explanation_of(
     if result.population is not None:
         sampler = PopulationSampler(sampler.distribution, sampler.weights, result.population)
     drawn = classifier.score(sampler.sample(SAMPLES, seed, REPORTING))
-    sampled = target.score(drawn).nan_to_num(nan=0.0).double()
+    sampled = target.given(drawn)
     probability = Probability(float(sampled.mean()), float(sampled.std()), SAMPLES)
     outputs = scores.outputs.nan_to_num(nan=0.0)
     alike = similarities(scores.embedding, profile)

@@ -53,6 +53,10 @@ class Target(ABC):
         """How far outputs are what was asked for, [B], between 0 and 1."""
         return self.log_score(scores).exp()
 
+    def given(self, scores: Scores) -> Tensor:
+        """The same with more digits, [B]; 0 where the model has no answer."""
+        return self.score(scores).double().nan_to_num(nan=0.0)
+
     def raw_score(self, scores: Scores) -> Tensor:
         """The output itself, before any softmax, [B]; the paper maximises this one."""
         return scores.logits[..., self.index]

@@ -13,7 +13,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from gnninterpreter.batches import choose, compact, present_nodes, widened
+from gnninterpreter.batches import choose, compact, present_nodes
 from gnninterpreter.distribution import Streams, centred
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import BoundaryTarget
@@ -21,6 +21,7 @@ from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.edits import FeaturePool
 from gnninterpreter.search.local import improved
 from gnninterpreter.search.problem import Problem
+from gnninterpreter.search.real import placed
 from gnninterpreter.search.state import State
 from gnninterpreter.typicality import Exemplars
 
@@ -44,10 +45,14 @@ class Bridge:
         fitting = [side.each(lambda part, k=k: part[k]) for side, k in small if bool(k.any())]
         if not isinstance(target, BoundaryTarget) or len(fitting) < 2:
             return state
-        pool = FeaturePool.of(DenseGraphs.cat([_like(one.graphs, state.graphs) for one in fitting]))
+
+        def like(graphs: DenseGraphs) -> DenseGraphs:
+            return placed(compact(graphs), state.graphs)
 
         def piece(side: Exemplars, number: int) -> DenseGraphs:
-            return _like(side.begin_small(streams.fork(number)), state.graphs)
+            return like(side.begin_small(streams.fork(number)))
+
+        pool = FeaturePool.of(DenseGraphs.cat([like(one.graphs) for one in fitting]))
 
         joined = piece(fitting[0], 0)
         best, cost = joined, problem.evaluate(joined).cost
@@ -68,12 +73,6 @@ class Bridge:
             graphs=best,
             evaluation=problem.evaluate(best),
         )
-
-
-def _like(graphs: DenseGraphs, like: DenseGraphs) -> DenseGraphs:
-    """Graphs on as many candidate nodes as others, where and in the type that these are."""
-    small = widened(compact(graphs), like.num_candidates)
-    return small.to(like.weight.dtype).to(like.weight.device)
 
 
 def _hung_on(

@@ -106,8 +106,7 @@ def _surroundings(real: RealGraphs, radius: int, largest: int) -> list[Pattern]:
         graph = real.typed[number]
         ball = 1 << node
         for _ in range(radius):
-            for other in bits(ball):
-                ball |= graph.near[other]
+            ball |= graph.around(ball)
         if count >= LEAST_SHARE * len(real) and 1 < ball.bit_count() <= 2 * largest:
             nodes = list(bits(ball))
             found.append(Pattern(cut(real.graphs[number], nodes), graph.part(nodes), -1))

@@ -114,9 +114,9 @@ class Telling:
     def __init__(self, real: RealGraphs, target: Target, search: CoreSearch) -> None:
         """Draw the graphs."""
         rng = np.random.default_rng([search.seed, target.index, 1])
-        mine, few = real.mine(target), (search.sample + 1) // 2
-        own = some(np.flatnonzero(mine).tolist(), few, rng)
-        self.asked = own + some(np.flatnonzero(~mine).tolist(), few, rng)
+        few = (search.sample + 1) // 2
+        own = some(real.of(target), few, rng)
+        self.asked = own + some(real.others(target), few, rng)
         self._own, self._index = len(own), real.index_of(self.asked)
 
     def __call__(self, pattern: Typed, inside: Sequence[Typed] = ()) -> tuple[float, np.ndarray]:
@@ -232,7 +232,7 @@ def choose(
         trim: Makes a chosen piece smaller.
     """
     own = some(real.of(target), search.sample, rng)
-    others = some(np.flatnonzero(~real.mine(target)).tolist(), search.sample, rng)
+    others = some(real.others(target), search.sample, rng)
     if len(candidates) > SHORTLIST:
         # A few graphs rule out most candidates, which then need not be looked for in all.
         few = search.sample // 5 or 1

@@ -18,7 +18,7 @@ from torch_geometric.data import Data
 from gnninterpreter.datasets.base import StoredGraphs, sizes_of, taken
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.matching import LIMIT, PatternIndex
-from gnninterpreter.evidence.patterns.typed import typed_graphs
+from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.models.task import Scores
@@ -74,8 +74,7 @@ class RealGraphs:
 
     def given(self, target: Target) -> np.ndarray:
         """What the model gives each graph for a target, between 0 and 1."""
-        given = target.score(self.scores).double().nan_to_num(nan=0.0)
-        return np.asarray(given.cpu().numpy())
+        return np.asarray(target.given(self.scores).cpu().numpy())
 
     def mine(self, target: Target) -> np.ndarray:
         """Which graphs the model assigns to a target."""
@@ -83,7 +82,18 @@ class RealGraphs:
 
     def of(self, target: Target) -> list[int]:
         """Numbers of the graphs that the model assigns to a target."""
-        return [int(i) for i in np.flatnonzero(self.mine(target))]
+        found: list[int] = np.flatnonzero(self.mine(target)).tolist()
+        return found
+
+    def others(self, target: Target) -> list[int]:
+        """Numbers of those that it does not."""
+        found: list[int] = np.flatnonzero(~self.mine(target)).tolist()
+        return found
+
+    def laid(self, pattern: Typed, target: Target) -> dict[int, tuple[int, ...]]:
+        """Graphs of a target that hold a pattern, each with the nodes on which it lies there."""
+        found, mine = self.index.match(pattern), self.mine(target)
+        return {i: at for i, at in zip(found.where, found.places, strict=True) if mine[i]}
 
     def bar(self, target: Target) -> float:
         """What counts as certain: .99, or what half of the class gets where that is less.

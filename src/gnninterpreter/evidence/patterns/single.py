@@ -23,7 +23,7 @@ from gnninterpreter.evidence.patterns.causes import Effect, random_piece
 from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.patterns.matching import occurrences
 from gnninterpreter.evidence.patterns.parts import Parts
-from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
+from gnninterpreter.evidence.patterns.typed import Typed, as_bits, typed_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import Target
 
@@ -184,8 +184,8 @@ def _find(
     places = occurrences(core.typed, typed, MOST_PLACES, LIMIT)
     if not places:
         return None
-    whole = (1 << len(typed)) - 1
-    sets = [sum(1 << node for node in place) for place in places]
+    whole = typed.whole
+    sets = [as_bits(place) for place in places]
     drawn = [random_piece(typed, len(places[0]), rng) for _ in range(CONTROLS)]
     every = whole & ~reduce(or_, sets)
     left = [whole & ~nodes for nodes in (*sets, *filter(None, drawn))]

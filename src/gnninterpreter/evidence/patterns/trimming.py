@@ -61,7 +61,7 @@ class Trimming:
             return self._without_ranges(piece)
         most = first = self.telling(piece.typed)[0]
         way: list[tuple[float, int, Typed]] = []
-        nodes = (1 << len(piece.typed)) - 1
+        nodes = piece.typed.whole
         while most > 0 and nodes.bit_count() > self.least:
             tried = []
             for node in bits(removable(piece.typed, nodes)):
@@ -78,7 +78,7 @@ class Trimming:
             return self._without_ranges(piece)
         kept = [cut(piece.data, list(bits(left))) for _, left, _ in enough]
         wanted = first * (turned - CLEARLY)
-        scores = self.target.score(self.real.classifier.score_data(kept)).nan_to_num(nan=0.0)
+        scores = self.target.given(self.real.classifier.score_data(kept))
         for (value, _, part), data, score in zip(enough, kept, scores.tolist(), strict=True):
             turns, certain = self.turned(data), score >= self.bar
             if value * turns >= wanted and (certain or turns >= TURNS or not piece.certain):

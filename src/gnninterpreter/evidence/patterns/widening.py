@@ -120,6 +120,6 @@ def _likely(
     pieces = [cut(real.graphs[graphs[i]], nodes) for i, nodes in places]
     if not pieces:  # the limit of steps was reached in all of them
         return False
-    given = target.score(real.classifier.score_data(pieces)).nan_to_num(nan=0.0)
+    given = target.given(real.classifier.score_data(pieces))
     share = float((given >= min(bar, LEANING)).double().mean())
     return share >= LIKELY
