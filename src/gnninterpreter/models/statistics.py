@@ -19,9 +19,9 @@ from torch_geometric.data import Data
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.datasets._storage import below
 from gnninterpreter.equality import ByValue
-from gnninterpreter.errors import CheckpointError
+from gnninterpreter.errors import CheckpointError, SpecError
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.models.members import members_of
+from gnninterpreter.models.members import DECILES, members_of
 from gnninterpreter.models.task import Task
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.data import GraphList, graph_list, node_count
@@ -290,6 +290,26 @@ def _figures() -> list[str]:
 def picture_nodes(mean_nodes: float) -> int:
     """Most nodes of an explanation: the mean of its class, within what a picture can show."""
     return min(max(math.ceil(mean_nodes), LEAST_NODES), MOST_NODES)
+
+
+def check_fit(statistics: ClassStatistics, classifier: GraphClassifier) -> None:
+    """Refuse statistics of another model."""
+    if not isinstance(statistics, ClassStatistics):
+        raise SpecError(
+            f"class_statistics must be a ClassStatistics (got {type(statistics).__name__}); "
+            "make them with ClassStatistics.from_dataset(model, dataset)"
+        )
+    rows = classifier.spec.num_classes
+    if classifier.task is Task.REGRESSION:
+        rows *= DECILES
+    expected = (rows, classifier.score(classifier.drawn(1, 3)).embedding.size(1))
+    found = tuple(statistics.mean_embedding.shape)
+    if found != expected:
+        raise SpecError(
+            f"class_statistics is for {found[0]} classes and embeddings of {found[1]} numbers but "
+            f"the model has {expected[0]} and {expected[1]}; "
+            "make them with ClassStatistics.from_dataset(model, dataset)"
+        )
 
 
 def _measure(
