@@ -20,7 +20,7 @@ from gnninterpreter.distribution.pairs import draw_places, pair_ends
 from gnninterpreter.distribution.streams import Streams
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.graphs import DenseGraphs, beside
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 from gnninterpreter.spec.encoding import block_widths, split_blocks
 
@@ -96,6 +96,10 @@ class GraphDistribution(ByValue):
     def merged(self, restarts: Tensor, some: GraphDistribution) -> GraphDistribution:
         """The same, but for some of the R, which are others."""
         return self.each(lambda latent, new: latent.index_copy(0, restarts, new), some)
+
+    def where(self, mask: Tensor, other: GraphDistribution) -> GraphDistribution:
+        """These where the mask is set, [R], the other ones elsewhere."""
+        return self.each(lambda mine, its: torch.where(beside(mask, mine), mine, its), other)
 
     def detach(self) -> GraphDistribution:
         """Return a copy that shares nothing with this one."""

@@ -168,9 +168,8 @@ def _as_large(
     case: Case, classifier: GraphClassifier, graphs: Sequence[Data], lending: Sequence[Data]
 ) -> Scores:
     """Scores of random graphs with as many nodes and edges as some have, by their medians."""
-    double = 1 if classifier.spec.directed else 2
     nodes = max(2, round(median(node_count(graph) for graph in graphs)))
-    edges = round(median(graph.edge_index.size(1) / double for graph in graphs))
+    edges = round(median(graph.edge_index.size(1) / classifier.spec.ways for graph in graphs))
     return classifier.score(_drawn(case, classifier, nodes, edges, lending))
 
 

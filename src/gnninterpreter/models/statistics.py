@@ -319,8 +319,8 @@ def _measure(
     embedding = scores.embedding.double().cpu()
     members, given, hits = members_of(classifier, graphs, scores.logits.double().cpu())
     nodes = torch.tensor([float(graph.num_nodes) for graph in graphs], dtype=torch.double)
-    sides = 1 if classifier.spec.directed else 2
-    edges = torch.tensor([graph.edge_index.size(1) / sides for graph in graphs]).double()
+    ways = classifier.spec.ways
+    edges = torch.tensor([graph.edge_index.size(1) / ways for graph in graphs]).double()
     per_node = edges / nodes.clamp_min(1)
     levels = torch.linspace(0, 1, QUANTILES, dtype=torch.double)
     rows: dict[str, list[Tensor]] = {}
@@ -366,14 +366,14 @@ def _counted(
     count, nodes, edges, share, square = total.unbind(1)
     if not bool(count.any()):
         return found
-    sides, each = 1 if classifier.spec.directed else 2, count.clamp_min(1)
-    share = share / each / sides
-    spread = (square / each / sides**2 - share**2).clamp_min(0).sqrt()
+    ways, each = classifier.spec.ways, count.clamp_min(1)
+    share = share / each / ways
+    spread = (square / each / ways**2 - share**2).clamp_min(0).sqrt()
     return replace(
         found,
         count=count.float(),
         mean_nodes=(nodes / each).float(),
-        mean_edges=(edges / each / sides).float(),
+        mean_edges=(edges / each / ways).float(),
         edges_per_node=share.float(),
         edges_per_node_std=spread.float(),
     )

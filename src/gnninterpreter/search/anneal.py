@@ -19,7 +19,7 @@ from torch import Tensor
 from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import choose, repeat, widened, with_varied_absent_nodes
 from gnninterpreter.distribution import GraphDistribution, Streams, around_graphs
-from gnninterpreter.graphs import DenseGraphs, beside
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.recording import fixed_shapes
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.moves import MoveSpace, picked
@@ -70,9 +70,7 @@ class Anneal:
         good = seen.score >= PROMISING
         warm = around_graphs(found, streams)
         return state.with_(
-            distribution=warm.each(
-                lambda a, b: torch.where(beside(good, a), a, b), state.distribution
-            ),
+            distribution=warm.where(good, state.distribution),
             graphs=choose(good, found, state.graphs),
             evaluation=seen.where(good, state.evaluation),
         )

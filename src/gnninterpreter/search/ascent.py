@@ -149,9 +149,7 @@ class _Run:
         better = (rank < self.rank - 1e-6) & going
         if self.settings.keep == "last":
             better = going
-        self.best = self.current.each(
-            lambda new, old: torch.where(beside(better, new), new, old), self.best
-        )
+        self.best = self.current.where(better, self.best)
         self.evaluation = seen.where(better, self.evaluation)
         self.since_progress = torch.where(rank < self.rank - 1e-6, 0, self.since_progress + 1)
         self.rank = torch.minimum(rank, self.rank)

@@ -15,6 +15,7 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
+from gnninterpreter.batches import present_nodes
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.moves import picked
 
@@ -47,9 +48,8 @@ class FeaturePool:
         nodes: list[Tensor] = []
         edges: list[Tensor] = []
         for some in graphs:
-            edge = some.weight.gt(0.5)
-            nodes.append(some.nodes[edge.any(2) | edge.any(1)])
-            edges.append(some.nodes[:0] if some.edges is None else some.edges[edge])
+            nodes.append(some.nodes[present_nodes(some)])
+            edges.append(some.nodes[:0] if some.edges is None else some.edges[some.weight.gt(0.5)])
         spans = torch.tensor([_spans(nodes), _spans(edges)], device=nodes[0].device)
         return cls(
             torch.cat(nodes),

@@ -23,7 +23,7 @@ from gnninterpreter.recording import fixed_shapes
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.problem import Problem
-from gnninterpreter.search.repeating import Tell, finished, put
+from gnninterpreter.search.repeating import Tell, finished, put, steps_unseen
 from gnninterpreter.search.state import State
 
 PROMISING = 48
@@ -31,8 +31,6 @@ AT_RANDOM = 16
 PROGRESS = 1e-4
 JOINT = (2, 4, 8)
 ATTEMPTS = 3
-# After how many steps a GPU is asked who goes on.
-LOOK_EVERY = 5
 # Weight of absent edges where slopes are taken: attention takes logarithms of weights, and what
 # stands for that of 0 has no slope.
 GLIMPSE = 1e-3
@@ -68,8 +66,8 @@ def improved(
     problem: Problem, graphs: DenseGraphs, streams: Streams, steps: int, tell: Tell | None = None
 ) -> DenseGraphs:
     """Improve R discrete graphs, each on its own; ``tell`` may end it before each step."""
-    every = 1 if graphs.weight.device.type == "cpu" else LOOK_EVERY
-    return finished(Improving(problem, graphs, streams), steps, every, tell)
+    work = Improving(problem, graphs, streams)
+    return finished(work, steps, steps_unseen(graphs.weight.device), tell)
 
 
 class Improving:

@@ -274,7 +274,7 @@ class Recipe:
             if edges is None:
                 edges = max(profile.usual_edges, 3.0)
         nodes = DEFAULT_NODES if nodes is None else nodes
-        pairs = nodes * (nodes - 1) / (1 if spec.directed else 2)
+        pairs = nodes * (nodes - 1) / spec.ways
         edges = min(2.0 * nodes if edges is None else edges, pairs)
         return Limits(max_nodes=nodes, max_edges=edges)
 

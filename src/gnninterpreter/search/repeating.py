@@ -27,6 +27,8 @@ MANY = 4096
 # Numbers in the edges of all graphs of a step from which on an operation takes longer than to ask
 # for it: it is then better to leave out what need not be computed, which cannot be recorded.
 MOST_RECORDED = 2**27
+# After how many steps a GPU is asked which restarts go on, where most take few.
+LOOK_EVERY = 5
 
 
 class Repeated:
@@ -198,6 +200,11 @@ def finished(
     the graphs so far; True ends it. What the problem has to be done aside gets its turns.
     """
     return done(finishing(work, steps, every, tell, candidates), work.problem.aside)
+
+
+def steps_unseen(device: torch.device) -> int:
+    """After how many steps of a search, of which few are many, it is looked who is done."""
+    return 1 if device.type == "cpu" else LOOK_EVERY
 
 
 def finishing(

@@ -23,14 +23,12 @@ from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.edits import DRAWS, SHRINK, FeaturePool, propose
 from gnninterpreter.search.problem import Evaluation, Problem
 from gnninterpreter.search.real import begun, fitting
-from gnninterpreter.search.repeating import finished, put
+from gnninterpreter.search.repeating import LOOK_EVERY, finished, put, steps_unseen
 from gnninterpreter.search.state import State
 from gnninterpreter.typicality import BAR
 
 # Costs that differ by less are the same.
 SAME = 1e-6
-# After how many steps a GPU is asked which restarts go on.
-LOOK_EVERY = 5
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ class Shrink:
     def _shrunk(
         self, problem: Problem, graphs: DenseGraphs, pool: FeaturePool, streams: Streams
     ) -> DenseGraphs:
-        every = 1 if graphs.weight.device.type == "cpu" else LOOK_EVERY
+        every = steps_unseen(graphs.weight.device)
         work = _Shrinking(problem, graphs, pool, streams, self.tries, self.patience)
         return finished(work, self.steps, every, candidates=graphs.num_candidates)
 

@@ -17,10 +17,11 @@ from gnninterpreter.errors import GNNInterpreterError
 from gnninterpreter.evidence.joining import side_by_side
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs
-from gnninterpreter.evidence.patterns.typed import Typed, as_bits, bits, cut
+from gnninterpreter.evidence.patterns.typed import Typed, as_bits, bits
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec.derived import completed_each
+from gnninterpreter.typicality.pieces import cut
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,11 @@ from gnninterpreter.evidence.patterns.causes import random_pieces, sufficiency, 
 from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, Telling, cling_to
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.shrinking import removable
-from gnninterpreter.evidence.patterns.typed import bits, cut
+from gnninterpreter.evidence.patterns.typed import bits
 from gnninterpreter.evidence.patterns.widening import widened
 from gnninterpreter.evidence.thresholds import CLEARLY, COVERING, FAR
 from gnninterpreter.objective.target import Target
+from gnninterpreter.typicality.pieces import cut
 
 # How many pieces are cut down, and the share of other graphs that must turn with what is left.
 TRIED, TURNS = 3, 0.5

@@ -101,7 +101,7 @@ class Core(ByValue):
     @property
     def num_edges(self) -> int:
         """Number of edges, an undirected one counted once."""
-        return int(self.graph.num_edges) // (1 if self.spec.directed else 2)
+        return int(self.graph.num_edges) // self.spec.ways
 
     @property
     def makes(self) -> bool:

@@ -37,11 +37,12 @@ from gnninterpreter.evidence.patterns.pieces import (
 )
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.trimming import Trimming
-from gnninterpreter.evidence.patterns.typed import as_bits, bits, cut
+from gnninterpreter.evidence.patterns.typed import as_bits, bits
 from gnninterpreter.evidence.patterns.widening import widened
 from gnninterpreter.evidence.thresholds import CLEARLY, LIFT
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
+from gnninterpreter.typicality.pieces import cut
 
 FEW, HOSTS = 10, 24
 # Steps for each real graph, on average, that counting the graphs with a core may take.

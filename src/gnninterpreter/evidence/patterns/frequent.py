@@ -16,9 +16,10 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.pieces import LEANING, CoreSearch, Telling, gather_pieces
 from gnninterpreter.evidence.patterns.real import RealGraphs
-from gnninterpreter.evidence.patterns.typed import Typed, alike, bits, cut
+from gnninterpreter.evidence.patterns.typed import Typed, alike, bits
 from gnninterpreter.evidence.patterns.widening import widened
 from gnninterpreter.objective.target import ClassTarget
+from gnninterpreter.typicality.pieces import cut
 
 LEAST_SHARE = 0.01
 SAMPLE = 400

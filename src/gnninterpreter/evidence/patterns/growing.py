@@ -14,8 +14,9 @@ from itertools import islice
 
 from gnninterpreter.evidence.patterns.pieces import Candidate
 from gnninterpreter.evidence.patterns.trimming import TURNS, Trimming
-from gnninterpreter.evidence.patterns.typed import Typed, alike, as_bits, bits, cut
+from gnninterpreter.evidence.patterns.typed import Typed, alike, as_bits, bits
 from gnninterpreter.evidence.thresholds import CLEARLY
+from gnninterpreter.typicality.pieces import cut
 
 # Graphs that are looked at for neighbours, and the most frequent of these that are tried.
 LOOKED_AT, TRIED = 24, 6

@@ -19,9 +19,10 @@ from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.shrinking import LEAST, SINGLY, shrink
-from gnninterpreter.evidence.patterns.typed import Typed, alike, bits, cut
+from gnninterpreter.evidence.patterns.typed import Typed, alike, bits
 from gnninterpreter.models.statistics import CERTAIN
 from gnninterpreter.objective.target import Target
+from gnninterpreter.typicality.pieces import cut
 
 LEANING = 0.6
 SHORTLIST = 60

@@ -19,10 +19,11 @@ from gnninterpreter.evidence.patterns.causes import random_pieces, sufficiency
 from gnninterpreter.evidence.patterns.pieces import Candidate
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.shrinking import removable
-from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
+from gnninterpreter.evidence.patterns.typed import Typed, bits
 from gnninterpreter.evidence.thresholds import CLEARLY
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec.data import node_count
+from gnninterpreter.typicality.pieces import cut
 
 # Share of what a piece tells that may be lost, and how many smaller pieces are joined to graphs.
 SPARED, JOINED = 0.05, 4

@@ -362,22 +362,6 @@ def varying_columns(blocks: Sequence[Block]) -> list[int]:
     return found
 
 
-def cut(graph: Data, nodes: Sequence[int]) -> Data:
-    """The PyG graph on some nodes, in that order, with every edge between them."""
-    count = int(graph.num_nodes or 0)
-    place = torch.full((count,), -1, dtype=torch.long)
-    place[list(nodes)] = torch.arange(len(nodes))
-    keep = (place[graph.edge_index] >= 0).all(dim=0)
-    part = Data(edge_index=place[graph.edge_index[:, keep]], num_nodes=len(nodes))
-    for name in ("x", "pos"):
-        if graph.get(name) is not None:
-            part[name] = graph[name][list(nodes)]
-    for name in ("edge_attr", "edge_type", "edge_weight"):
-        if graph.get(name) is not None:
-            part[name] = graph[name][keep]
-    return part
-
-
 def _edge_rows(graphs: Sequence[Data]) -> list[Tensor | None]:
     both = zip(*(fields_of(graphs, key) for key in ("edge_attr", "edge_type")), strict=True)
     return [other if attr is None else attr for attr, other in both]

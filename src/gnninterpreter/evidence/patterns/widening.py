@@ -24,8 +24,9 @@ from gnninterpreter.evidence.patterns.pieces import (
     Telling,
 )
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
-from gnninterpreter.evidence.patterns.typed import Typed, alike, cut
+from gnninterpreter.evidence.patterns.typed import Typed, alike
 from gnninterpreter.objective.target import Target
+from gnninterpreter.typicality.pieces import cut
 
 STRUCTURES, COLOURINGS, ASKED = 8, 4, 48
 # A kind is said where that costs at most this share of what the piece tells.

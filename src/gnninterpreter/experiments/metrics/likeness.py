@@ -64,7 +64,7 @@ def likeness(
     if not graph.num_edges:
         return Likeness(0.0, 0.0, 0.0, 0.0)
     nodes = int(graph.edge_index.unique().numel())
-    edges = graph.edge_index.size(1) / (1 if classifier.spec.directed else 2)
+    edges = graph.edge_index.size(1) / classifier.spec.ways
     scores = classifier.score_data([graph])
     probability = float(scores.probabilities[0, target])
     mean = statistics.mean_embedding[target].to(scores.embedding)

@@ -114,7 +114,6 @@ def _row(found: Subject, config: RealismConfig, said: Answer) -> RealismRow:
     core = None if said.core is None else _share(found, [said.core], target)
     agrees = _share(found, [said.best], target)
     valid = _valid(found, [said.best])
-    sides = 1 if found.spec.directed else 2
     return RealismRow(
         **asdict(config),
         rule_best=None if agrees is None else agrees == 1.0,
@@ -133,7 +132,7 @@ def _row(found: Subject, config: RealismConfig, said: Answer) -> RealismRow:
         certain_bar=bar,
         feasible=said.feasible,
         nodes=int(said.best.num_nodes or 0),
-        edges=int(said.best.edge_index.size(1)) // sides,
+        edges=int(said.best.edge_index.size(1)) // found.spec.ways,
         real_median_nodes=judge_of(found.name, target).median_nodes,
         copy=found.is_real(said.best),
         copy_samples=_mean([found.is_real(graph) for graph in samples]),
