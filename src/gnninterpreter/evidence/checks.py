@@ -44,7 +44,7 @@ from gnninterpreter.evidence.thresholds import (
 )
 from gnninterpreter.graphs import dense_graphs
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.statistics import Profile
+from gnninterpreter.models.profile import Profile
 from gnninterpreter.objective.target import Target
 
 if TYPE_CHECKING:

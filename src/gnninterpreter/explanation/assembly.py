@@ -22,7 +22,8 @@ from gnninterpreter.explanation.modes import Restart
 from gnninterpreter.explanation.sampler import REPORTING, LatentSampler, PopulationSampler
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
-from gnninterpreter.models.statistics import ClassStatistics, Profile
+from gnninterpreter.models.profile import Profile
+from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective import Aim, Proposals, violation
 from gnninterpreter.search import History, SearchResult
 from gnninterpreter.search.spread import ENOUGH

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from gnninterpreter.mixing import GOLDEN
 from gnninterpreter.models.classifier import Scores
-from gnninterpreter.models.statistics import CERTAIN, Profile
+from gnninterpreter.models.profile import CERTAIN, Profile
 from gnninterpreter.objective.target import Target
 from gnninterpreter.typicality import (
     FEWEST_GRAPHS,

@@ -20,7 +20,8 @@ from torch import Tensor
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.errors import CheckpointError, GNNInterpreterError, TargetError
 from gnninterpreter.models.classifier import Scores
-from gnninterpreter.models.statistics import ClassStatistics, Profile
+from gnninterpreter.models.profile import Profile
+from gnninterpreter.models.statistics import ClassStatistics
 
 NOT_MEASURED = "not measured"
 

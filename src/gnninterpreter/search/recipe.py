@@ -13,7 +13,7 @@ from typing import Any
 
 from gnninterpreter.arguments import check_positive, check_settings, one_of
 from gnninterpreter.errors import SpecError, TargetError
-from gnninterpreter.models.statistics import Profile
+from gnninterpreter.models.profile import Profile
 from gnninterpreter.objective import (
     Budget,
     Certainty,

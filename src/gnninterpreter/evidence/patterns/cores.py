@@ -40,7 +40,7 @@ from gnninterpreter.evidence.patterns.trimming import Trimming
 from gnninterpreter.evidence.patterns.typed import as_bits, bits
 from gnninterpreter.evidence.patterns.widening import widened
 from gnninterpreter.evidence.thresholds import CLEARLY, LIFT
-from gnninterpreter.models.statistics import CERTAIN
+from gnninterpreter.models.profile import CERTAIN
 from gnninterpreter.objective.target import Target
 from gnninterpreter.typicality.pieces import cut
 

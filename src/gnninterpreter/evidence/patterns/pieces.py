@@ -20,7 +20,7 @@ from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.shrinking import LEAST, SINGLY, shrink
 from gnninterpreter.evidence.patterns.typed import Typed, alike, bits
-from gnninterpreter.models.statistics import CERTAIN
+from gnninterpreter.models.profile import CERTAIN
 from gnninterpreter.objective.target import Target
 from gnninterpreter.typicality.pieces import cut
 

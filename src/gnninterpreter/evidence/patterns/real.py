@@ -20,7 +20,7 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.matching import LIMIT, PatternIndex
 from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.statistics import CERTAIN
+from gnninterpreter.models.profile import CERTAIN
 from gnninterpreter.models.task import Scores
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec.data import node_count

@@ -18,6 +18,7 @@ from gnninterpreter.experiments.realism.rows import (
     ABLATIONS,
     BENCH,
     METHODS,
+    PLACED,
     RealismConfig,
     RealismRow,
 )
@@ -27,7 +28,6 @@ from gnninterpreter.isomorphism import distinct
 from gnninterpreter.parallel import Workers
 
 SAMPLES, DRAWN = 50, 256
-PLACED = 0.1
 # XGNN trains a policy for each seed, and graphs drawn for PolyGraph take room.
 XGNN_SEEDS, KEPT_SEEDS = 3, 3
 depends_on = BENCH.depends_on

@@ -57,7 +57,6 @@ def places_of(
     graphs: Sequence[Data],
     spec: GraphSpec,
     networks: int = NETWORKS,
-    nearest: int = NEAREST,
 ) -> list[float]:
     """Place of each graph among real graphs: the mean of `standing` over several GINs."""
     if not graphs:
@@ -65,7 +64,7 @@ def places_of(
     found = []
     for seed in range(networks):
         gin = RandomGIN(spec, seed)
-        found.append(standing(gin.embed(real), gin.embed(graphs), nearest))
+        found.append(standing(gin.embed(real), gin.embed(graphs)))
     return [float(value) for value in torch.stack(found).mean(0)]
 
 

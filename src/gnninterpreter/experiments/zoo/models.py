@@ -19,6 +19,7 @@ from gnninterpreter.experiments.zoo.graphs import SPECS, draw
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
 
+EPOCHS, BATCH = 80, 40
 READOUTS = {"sum": gnn.global_add_pool, "mean": gnn.global_mean_pool, "max": gnn.global_max_pool}
 
 
@@ -141,13 +142,13 @@ def trained(name: str, seed: int = 0) -> Trained:
     return Trained(model, spec, ClassStatistics.from_dataset(model, graphs, spec), accuracy)
 
 
-def _train(model: nn.Module, graphs: list[Data], epochs: int = 80, size: int = 40) -> None:
+def _train(model: nn.Module, graphs: list[Data]) -> None:
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.005, weight_decay=1e-3)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
-    for _ in range(epochs):
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, EPOCHS)
+    for _ in range(EPOCHS):
         order = torch.randperm(len(graphs)).tolist()
-        for start in range(0, len(order), size):
-            batch = Batch.from_data_list([graphs[i] for i in order[start : start + size]])
+        for start in range(0, len(order), BATCH):
+            batch = Batch.from_data_list([graphs[i] for i in order[start : start + BATCH]])
             loss = nn.functional.cross_entropy(model(batch), batch.y, label_smoothing=1e-4)
             optimizer.zero_grad()
             torch.autograd.backward(loss)

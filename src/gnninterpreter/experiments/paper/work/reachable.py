@@ -11,6 +11,8 @@ from gnninterpreter.baselines.xgnn.building import Rules, State
 from gnninterpreter.models.classifier import GraphClassifier
 
 PRIME = 2**31 - 1
+# Of colour refinement.
+ROUNDS = 4
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,12 @@ def _pick(state: State, index: Tensor) -> State:
     return state.each(lambda part: part[index])
 
 
-def _distinct(state: State, rounds: int = 4) -> Tensor:
+def _distinct(state: State) -> Tensor:
     """Indices of graphs, one for each multiset of refined colours."""
     kinds = torch.arange(1, state.types.size(2) + 1)
     weight, present = state.weight.long(), state.present.long()
     colour = (state.types.long() @ kinds) * present
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         # Whole numbers modulo a prime: no rounding, and different neighbourhoods hardly collide.
         hashed = (colour * colour % PRIME * 48271 + colour * 16807 + 11) % PRIME
         around = (weight @ hashed.unsqueeze(-1)).squeeze(-1)
