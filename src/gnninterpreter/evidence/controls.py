@@ -229,7 +229,7 @@ def _look(graph: Data, spec: GraphSpec) -> list[tuple[float, ...]]:
 
     Numbers do not count: any graph of as many nodes and edges would differ by them.
     """
-    degrees = torch.bincount(graph.edge_index[0], minlength=int(graph.num_nodes or 0))
+    degrees = torch.bincount(graph.edge_index[0], minlength=node_count(graph))
     kinds = [
         part
         for part, block in zip(columns(node_rows(graph), spec.nodes), spec.nodes, strict=True)

@@ -118,7 +118,7 @@ class Recipe:
     @property
     def typical(self) -> bool:
         """Whether graphs are asked to be like real ones."""
-        return any(weighted.term.name == "typicality" for weighted in self.terms)
+        return any(weighted.term.name == Typical.name for weighted in self.terms)
 
     def phase(self, name: str) -> Any:
         """Look a phase up by its name."""
@@ -204,7 +204,7 @@ class Recipe:
     def certain(cls, **settings: Any) -> Recipe:
         """What the model is certain of, like anything real or not: `auto` without typicality."""
         recipe = cls.auto().without("shrink", "spread", "shortcuts")
-        terms = tuple(w for w in recipe.terms if w.term.name != "typicality")
+        terms = recipe.objective.without(Typical.name).terms
         return replace(recipe, name="certain", terms=terms).with_(**settings)
 
     @classmethod

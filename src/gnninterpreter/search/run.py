@@ -15,7 +15,7 @@ from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
-from gnninterpreter.objective import BoundaryTarget, Target
+from gnninterpreter.objective import BoundaryTarget, Target, Typical
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.search.anneal import Anneal
 from gnninterpreter.search.ascent import Ascent
@@ -113,8 +113,7 @@ def search_together(
     if bool(target.assigned(modes)[found.ranking()[0]]):
         return [found]
     # Not every border runs through what is typical: what lies on it at all is shown, and judged.
-    terms = tuple(weighted for weighted in recipe.terms if weighted.term.name != "typicality")
-    (again,) = found_by(replace(recipe, terms=terms))
+    (again,) = found_by(replace(recipe, terms=recipe.objective.without(Typical.name).terms))
     better = float(again.mean_score.max()) > float(found.mean_score.max())
     return [replace(again if better else found, seconds=found.seconds + again.seconds)]
 

@@ -14,7 +14,7 @@ from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import widened
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.objective import Objective
+from gnninterpreter.objective import Typical
 from gnninterpreter.recording import fixed_shapes
 from gnninterpreter.search.anneal import CHECK_EVERY, Walk, emphasis_of, random_walkers
 from gnninterpreter.search.callbacks import Monitor
@@ -70,7 +70,7 @@ class FindShortcuts:
         """
         if not _known(problem):
             return state.shortcuts
-        bare = Objective(tuple(w for w in problem.objective.terms if w.term.name != "typicality"))
+        bare = problem.objective.without(Typical.name)
         some = torch.cat([rows[: self.restarts] for rows in problem.rows_of_each(state.graphs)])
         own, streams = problem.select(some), streams.select(some)
         own = replace(own, objective=bare, aside=None)

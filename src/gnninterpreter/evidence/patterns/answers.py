@@ -38,6 +38,7 @@ from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective.target import ClassTarget, Target
 from gnninterpreter.spec import Categorical
+from gnninterpreter.spec.data import node_count
 from gnninterpreter.spec.encoding import block_widths
 
 # Real graphs that are looked at, and those of them that will do for what is only mentioned.
@@ -357,4 +358,4 @@ def _as_read(graphs: DenseGraphs) -> DenseGraphs:
 
 
 def _size(graph: Data) -> tuple[int, int]:
-    return int(graph.num_nodes or 0), int(graph.num_edges)
+    return node_count(graph), int(graph.num_edges)

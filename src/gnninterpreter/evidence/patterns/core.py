@@ -24,6 +24,7 @@ from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.schema import listed, number, optional, record, text, truth, whole
 from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec.data import node_count
 
 ANY_KIND = {"kind": "any"}
 
@@ -96,7 +97,7 @@ class Core(ByValue):
     @property
     def num_nodes(self) -> int:
         """Number of nodes."""
-        return int(self.graph.num_nodes or 0)
+        return node_count(self.graph)
 
     @property
     def num_edges(self) -> int:

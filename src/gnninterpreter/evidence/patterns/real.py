@@ -21,7 +21,6 @@ from gnninterpreter.evidence.patterns.matching import LIMIT, PatternIndex
 from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.profile import CERTAIN
-from gnninterpreter.models.task import Scores
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec.data import node_count
 
@@ -67,8 +66,7 @@ class RealGraphs:
         found, at = copy(self), list(numbers)
         found.__dict__.pop("index", None)
         found.graphs, found.typed = taken(self.graphs, at), [self.typed[i] for i in at]
-        logits, embedding = self.scores.logits[at], self.scores.embedding[at]
-        found.scores = Scores(logits, embedding, self.scores.task)
+        found.scores = self.scores.select(at)
         found.embedding, found.assigned = self.embedding[at], self.assigned[at]
         return found
 

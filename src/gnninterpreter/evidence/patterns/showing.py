@@ -22,6 +22,7 @@ from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.objective.target import Target
 from gnninterpreter.schema import listed, number, record, text, truth, whole
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.data import node_count
 
 PLACES = 16
 # What a label may say of the target, best first.
@@ -56,7 +57,7 @@ class Exemplar(ByValue):
 
     def __post_init__(self) -> None:
         """Check that there is a mark for each node."""
-        if len(self.mask) != int(self.graph.num_nodes or 0):
+        if len(self.mask) != node_count(self.graph):
             raise DataError(
                 f"mask must have one entry for each of the {self.graph.num_nodes} nodes "
                 f"(got {len(self.mask)})"

@@ -26,6 +26,7 @@ from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.typed import Typed, as_bits, typed_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import Target
+from gnninterpreter.spec.data import node_count
 
 MOST_PLACES = 16
 LIMIT = 20_000
@@ -103,7 +104,7 @@ class GraphExplanation:
 
         Only cores of the targets that the graph is assigned to count.
         """
-        mask = torch.zeros(int(self.graph.num_nodes or 0), 1)
+        mask = torch.zeros(node_count(self.graph), 1)
         for one in self.found:
             if one.target in self.assigned and one.fall is not None:
                 nodes = list(one.places[0])

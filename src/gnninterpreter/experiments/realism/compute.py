@@ -26,6 +26,7 @@ from gnninterpreter.experiments.subjects import Subject, names_of, subject, targ
 from gnninterpreter.files import write_atomically
 from gnninterpreter.isomorphism import distinct
 from gnninterpreter.parallel import Workers
+from gnninterpreter.spec.data import node_count
 
 SAMPLES, DRAWN = 50, 256
 # XGNN trains a policy for each seed, and graphs drawn for PolyGraph take room.
@@ -131,7 +132,7 @@ def _row(found: Subject, config: RealismConfig, said: Answer) -> RealismRow:
         mean_probability=said.probability,
         certain_bar=bar,
         feasible=said.feasible,
-        nodes=int(said.best.num_nodes or 0),
+        nodes=node_count(said.best),
         edges=int(said.best.edge_index.size(1)) // found.spec.ways,
         real_median_nodes=judge_of(found.name, target).median_nodes,
         copy=found.is_real(said.best),
@@ -172,4 +173,4 @@ def _mean(values: Sequence[bool]) -> float:
 def structure(graph: Data) -> list[Any]:
     """Number of nodes, and the ends of each edge one after the other."""
     pairs = sorted({(min(u, v), max(u, v)) for u, v in graph.edge_index.t().tolist()})
-    return [int(graph.num_nodes or 0), [end for pair in pairs for end in pair]]
+    return [node_count(graph), [end for pair in pairs for end in pair]]

@@ -18,6 +18,7 @@ from torch_geometric.data import Batch, Data
 from gnninterpreter.experiments.zoo.graphs import SPECS, draw
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.data import node_count
 
 EPOCHS, BATCH = 80, 40
 READOUTS = {"sum": gnn.global_add_pool, "mean": gnn.global_mean_pool, "max": gnn.global_max_pool}
@@ -158,7 +159,5 @@ def _train(model: nn.Module, graphs: list[Data]) -> None:
 
 
 def _degree_histogram(graphs: list[Data]) -> Tensor:
-    degrees = torch.cat(
-        [torch.bincount(g.edge_index[1], minlength=int(g.num_nodes or 0)) for g in graphs]
-    )
+    degrees = torch.cat([torch.bincount(g.edge_index[1], minlength=node_count(g)) for g in graphs])
     return torch.bincount(degrees)
