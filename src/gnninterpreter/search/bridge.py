@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.batches import choose, compact, present_nodes
-from gnninterpreter.distribution import Streams, centred
+from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import BoundaryTarget
 from gnninterpreter.search.callbacks import Monitor
@@ -68,11 +68,7 @@ class Bridge:
             if monitor.graphs(self.name, number, n // 2 + STEPS, best):
                 break
         best = improved(problem, best, streams, STEPS)
-        return state.with_(
-            distribution=centred(state.distribution, best),
-            graphs=best,
-            evaluation=problem.evaluate(best),
-        )
+        return state.at(best, problem.evaluate(best))
 
 
 def _hung_on(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import repeat, replaced
-from gnninterpreter.distribution import Streams, centred
+from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.anneal import emphasis_of, random_walkers, walk
 from gnninterpreter.search.callbacks import Monitor
@@ -50,11 +50,7 @@ class IteratedSearch:
             better = own.cost(found) < seen.cost[short]
             graphs = replaced(graphs, short[better], found[better])
             seen = problem.evaluate(graphs)
-        if graphs is state.graphs:
-            return state
-        return state.with_(
-            distribution=centred(state.distribution, graphs), graphs=graphs, evaluation=seen
-        )
+        return state if graphs is state.graphs else state.at(graphs, seen)
 
 
 def _walked(problem: Problem, graphs: DenseGraphs, streams: Streams, afresh: bool) -> DenseGraphs:

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import choose, repeat, with_varied_absent_nodes
-from gnninterpreter.distribution import Streams, centred
+from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.recording import fixed_shapes
 from gnninterpreter.search.callbacks import Monitor
@@ -55,11 +55,7 @@ class LocalSearch:
             return monitor.graphs(self.name, step, self.steps, graphs)
 
         graphs = improved(problem, state.graphs, streams, self.steps, tell)
-        return state.with_(
-            distribution=centred(state.distribution, graphs),
-            graphs=graphs,
-            evaluation=problem.evaluate(graphs),
-        )
+        return state.at(graphs, problem.evaluate(graphs))
 
 
 def improved(

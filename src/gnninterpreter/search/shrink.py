@@ -15,7 +15,7 @@ from torch import Tensor
 
 from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import choose, compact, repeat, replaced, widened
-from gnninterpreter.distribution import Streams, centred
+from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Typical
 from gnninterpreter.recording import fixed_shapes
@@ -90,11 +90,7 @@ class Shrink:
             seen = seen.merged(places, new.select(better))
             met[places], tried[rows] = new.met[better], True
             number += each
-        return state.with_(
-            distribution=centred(state.distribution, graphs),
-            graphs=graphs,
-            evaluation=seen,
-        )
+        return state.at(graphs, seen)
 
     def _shrunk(
         self, problem: Problem, graphs: DenseGraphs, pool: FeaturePool, streams: Streams

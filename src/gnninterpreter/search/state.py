@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.batches import replaced
-from gnninterpreter.distribution import GraphDistribution, Streams
+from gnninterpreter.distribution import GraphDistribution, Streams, centred
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.problem import Evaluation, Problem
@@ -142,6 +142,11 @@ class State:
     def with_(self, **changes: Any) -> State:
         """The same state with other fields."""
         return replace(self, **changes)
+
+    def at(self, graphs: DenseGraphs, evaluation: Evaluation) -> State:
+        """The same at other graphs, which the distributions are brought along to."""
+        near = centred(self.distribution, graphs)
+        return self.with_(distribution=near, graphs=graphs, evaluation=evaluation)
 
     def select(self, rows: Tensor) -> State:
         """The same of some restarts."""

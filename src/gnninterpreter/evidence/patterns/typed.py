@@ -215,8 +215,12 @@ class Typed:
     @cached_property
     def colours(self) -> list[int]:
         """A number for each node, the same for those that refinement cannot tell apart."""
+        return self.refined(min(ROUNDS, len(self)))
+
+    def refined(self, rounds: int) -> list[int]:
+        """A number for each node, the same where all up to some steps away looks the same."""
         colours = list(self.kinds)
-        for _ in range(min(ROUNDS, len(self))):
+        for _ in range(rounds):
             colours = [
                 hash((colours[i], *sorted(
                     (code, colours[j]) for code, mask in self.links[i].items() for j in bits(mask)
