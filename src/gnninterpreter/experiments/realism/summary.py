@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from gnninterpreter.experiments.bench import Printed
+
 BY = ["method", "model", "target"]
 WORDS = ("verdict", "compared_with")
 # What is asked of every class; the rule of MUTAG is one of thumb.
@@ -104,10 +106,8 @@ def summarize(
     return found.reset_index()
 
 
-def tables(
-    summary: pd.DataFrame,
-) -> tuple[dict[str, pd.DataFrame], dict[str, tuple[str, str]], list[str]]:
-    """The summary as it is printed: by title, its columns, and what is to be said below."""
+def tables(summary: pd.DataFrame) -> Printed:
+    """The summary as it is printed."""
     methods = {
         f"Realism: {name}": summary[summary.method == name] for name in summary.method.unique()
     }
