@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from gnninterpreter.equality import ByValue
+from gnninterpreter.equality import Alike, ByValue
 from gnninterpreter.recording import recording
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 from gnninterpreter.spec.blocks import distinct
@@ -44,7 +44,7 @@ TINY = 1e-20
 
 
 @dataclass(frozen=True, eq=False)
-class DenseGraphs(ByValue):
+class DenseGraphs(Alike, ByValue):
     """B graphs on N candidate nodes.
 
     Args:
@@ -74,7 +74,7 @@ class DenseGraphs(ByValue):
         """Select graphs by anything that indexes the first dimension."""
         if isinstance(index, int):
             index = slice(index, index + 1 or None)
-        return self.each(lambda part: part[index])
+        return self.select(index)
 
     def to(self, device: torch.device | torch.dtype | str) -> DenseGraphs:
         """Return the graphs on another device, or in another floating-point type."""
@@ -206,11 +206,6 @@ def _parts(adjacent: Tensor) -> Tensor:
         before, part = part, part.scatter_reduce(0, target, part[source], "amin")
         part = part[part]
     return part.view(count, n)
-
-
-def beside(mask: Tensor, values: Tensor) -> Tensor:
-    """A mask of rows, [B], so that it goes with values [B, ...]."""
-    return mask.view((-1,) + (1,) * (values.dim() - 1))
 
 
 def dense_graphs(

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.arguments import check_settings
-from gnninterpreter.batches import choose, repeat, widened, with_varied_absent_nodes
+from gnninterpreter.batches import repeat, widened, with_varied_absent_nodes
 from gnninterpreter.distribution import GraphDistribution, Streams, around_graphs
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.recording import fixed_shapes
@@ -71,7 +71,7 @@ class Anneal:
         warm = around_graphs(found, streams)
         return state.with_(
             distribution=warm.where(good, state.distribution),
-            graphs=choose(good, found, state.graphs),
+            graphs=found.where(good, state.graphs),
             evaluation=seen.where(good, state.evaluation),
         )
 
@@ -150,11 +150,11 @@ class Walk:
         costs, new = self._measured(proposals)
         gain = ((self.level - new) / self.temperature).clamp_max(0).exp()
         accept = (chance[:, 1].flatten() < gain) & going.repeat_interleave(self.each)
-        put(self.walkers, choose(accept, proposals, walkers))
+        put(self.walkers, proposals.where(accept, walkers))
         self.level.copy_(torch.where(accept, new, self.level))
         found, found_cost = _best_of_each(proposals, costs, self.each)
         better = (found_cost < self.cost) & going
-        put(self.best, choose(better, found, self.best))
+        put(self.best, found.where(better, self.best))
         self.cost.copy_(torch.where(better, found_cost, self.cost))
         self.temperature.mul_(self.cooling)
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from gnninterpreter.arguments import check_positive, check_settings, one_of
 from gnninterpreter.distribution import Streams
-from gnninterpreter.graphs import beside
+from gnninterpreter.equality import beside
 from gnninterpreter.objective.schedules import Constant, Schedule
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.gradient import Moment, Step, gradient_of

@@ -13,7 +13,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from gnninterpreter.batches import choose, compact, present_nodes
+from gnninterpreter.batches import compact, present_nodes
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import BoundaryTarget
@@ -60,11 +60,11 @@ class Bridge:
         for number in range(1, n // 2):
             logits = problem.scores(joined).logits
             ahead = logits[:, target.index] >= logits[:, target.other]
-            more = choose(ahead, piece(fitting[1], 2 * number), piece(fitting[0], 2 * number + 1))
+            more = piece(fitting[1], 2 * number).where(ahead, piece(fitting[0], 2 * number + 1))
             draws = streams.fork(-number).uniform(3, dtype=joined.weight.dtype)
             joined = _hung_on(joined, more, draws, pool)
             costs = problem.evaluate(joined).cost
-            best, cost = choose(costs < cost, joined, best), torch.minimum(costs, cost)
+            best, cost = joined.where(costs < cost, best), torch.minimum(costs, cost)
             if monitor.graphs(self.name, number, n // 2 + STEPS, best):
                 break
         best = improved(problem, best, streams, STEPS)
@@ -104,4 +104,4 @@ def _hung_on(
     for i, j in ends:
         weight[room, i, j] = 1.0
     fits = torch.zeros_like(used, dtype=torch.bool).index_fill(0, room, True)
-    return choose(fits, DenseGraphs(graphs.spec, weight, nodes, edges), graphs)
+    return DenseGraphs(graphs.spec, weight, nodes, edges).where(fits, graphs)

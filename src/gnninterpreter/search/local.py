@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.arguments import check_settings
-from gnninterpreter.batches import choose, repeat, with_varied_absent_nodes
+from gnninterpreter.batches import repeat, with_varied_absent_nodes
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.recording import fixed_shapes
@@ -100,7 +100,7 @@ class Improving:
         going, streams = self.going(), self.streams.fork(self.number)
         found, found_cost = self._best_change(streams)
         better = (found_cost < self.cost - PROGRESS) & going
-        put(self.best, with_varied_absent_nodes(choose(better, found, self.best)))
+        put(self.best, with_varied_absent_nodes(found.where(better, self.best)))
         self.cost.copy_(torch.where(better, found_cost, self.cost))
         self.fails.copy_(torch.where(better, 0, self.fails + going))
         self.number.add_(1)
@@ -119,7 +119,7 @@ class Improving:
         together = self._together(helps)
         lowest, which = self.problem.cost(together).view(-1, len(JOINT)).min(dim=1)
         better = lowest < ranked[:, 0] - PROGRESS
-        best = choose(better, together[owners * len(JOINT) + which], best)
+        best = together[owners * len(JOINT) + which].where(better, best)
         return best, torch.where(better, lowest, ranked[:, 0])
 
     def _together(self, moves: Tensor) -> DenseGraphs:

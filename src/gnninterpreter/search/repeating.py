@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import torch
 from torch import Tensor
 
-from gnninterpreter.batches import replaced, widened
+from gnninterpreter.batches import widened
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.recording import fixed_shapes
 
@@ -243,7 +243,7 @@ def finishing(
                 rows, work = rows[keep], work.select(keep)
                 again = Repeated(work.step, device, steps - step, work.each * numbers(work.best))
         again(min(every, steps - step))
-        found = replaced(found, rows, widened(work.best, n))
+        found = found.merged(rows, widened(work.best, n))
     if look is not None:
         look(found)
     return found

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.arguments import check_settings
-from gnninterpreter.batches import choose, compact, repeat, replaced, widened
+from gnninterpreter.batches import compact, repeat, widened
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Typical
@@ -86,7 +86,7 @@ class Shrink:
             better = new.met | (new.cost < seen.cost[rows]) | ~tried[rows]
             better = better.nonzero().squeeze(1)
             places = rows[better]
-            graphs = replaced(graphs, places, found[better])
+            graphs = graphs.merged(places, found[better])
             seen = seen.merged(places, new.select(better))
             met[places], tried[rows] = new.met[better], True
             number += each
@@ -155,7 +155,7 @@ class _Shrinking:
         costs = self.problem.objective.cost(self.problem.propose(tried), bound=bound)
         low, which = costs.view(-1, tries).min(1)
         take = (low <= cost + SAME) & going
-        put(self.best, choose(take, tried[self.rows * tries + which], self.best))
+        put(self.best, tried[self.rows * tries + which].where(take, self.best))
         self.idle.copy_(torch.where((low < cost - SAME) & going, 0, self.idle + going))
         self.cost.copy_(torch.where(take, low, cost))
         self.number.add_(1)

@@ -11,7 +11,6 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from gnninterpreter.batches import replaced
 from gnninterpreter.distribution import GraphDistribution, Streams, centred
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.callbacks import Monitor
@@ -169,7 +168,7 @@ class State:
         return replace(
             some,
             distribution=self.distribution.merged(rows, some.distribution),
-            graphs=replaced(self.graphs, rows, some.graphs),
+            graphs=self.graphs.merged(rows, some.graphs),
             evaluation=self.evaluation.merged(rows, some.evaluation),
             reasons=tuple(reasons),
             iterations=tuple(iterations),

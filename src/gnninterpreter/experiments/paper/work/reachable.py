@@ -42,8 +42,8 @@ def best_reachable(
         graph, start, end = rules.legal(state).nonzero(as_tuple=True)
         if not graph.numel():
             break
-        grown, _ = rules.apply(_pick(state, graph), start, end)
-        grown = _pick(grown, _distinct(grown))
+        grown, _ = rules.apply(state.select(graph), start, end)
+        grown = grown.select(_distinct(grown))
         found = classifier.probability(rules.graphs(grown), target).cpu()
         looked += found.numel()
         order = found.argsort(descending=True, stable=True)
@@ -52,12 +52,8 @@ def best_reachable(
             best = float(found[top])
             at = (int(grown.count[top]), int(grown.weight[top].sum()) // 2)
         complete = complete and order.numel() <= width
-        state = _pick(grown, order[:width])
+        state = grown.select(order[:width])
     return Reached(best, *at, looked, complete)
-
-
-def _pick(state: State, index: Tensor) -> State:
-    return state.each(lambda part: part[index])
 
 
 def _distinct(state: State) -> Tensor:
