@@ -51,6 +51,10 @@ class Alike:
         """These rows where the mask is set, [B], the other ones elsewhere."""
         return self.each(lambda mine, its: torch.where(beside(mask, mine), mine, its), other)
 
+    def to(self: Parts, device: torch.device | torch.dtype | str) -> Parts:
+        """The same on another device, or in another floating-point type."""
+        return self.each(lambda part: part.to(device))
+
 
 def beside(mask: Tensor, values: Tensor) -> Tensor:
     """A mask of rows, [B], so that it goes with values [B, ...]."""

@@ -76,10 +76,6 @@ class DenseGraphs(Alike, ByValue):
             index = slice(index, index + 1 or None)
         return self.select(index)
 
-    def to(self, device: torch.device | torch.dtype | str) -> DenseGraphs:
-        """Return the graphs on another device, or in another floating-point type."""
-        return self.each(lambda part: part.to(device))
-
     def detach(self) -> DenseGraphs:
         """The same graphs without their slopes."""
         return self.each(Tensor.detach)

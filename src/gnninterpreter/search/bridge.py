@@ -42,7 +42,7 @@ class Bridge:
         target, n = problem.aim.target, state.graphs.num_candidates
         # Graphs that leave room for another of their size.
         small = [(side, present_nodes(side.graphs).sum(1) <= n // 2) for side in self.sides]
-        fitting = [side.each(lambda part, k=k: part[k]) for side, k in small if bool(k.any())]
+        fitting = [side.select(k) for side, k in small if bool(k.any())]
         if not isinstance(target, BoundaryTarget) or len(fitting) < 2:
             return state
 

@@ -90,8 +90,7 @@ class Typicality(ByValue):
 
     def to(self, device: torch.device | str) -> Typicality:
         """The same on another device."""
-        moved = self.exemplars.each(lambda part: part.to(device))
-        return Typicality(self.bank.to(device), moved)
+        return Typicality(self.bank.to(device), self.exemplars.to(device))
 
     def tensors(self) -> dict[str, Tensor]:
         """Return it as named tensors."""
