@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from functools import lru_cache
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,8 +13,6 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.nn import GraphConv, TopKPooling, global_max_pool, global_mean_pool
 
 import gnninterpreter as gi
-from gnninterpreter import api
-from gnninterpreter.datasets.base import StoredGraphs
 from gnninterpreter.errors import (
     DataError,
     GNNInterpreterError,
@@ -708,26 +704,3 @@ def test_classes_that_the_data_lacks_are_left_out_unless_asked_for() -> None:
     recipe = gi.Recipe.auto(iterations=1).without(*DISCRETE)
     result = explain(Three(), labelled(), spec=three_classes(), recipe=recipe)
     assert list(result) == ["sparse", "dense"]
-
-
-def test_data_that_a_result_still_holds_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    bundle: Any = SimpleNamespace(
-        dataset_name="shape", training={"data": {"seed": 0, "fingerprint": "known"}}
-    )
-    read = []
-
-    def load(name: str, *, seed: int, download: bool) -> Any:
-        assert not download
-        read.append((name, seed))
-        graphs = StoredGraphs({}, {"edge_index": torch.arange(2)})
-        return SimpleNamespace(fingerprint="known", as_graphs=lambda: graphs)
-
-    monkeypatch.setattr(api, "load_dataset", load)
-    held, _ = api._at_hand(bundle)
-    assert held is not None
-    assert api._at_hand(bundle)[0] is held
-    assert read == [("shape", 0)]
-    del held
-    gc.collect()
-    assert api._at_hand(bundle)[0] is not None
-    assert len(read) == 2

@@ -6,15 +6,7 @@ import networkx as nx
 import pytest
 import torch
 
-from gnninterpreter.batches import (
-    choose,
-    compact,
-    present_nodes,
-    repeat,
-    replaced,
-    widened,
-    with_varied_absent_nodes,
-)
+from gnninterpreter.batches import compact, present_nodes, repeat, widened, with_varied_absent_nodes
 from gnninterpreter.graphs import DenseGraphs, random_graphs, to_networkx
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
 from tests.tiny import COLOURED, DIRECTED, PLAIN, RICH, graph, stack
@@ -70,7 +62,7 @@ def test_present_nodes_are_those_at_either_end() -> None:
 def test_choose_and_repeat(name: str) -> None:
     one, other = some(SPECS[name], 0), some(SPECS[name], 1)
     mask = torch.tensor([True, False, True, True, False])
-    mixed = choose(mask, one, other)
+    mixed = one.where(mask, other)
     for b, first in enumerate(mask.tolist()):
         assert_natively_same(mixed[b], (one if first else other)[b])
     thrice = repeat(one, 3)
@@ -110,8 +102,8 @@ def test_compact_graphs_are_isomorphic_to_what_they_were() -> None:
 def test_replaced_graphs_are_the_others_where_they_take_their_place(name: str) -> None:
     graphs, others = some(SPECS[name]), some(SPECS[name], seed=1)
     before = repeat(graphs, 1)
-    result = replaced(graphs, torch.tensor([3, 1]), others[torch.tensor([0, 4])])
+    result = graphs.merged(torch.tensor([3, 1]), others[torch.tensor([0, 4])])
     assert_natively_same(result[torch.tensor([3, 1])], others[torch.tensor([0, 4])])
     assert_natively_same(result[torch.tensor([0, 2, 4])], graphs[torch.tensor([0, 2, 4])])
     assert_natively_same(graphs, before)
-    assert_natively_same(replaced(graphs, torch.tensor([], dtype=torch.long), others[:0]), graphs)
+    assert_natively_same(graphs.merged(torch.tensor([], dtype=torch.long), others[:0]), graphs)

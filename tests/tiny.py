@@ -18,7 +18,7 @@ from torch_geometric.utils import from_networkx
 from gnninterpreter.distribution import GraphDistribution, Streams, uniform_start
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
-from gnninterpreter.models.statistics import Profile
+from gnninterpreter.models.profile import Profile
 from gnninterpreter.objective import (
     Aim,
     ClassTarget,

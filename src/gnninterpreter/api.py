@@ -7,62 +7,53 @@ works alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch
 
-from gnninterpreter.arguments import device_of, one_of, path_of, several, whole_number
-from gnninterpreter.datasets import load as load_dataset
-from gnninterpreter.datasets._storage import cache_folder
+from gnninterpreter.arguments import one_of, path_of, whole_number
 from gnninterpreter.datasets.base import StoredGraphs
-from gnninterpreter.datasets.published import MissingFileError
-from gnninterpreter.errors import (
-    CheckpointError,
-    GNNInterpreterError,
-    ModelError,
-    SpecError,
-)
-from gnninterpreter.evidence import rule_of
+from gnninterpreter.errors import CheckpointError, ModelError, SpecError
+from gnninterpreter.evidence import Rule, rule_of
 from gnninterpreter.evidence.patterns import RealAnswers
-from gnninterpreter.evidence.patterns.real import in_order
+from gnninterpreter.evidence.patterns.real import InOrder, in_order
 from gnninterpreter.evidence.patterns.unread import without_unread
-from gnninterpreter.explanation import ExplanationSet, load_run
+from gnninterpreter.explanation import Explanation, ExplanationSet, load_run
 from gnninterpreter.explanation.assembly import explanation_of
 from gnninterpreter.explanation.resuming import Unfinished, content_key, describe, metadata_of
 from gnninterpreter.files import check_writable
 from gnninterpreter.models import Bundle
 from gnninterpreter.models import load as load_model
+from gnninterpreter.models.at_hand import data_at_hand
 from gnninterpreter.models.calling import native_module
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.members import DECILES, unlabelled
+from gnninterpreter.models.frozen import on_device
+from gnninterpreter.models.members import unlabelled
 from gnninterpreter.models.peers import peers_of
-from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.models.statistics import ClassStatistics, check_fit
 from gnninterpreter.models.task import Task
+from gnninterpreter.objective import Target
 from gnninterpreter.objective.asking import targets_of
-from gnninterpreter.progress import Several
+from gnninterpreter.progress import Several, display_of
 from gnninterpreter.relax import ProbeReport, RelaxedModel, probe
 from gnninterpreter.search import Callback, Recipe, SearchResult, groups, plan, search_together
+from gnninterpreter.search.callbacks import callbacks_of
 from gnninterpreter.search.choosing import fitted, recipes_for
-from gnninterpreter.search.memory import read_bytes
+from gnninterpreter.search.memory import Plan, read_bytes
 from gnninterpreter.spec import GraphList, GraphSpec, graph_list
 from gnninterpreter.spec.data import told_size
 from gnninterpreter.spec.inference import infer_blocks
 from gnninterpreter.spec.recognition import split_derived
-from gnninterpreter.views import view
 
 __all__ = ["explain", "load"]
 
 GRADIENTS = ("auto", "relaxed", "score-function")
 # More would take hours on the smallest model, whatever memory there is.
 MOST_RESTARTS = 100_000
-# Data of bundled models that a result still holds: it need not be read again.
-_IN_USE: WeakValueDictionary[tuple[Any, ...], StoredGraphs] = WeakValueDictionary()
 
 
 def explain(
@@ -140,15 +131,17 @@ def explain(
     Raises:
         GNNInterpreterError: One of its kinds, for anything in the arguments that has to be mended.
     """
+    # What is asked.
     restarts = whole_number("restarts", restarts, 1, MOST_RESTARTS)
     seed = whole_number("seed", seed, least=-(2**63))
     gradient = one_of("gradient", gradient, GRADIENTS)
-    listeners = _callbacks(callbacks)
-    limit = read_bytes(max_memory)
-    display = _display(progress)
+    listeners, limit = callbacks_of(callbacks), read_bytes(max_memory)
+    display = display_of(progress)
     folder = None if resume is None else path_of("resume", resume)
     if folder is not None:
         check_writable(folder, "resume")
+
+    # What is known: the model, and graphs like those it was trained on.
     if isinstance(model, str):
         model = load_model(model)
     rule = rule_of(model, dataset)
@@ -159,15 +152,14 @@ def explain(
         spec, class_statistics = spec or model.spec, class_statistics or model.statistics
         model = model.model
     native_module(model)  # before anything is read
-    reading = getattr(display, "reading", None)
-    graphs = None if dataset is None else graph_list(dataset, reading)
+    graphs = None if dataset is None else graph_list(dataset, getattr(display, "reading", None))
     # What cores and shares are about; a bundled model needs it for nothing else.
     seen: GraphList | StoredGraphs | None = graphs
     missing = ""
     if graphs is None and bundle is not None:
-        seen, missing = _at_hand(bundle)
+        seen, missing = data_at_hand(bundle)
     spec = _spec_of(spec, graphs, features, feature_names)
-    with _on_device(model, device):
+    with on_device(model, device):
         classifier = GraphClassifier.connect(
             model,
             spec,
@@ -183,19 +175,21 @@ def explain(
         if ordered is not None:
             classifier.spec, unread = without_unread(classifier, ordered, seed)
         if class_statistics is not None:
-            _check_statistics_fit(class_statistics, classifier)
+            check_fit(class_statistics, classifier)
         elif graphs is not None:
             most = recipe.max_nodes if isinstance(recipe, Recipe) and recipe.typical else None
             class_statistics = ClassStatistics.from_dataset(classifier, graphs, max_nodes=most)
+
+        # What is searched for, how, and with how much at once.
         asked = targets_of(targets, classifier.spec, classifier.task, class_statistics)
         wanted, skipped = recipes_for(asked, recipe, dataset_name, targets is None)
         if graphs is not None:
             wanted = [(one, fitted(chosen, one, class_statistics)) for one, chosen in wanted]
         # A callback may end the search of a class, and a run that can be resumed keeps each class
         # as soon as it is done, so that with either they go one after the other.
-        alone = [[one] for one in wanted]
-        together = not listeners and folder is None
-        grouped = groups(classifier, class_statistics, wanted) if together else alone
+        grouped = [[one] for one in wanted]
+        if not listeners and folder is None:
+            grouped = groups(classifier, class_statistics, wanted)
         others = peers_of(peers, classifier)
         relaxed, report = _relax(classifier, gradient)
         with (relaxed or RelaxedModel(classifier)).session():
@@ -203,6 +197,8 @@ def explain(
             memory = plan(classifier, relaxed, class_statistics, wanted, restarts, limit, largest)
         real = RealAnswers(classifier, ordered, class_statistics, seed, asked)
         real.notes += unread
+
+        # What is said of it before it begins.
         told = describe(classifier, report, relaxed)
         lines = [*classifier.describe(), *told, *unread, *skipped, *told_size(graphs), *real.lines]
         if missing:
@@ -229,53 +225,34 @@ def explain(
             known = {} if class_statistics is None else class_statistics.tensors()
             key = content_key((classifier, *others), seen or (), known, settings)
             kept = Unfinished(folder, key, found, names)
+
+        # The run.
         # A callback that also has the methods of Progress is told where the run stands.
         trackers: list[Any] = [one for one in listeners if hasattr(one, "begin_class")]
-        listeners = tuple(one for one in listeners if one not in trackers)
         shown = Several([display, *trackers])
+        called = [one for one in listeners if one not in trackers]
+        run = _Run(
+            classifier=classifier,
+            relaxed=relaxed,
+            statistics=class_statistics,
+            restarts=restarts,
+            seed=seed,
+            memory=memory,
+            callbacks=(*([shown.look] if shown.members else []), *called),
+            rule=rule,
+            real=real,
+            graphs=ordered,
+            peers=others,
+            kept=kept,
+            shown=shown,
+        )
         shown.begin(name, [*lines, str(memory)], names)
         explanations = {}
         try:
             for group in grouped:
-                done = {} if kept is None else kept.read([target.name for target, _ in group])
-                left = [one for one in group if one[0].name not in done]
-                for target, _ in left:
-                    shown.begin_class(target.name)
-                results: list[SearchResult] = []
-                if left:
-                    with (relaxed or RelaxedModel(classifier)).session(), memory.enough():
-                        results = search_together(
-                            classifier,
-                            relaxed,
-                            class_statistics,
-                            [target for target, _ in left],
-                            left[0][1],
-                            restarts,
-                            seed,
-                            (*([shown.look] if shown.members else []), *listeners),
-                            memory.at_once,
-                        )
-                for explanation in done.values():
+                for explanation in run.explained(group):
                     explanations[explanation.name] = explanation
                     shown.end_class(explanation)
-                for result in results:
-                    # Evidence is gathered where the data is; the model is asked where it is.
-                    explanation = explanation_of(
-                        result.to("cpu"),
-                        classifier,
-                        class_statistics,
-                        left[0][1].name,
-                        seed,
-                        rule,
-                        real=real,
-                        graphs=ordered,
-                        peers=others,
-                    )
-                    if kept is not None:
-                        kept.keep(explanation)
-                    explanations[explanation.name] = explanation
-                    shown.end_class(explanation)
-            explanations = {name: explanations[name] for name in names}
         except KeyboardInterrupt:
             said = "" if kept is None else kept.said()
             if not said:
@@ -285,7 +262,7 @@ def explain(
             shown.end()
         found = replace(
             found,
-            explanations=explanations,
+            explanations={name: explanations[name] for name in names},
             statistics=class_statistics,
             classifier=classifier,
             graphs=seen,
@@ -293,6 +270,65 @@ def explain(
     # Graphs go where the model is at home, so that it takes them as they are.
     classifier.device = next((p.device for p in model.parameters()), torch.device("cpu"))
     return found.to(classifier.device)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """All that is settled before the first search; what is left is to search and to judge."""
+
+    classifier: GraphClassifier
+    relaxed: RelaxedModel | None
+    statistics: ClassStatistics | None
+    restarts: int
+    seed: int
+    memory: Plan
+    callbacks: tuple[Callback, ...]
+    rule: Rule | None
+    real: RealAnswers
+    graphs: InOrder | None
+    peers: tuple[GraphClassifier, ...]
+    kept: Unfinished | None
+    shown: Several
+
+    def explained(self, group: Sequence[tuple[Target, Recipe]]) -> Iterator[Explanation]:
+        """Explain targets that are searched for together; those that were kept come first."""
+        done = {} if self.kept is None else self.kept.read([target.name for target, _ in group])
+        left = [one for one in group if one[0].name not in done]
+        for target, _ in left:
+            self.shown.begin_class(target.name)
+        results = self._searched(left) if left else []
+        yield from done.values()
+        for result in results:
+            # Evidence is gathered where the data is; the model is asked where it is.
+            explanation = explanation_of(
+                result.to("cpu"),
+                self.classifier,
+                self.statistics,
+                left[0][1].name,
+                self.seed,
+                self.rule,
+                real=self.real,
+                graphs=self.graphs,
+                peers=self.peers,
+            )
+            if self.kept is not None:
+                self.kept.keep(explanation)
+            yield explanation
+
+    def _searched(self, wanted: Sequence[tuple[Target, Recipe]]) -> list[SearchResult]:
+        """Search for targets that have one recipe."""
+        with (self.relaxed or RelaxedModel(self.classifier)).session(), self.memory.enough():
+            return search_together(
+                self.classifier,
+                self.relaxed,
+                self.statistics,
+                [target for target, _ in wanted],
+                wanted[0][1],
+                self.restarts,
+                self.seed,
+                self.callbacks,
+                self.memory.at_once,
+            )
 
 
 def load(folder: str | Path) -> ExplanationSet:
@@ -327,39 +363,6 @@ def _spec_of(
     return spec if feature_names is None else spec.with_feature_names(feature_names)
 
 
-def _callbacks(callbacks: Any) -> tuple[Callback, ...]:
-    single = callable(callbacks)
-    listed = (callbacks,) if single else several("callbacks", callbacks, "functions of a Snapshot")
-    for callback in listed:
-        if not callable(callback):
-            raise SpecError(
-                f"callbacks must be functions of a Snapshot (got {type(callback).__name__})"
-            )
-    return listed
-
-
-def _at_hand(bundle: Bundle) -> tuple[StoredGraphs | None, str]:
-    """The data that a bundled model was trained on, or why it cannot be had without a download.
-
-    What is not in the cache is made, which takes seconds, and once.
-    """
-    made = bundle.training.get("data", {})
-    key = (bundle.dataset_name, int(made.get("seed", 0)), made.get("fingerprint"), cache_folder())
-    graphs = _IN_USE.get(key)
-    if graphs is None:
-        name, seed = key[:2]
-        try:
-            found = load_dataset(name, seed=seed, download=False)
-        except MissingFileError:
-            return None, f"'gnninterpreter data stats {name}' fetches it"
-        except GNNInterpreterError as error:
-            return None, str(error)
-        if found.fingerprint != key[2] or (graphs := found.as_graphs()) is None:
-            return None, f"the data set '{name}' made here is not the one the model was trained on"
-        _IN_USE[key] = graphs
-    return graphs, ""
-
-
 def _relax(classifier: GraphClassifier, gradient: str) -> tuple[RelaxedModel | None, ProbeReport]:
     relaxed = RelaxedModel(classifier)
     report = probe(relaxed)
@@ -371,56 +374,3 @@ def _relax(classifier: GraphClassifier, gradient: str) -> tuple[RelaxedModel | N
             "use gradient='auto'"
         )
     return (relaxed if report.passed else None), report
-
-
-def _check_statistics_fit(statistics: ClassStatistics, classifier: GraphClassifier) -> None:
-    if not isinstance(statistics, ClassStatistics):
-        raise SpecError(
-            f"class_statistics must be a ClassStatistics (got {type(statistics).__name__}); "
-            "make them with ClassStatistics.from_dataset(model, dataset)"
-        )
-    rows = classifier.spec.num_classes
-    if classifier.task is Task.REGRESSION:
-        rows *= DECILES
-    expected = (rows, classifier.score(classifier.drawn(1, 3)).embedding.size(1))
-    found = tuple(statistics.mean_embedding.shape)
-    if found != expected:
-        raise SpecError(
-            f"class_statistics is for {found[0]} classes and embeddings of {found[1]} numbers but "
-            f"the model has {expected[0]} and {expected[1]}; "
-            "make them with ClassStatistics.from_dataset(model, dataset)"
-        )
-
-
-@contextmanager
-def _on_device(model: nn.Module, device: str | torch.device | None) -> Iterator[None]:
-    """Move the model for the time of the run, and back."""
-    if device is None:
-        yield
-        return
-    wanted = device_of(device)
-    home = next((p.device for p in (*model.parameters(), *model.buffers())), torch.device("cpu"))
-    try:
-        try:
-            model.to(wanted)
-        except (RuntimeError, NotImplementedError) as error:
-            raise SpecError(
-                f"device {device!r} cannot hold the model ({error}); use 'cpu' or 'cuda'"
-            ) from error
-        yield
-    finally:
-        model.to(home)
-
-
-def _display(progress: Any) -> Any:
-    if progress is False or progress is None:
-        return Several()
-    if progress is True:
-        return view("progress")()
-    needed = ("begin", "begin_class", "look", "end_class", "end")
-    if isinstance(progress, type) or not all(callable(getattr(progress, n, None)) for n in needed):
-        raise SpecError(
-            "progress must be True, False or an object with the methods of "
-            f"gnninterpreter.progress.Progress (got {progress!r:.60})"
-        )
-    return progress

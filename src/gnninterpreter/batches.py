@@ -1,11 +1,11 @@
-"""Handling batches of discrete graphs: choosing among them, repeating them, making them small."""
+"""Handling batches of discrete graphs: repeating them, making them small."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from gnninterpreter.graphs import DenseGraphs, beside
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Categorical
 
 # Pairs of nodes of large graphs that are measured at once.
@@ -24,16 +24,6 @@ def present_nodes(graphs: DenseGraphs) -> Tensor:
     """Which nodes an edge touches, [B, N]."""
     edge = graphs.weight.gt(0.5)
     return edge.any(dim=2) | edge.any(dim=1)
-
-
-def choose(mask: Tensor, yes: DenseGraphs, no: DenseGraphs) -> DenseGraphs:
-    """For each graph the one or the other."""
-    return yes.each(lambda a, b: torch.where(beside(mask, a), a, b), no)
-
-
-def replaced(graphs: DenseGraphs, places: Tensor, by: DenseGraphs) -> DenseGraphs:
-    """The same graphs, but for some that others take the place of, one for each place."""
-    return graphs.each(lambda part, other: part.index_copy(0, places, other), by)
 
 
 def repeat(graphs: DenseGraphs, times: int) -> DenseGraphs:

@@ -1,4 +1,7 @@
-"""Values that hold tensors compare by what they hold, where ``==`` on tensors would raise."""
+"""Values that hold tensors: they compare by what they hold, where ``==`` on tensors would raise.
+
+Those whose tensors have a row for each of several things are changed row by row, too.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 import torch
+from torch import Tensor
 from torch_geometric.data import Data
 
 
@@ -24,13 +28,37 @@ Parts = TypeVar("Parts", bound="Alike")
 
 
 class Alike:
-    """Base of dataclasses whose fields are tensors, or batches of graphs, with as many rows."""
+    """Base of dataclasses whose fields are tensors, or batches of graphs, with as many rows.
+
+    One that has other fields, too, has its own `each`.
+    """
 
     def each(self: Parts, change: Callable[..., Any], *others: Parts) -> Parts:
         """Change all fields alike, with those of other values."""
         every = (self, *others)
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]
         return type(self)(*(change(*(getattr(one, name) for one in every)) for name in names))
+
+    def select(self: Parts, rows: Any) -> Parts:
+        """Some of the rows, by anything that indexes the first dimension but a number."""
+        return self.each(lambda part: part[rows])
+
+    def merged(self: Parts, rows: Tensor, some: Parts) -> Parts:
+        """The same, but for some rows that others take the place of, one for each."""
+        return self.each(lambda part, new: part.index_copy(0, rows, new), some)
+
+    def where(self: Parts, mask: Tensor, other: Parts) -> Parts:
+        """These rows where the mask is set, [B], the other ones elsewhere."""
+        return self.each(lambda mine, its: torch.where(beside(mask, mine), mine, its), other)
+
+    def to(self: Parts, device: torch.device | torch.dtype | str) -> Parts:
+        """The same on another device, or in another floating-point type."""
+        return self.each(lambda part: part.to(device))
+
+
+def beside(mask: Tensor, values: Tensor) -> Tensor:
+    """A mask of rows, [B], so that it goes with values [B, ...]."""
+    return mask.view((-1,) + (1,) * (values.dim() - 1))
 
 
 def equal(one: Any, other: Any) -> bool:

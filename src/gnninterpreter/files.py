@@ -87,7 +87,7 @@ def read_file(path: Path, most: int = MOST_TENSOR_BYTES) -> bytes:
 def read_json(path: Path, most: int = MOST_BYTES) -> Any:
     """Read a JSON file that anybody may have written; ValueError where it is none."""
     try:
-        values = json.loads(read_file(path, most).decode("utf-8"), parse_constant=_no_constant)
+        values = json.loads(read_file(path, most).decode("utf-8"), parse_constant=no_constant)
     except RecursionError:
         raise ValueError(f"{path.name} is nested too deeply") from None
     level = [values]
@@ -122,5 +122,6 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _no_constant(name: str) -> Any:
+def no_constant(name: str) -> Any:
+    """Refuse NaN and infinities, which Python reads in JSON and nobody else does."""
     raise ValueError(f"{name} is no JSON number")

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Batch, Data
 
-from gnninterpreter.equality import ByValue
+from gnninterpreter.equality import Alike, ByValue
 from gnninterpreter.recording import recording
 from gnninterpreter.spec import Block, Categorical, GraphSpec
 from gnninterpreter.spec.blocks import distinct
@@ -44,7 +44,7 @@ TINY = 1e-20
 
 
 @dataclass(frozen=True, eq=False)
-class DenseGraphs(ByValue):
+class DenseGraphs(Alike, ByValue):
     """B graphs on N candidate nodes.
 
     Args:
@@ -74,11 +74,7 @@ class DenseGraphs(ByValue):
         """Select graphs by anything that indexes the first dimension."""
         if isinstance(index, int):
             index = slice(index, index + 1 or None)
-        return self.each(lambda part: part[index])
-
-    def to(self, device: torch.device | torch.dtype | str) -> DenseGraphs:
-        """Return the graphs on another device, or in another floating-point type."""
-        return self.each(lambda part: part.to(device))
+        return self.select(index)
 
     def detach(self) -> DenseGraphs:
         """The same graphs without their slopes."""
@@ -208,11 +204,6 @@ def _parts(adjacent: Tensor) -> Tensor:
     return part.view(count, n)
 
 
-def beside(mask: Tensor, values: Tensor) -> Tensor:
-    """A mask of rows, [B], so that it goes with values [B, ...]."""
-    return mask.view((-1,) + (1,) * (values.dim() - 1))
-
-
 def dense_graphs(
     graphs: Sequence[Data], spec: GraphSpec, dtype: torch.dtype = torch.float32
 ) -> DenseGraphs:
@@ -302,19 +293,28 @@ def random_graphs(
         order = torch.rand(count, n, generator=generator).argsort(dim=1)
         graph = torch.arange(count).view(-1, 1, 1)
         weight = weight[graph, order.unsqueeze(2), order.unsqueeze(1)]
-    nodes = _random_features(spec.nodes, (count, n), generator, dtype)
+    nodes = uniform_features(spec.nodes, (count, n), generator, dtype)
     edges = None
     if spec.edges:
-        edges = _random_features(spec.edges, (count, n, n), generator, dtype)
-        if not spec.directed:
-            lower = torch.ones(n, n).tril(-1).bool().view(1, n, n, 1)
-            edges = torch.where(lower, edges, edges.transpose(1, 2))
+        edges = uniform_features(spec.edges, (count, n, n), generator, dtype)
+        edges = edges if spec.directed else mirrored(edges)
     return DenseGraphs(spec, weight, nodes, edges)
 
 
-def _random_features(
-    blocks: Sequence[Block], shape: tuple[int, ...], generator: torch.Generator, dtype: torch.dtype
+def mirrored(edges: Tensor) -> Tensor:
+    """Features of edges, [B, N, N, D], the same both ways: those of the lower triangle."""
+    n = edges.size(1)
+    lower = torch.ones(n, n, dtype=torch.bool).tril(-1).view(1, n, n, 1)
+    return torch.where(lower, edges, edges.transpose(1, 2))
+
+
+def uniform_features(
+    blocks: Sequence[Block],
+    shape: tuple[int, ...],
+    generator: torch.Generator,
+    dtype: torch.dtype = torch.float32,
 ) -> Tensor:
+    """Random features: every category equally likely, every number uniform between its bounds."""
     parts = []
     for block in blocks:
         if isinstance(block, Categorical):

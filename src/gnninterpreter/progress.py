@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+from gnninterpreter.errors import SpecError
+from gnninterpreter.views import view
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
     from gnninterpreter.search import Snapshot
 
-__all__ = ["Progress", "Several"]
+__all__ = ["Progress", "Several", "display_of"]
 
 
 class Progress(Protocol):
@@ -55,3 +58,18 @@ class Several:
 
     begin, begin_class, look = _all("begin"), _all("begin_class"), _all("look")
     end_class, end = _all("end_class"), _all("end")
+
+
+def display_of(progress: Any) -> Any:
+    """What shows the progress of a run: what was given, the usual display for True, or nothing."""
+    if progress is False or progress is None:
+        return Several()
+    if progress is True:
+        return view("progress")()
+    needed = ("begin", "begin_class", "look", "end_class", "end")
+    if isinstance(progress, type) or not all(callable(getattr(progress, n, None)) for n in needed):
+        raise SpecError(
+            "progress must be True, False or an object with the methods of "
+            f"gnninterpreter.progress.Progress (got {progress!r:.60})"
+        )
+    return progress

@@ -22,7 +22,7 @@ from gnninterpreter.evidence.patterns import Core, Effect
 from gnninterpreter.explanation import Explanation, Probability
 from gnninterpreter.graphs import dense_graphs
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.statistics import Profile
+from gnninterpreter.models.profile import Profile
 from gnninterpreter.typicality import Typicality
 from gnninterpreter.typicality.pieces import to_dense
 from tests.evidence.patterns.pairs import chain

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import networkx as nx
 import pytest
 import torch
@@ -57,7 +55,7 @@ def test_there_are_enough_models_and_they_differ() -> None:
 def test_a_model_trains_the_same_twice_and_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "zoo-graphconv-mean"
     with monkeypatch.context() as patch:
-        patch.setattr(models, "_train", partial(models._train, epochs=2))
+        patch.setattr(models, "EPOCHS", 2)
         one, two = (trained.__wrapped__(name) for _ in range(2))
     for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True):
         assert torch.equal(a, b)
@@ -74,8 +72,9 @@ def test_a_model_that_learns_nothing_is_trained_again(monkeypatch: pytest.Monkey
     def unlucky(model: torch.nn.Module, graphs: list[Data]) -> None:
         begun.append(next(model.parameters()).detach().clone())
         if len(begun) == 3:
-            plain(model, graphs, epochs=15)
+            plain(model, graphs)
 
+    monkeypatch.setattr(models, "EPOCHS", 15)
     monkeypatch.setattr(models, "_train", unlucky)
     assert trained.__wrapped__("zoo-graphconv-mean").accuracy >= models.LEARNED
     assert len(begun) == 3

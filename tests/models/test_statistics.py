@@ -11,7 +11,8 @@ from torch_geometric.nn import global_add_pool
 
 from gnninterpreter.errors import CheckpointError, DataError
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.statistics import QUANTILES, ClassStatistics, Profile, _most_nodes
+from gnninterpreter.models.profile import QUANTILES, Profile
+from gnninterpreter.models.statistics import ClassStatistics, _most_nodes
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec, sampling
 
 

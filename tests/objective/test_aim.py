@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from gnninterpreter.models.classifier import Scores
-from gnninterpreter.models.statistics import Profile
+from gnninterpreter.models.profile import Profile
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective import Aim, Aims, ClassTarget, beside
 

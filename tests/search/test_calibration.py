@@ -61,9 +61,8 @@ def settle(
     graphs: DenseGraphs,
     of: Problem,
     streams: Streams,
-    samples: int | None = None,
 ) -> tuple[GraphDistribution, Tensor]:
-    return calibrated(of, learned, graphs, streams, samples)
+    return calibrated(of, learned, graphs, streams)
 
 
 def assert_same(one: DenseGraphs, other: DenseGraphs) -> None:
@@ -275,9 +274,9 @@ def test_a_restart_is_calibrated_the_same_whatever_their_number() -> None:
     learned = distribution(PLAIN, 5, restarts=4)
     learned = learned.with_latents([side * sizes, *learned.node_logits])
     rule = task(lambda graphs: about_four_edges(graphs) * four_edges(graphs).pow(1e-4))
-    many, reached = settle(learned, graphs, rule, Streams(6, 4), samples=300)
+    many, reached = settle(learned, graphs, rule, Streams(6, 4))
     assert reached.unique().numel() > 2
     for r in range(4):
-        alone, mean = settle(learned.select([r]), graphs[r], rule, Streams(6, [r]), samples=300)
+        alone, mean = settle(learned.select([r]), graphs[r], rule, Streams(6, [r]))
         assert torch.allclose(alone.edge_logits[0], many.edge_logits[r])
         assert float(mean) == pytest.approx(float(reached[r]), abs=1e-12)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from gnninterpreter.batches import replaced, widened
+from gnninterpreter.batches import widened
 from gnninterpreter.distribution import Streams, from_graphs
 from gnninterpreter.search import Ascent, LocalSearch, Monitor, Problem, Snapshot, State
 from gnninterpreter.search.run import _run
@@ -23,7 +23,7 @@ def partly_met(problem: Problem) -> State:
     typical = typicality().exemplars.percentile.argmax().unsqueeze(0).expand(2)
     assert int(sizes[typical[0]]) <= state.graphs.num_candidates
     real = widened(typicality().exemplars.graphs[typical], state.graphs.num_candidates)
-    graphs = replaced(state.graphs, torch.tensor([1, 3]), real)
+    graphs = state.graphs.merged(torch.tensor([1, 3]), real)
     after = State.begin(from_graphs(graphs), problem)
     assert after.evaluation.met.tolist() == [False, True, False, True]
     return after

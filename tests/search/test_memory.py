@@ -81,7 +81,7 @@ def test_it_is_said() -> None:
 
 def test_parts_come_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = explain(restarts=5)["class 1"]
-    monkeypatch.setattr("gnninterpreter.search.run.plan_restarts", lambda *_: Plan(5, 2, 0, 0))
+    monkeypatch.setattr("gnninterpreter.search.together.plan_restarts", lambda *_: Plan(5, 2, 0, 0))
     parts = explain(restarts=5)["class 1"]
     # Where all of a part has ended, it looks no further, so that its curves may end sooner.
     for field in fields(whole):

@@ -9,7 +9,7 @@ import pytest
 
 import gnninterpreter as gi
 from gnninterpreter.errors import SpecError, TargetError
-from gnninterpreter.models.statistics import MOST_NODES, Profile
+from gnninterpreter.models.profile import MOST_NODES, Profile
 from gnninterpreter.objective import Certainty, Size, Term, Weighted
 from gnninterpreter.search import Ascent, LocalSearch, Recipe
 from gnninterpreter.search.paper_settings import PAPER_WEIGHTS

@@ -19,7 +19,7 @@ from gnninterpreter.objective import Certainty, Target, Term, Weighted, Wholenes
 from gnninterpreter.objective.asking import targets_of
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.search import Recipe, SearchResult, Snapshot, groups, search, search_together
-from gnninterpreter.search.run import _even
+from gnninterpreter.search.together import _even
 from tests.pretended import pretended_gpu
 from tests.test_tasks import labelled, measured
 from tests.tiny import quick_auto, shapes, trained_shapes

@@ -7,7 +7,7 @@ from torch_geometric.utils import to_networkx
 
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Categorical, GraphSpec
-from gnninterpreter.typicality.pieces import cut_piece, to_dense
+from gnninterpreter.typicality.pieces import cut, cut_piece, to_dense
 from tests.typicality.some import ARROWS, BONDS, KINDS, path, ring, star
 
 
@@ -65,3 +65,15 @@ def test_batches_are_joined_in_order():
 
 def _pairs(data):
     return [tuple(pair) for pair in data.edge_index.T.tolist()]
+
+
+def test_cut_keeps_features_and_the_edges_between():
+    data = Data(
+        x=torch.tensor([[0.0], [1.0], [2.0]]),
+        edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]),
+        edge_attr=torch.tensor([[5.0], [5.0], [6.0], [6.0]]),
+    )
+    part = cut(data, [2, 1])
+    assert part.x.flatten().tolist() == [2.0, 1.0]
+    assert part.edge_index.tolist() == [[1, 0], [0, 1]]
+    assert part.edge_attr.flatten().tolist() == [6.0, 6.0]

@@ -19,6 +19,7 @@ from gnninterpreter.audit.findings import MOSTLY, Evidence, Finding, Kind, Sever
 from gnninterpreter.audit.lookalikes import ColoredGraph, lookalikes
 from gnninterpreter.evidence.joining import join_each
 from gnninterpreter.graphs import random_graphs
+from gnninterpreter.spec.data import node_count
 from gnninterpreter.spec.derived import cleared, completed
 
 LARGEST_P = 0.02
@@ -291,7 +292,7 @@ def _random_parts(parts: Sequence[Data], context: Context) -> list[list[Data]]:
     each = math.ceil(CONTROLS / len(parts))
     found = []
     for part in parts:
-        n = max(int(part.num_nodes or 0), 2)
+        n = max(node_count(part), 2)
         density = min(part.edge_index.size(1) / (n * (n - 1)), 1.0)
         drawn = random_graphs(
             spec, each, n, generator, density=density, dtype=context.classifier.dtype

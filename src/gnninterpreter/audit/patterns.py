@@ -20,6 +20,7 @@ from gnninterpreter.datasets.is_acyclic import circular_ladder, cycle, full_tree
 from gnninterpreter.datasets.motif import COLORS, MOTIFS
 from gnninterpreter.datasets.mutag import ATOMS
 from gnninterpreter.datasets.shape import Edges, grid, lollipop, star, wheel
+from gnninterpreter.spec.data import node_count
 
 Paste = Callable[[Data, Data, np.random.Generator], Data]
 """Puts a pattern (second argument) into a graph (first)."""
@@ -150,12 +151,12 @@ def _on_carbons(host: Data, part: Data, rng: np.random.Generator) -> Data:
     """
     carbon = host.x.argmax(1).numpy() == ATOMS.index("C")
     carbons = np.flatnonzero(carbon if carbon.any() else ~carbon)
-    degree = torch.bincount(host.edge_index[0], minlength=int(host.num_nodes or 0)).numpy()
+    degree = torch.bincount(host.edge_index[0], minlength=node_count(host)).numpy()
     carbons = rng.permutation(carbons)
     order = carbons[np.argsort(degree[carbons], kind="stable")]
-    first, index = int(host.num_nodes or 0), [host.edge_index, part.edge_index]
+    first, index = node_count(host), [host.edge_index, part.edge_index]
     index[1] = index[1] + first
-    for group in range(int(part.num_nodes or 0) // 3):
+    for group in range(node_count(part) // 3):
         at, nitrogen = int(order[group % len(order)]), first + 3 * group
         index.append(torch.tensor([[at, nitrogen], [nitrogen, at]]))
     return Data(x=torch.cat([host.x, part.x]), edge_index=torch.cat(index, dim=1))

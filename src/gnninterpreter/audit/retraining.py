@@ -12,13 +12,12 @@ from torch_geometric.data import Data
 
 from gnninterpreter.audit.findings import Audit
 from gnninterpreter.datasets import ExplainableDataset
+from gnninterpreter.datasets.base import FIELDS
 from gnninterpreter.datasets.splits import Split, stratified_split
 from gnninterpreter.errors import DataError
 from gnninterpreter.models import Bundle
 from gnninterpreter.training.judging import training_statistics
 from gnninterpreter.training.trainer import EpochReport, TrainingConfig, train
-
-FIELDS = ("x", "edge_index", "edge_attr", "y")
 
 
 def retrain(

@@ -126,7 +126,7 @@ class Baseline(ABC):
         drawn = drawing.draw(SAMPLES, seed)
         scores = classifier.score(drawn)
         outputs = scores.probabilities.nan_to_num(nan=0.0).cpu()
-        found = target.score(scores).nan_to_num(nan=0.0).cpu().double()
+        found = target.given(scores).cpu()
         mean = float(found.mean())
         best = _best(drawn, found)
         profile = target.profile(statistics)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gnninterpreter.cli.options import Address, Json
+from gnninterpreter.cli.options import Address, Json, workers_of
 from gnninterpreter.cli.output import Answer, plainly, print_table
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from gnninterpreter.parallel import Workers
+    from gnninterpreter.experiments.bench import Printed
 
 bench = typer.Typer(name="bench", help="Measure how well explaining works.", no_args_is_help=True)
 
@@ -82,7 +82,7 @@ def robustness(
         runs = BENCH.read(out)
     else:
         configs = configs_of(models, seeds, restarts, recipe)
-        runs, _ = BENCH.measure(configs, out, _workers(jobs, address), _tell)
+        runs, _ = BENCH.measure(configs, out, workers_of(jobs, address), _tell)
     values: dict[tuple[str, str], list[float]] = {}
     for run in runs:
         values.setdefault((run.model, run.target), []).append(run.mean)
@@ -123,7 +123,7 @@ def realism(
         rows = BENCH.read(out)
     else:
         configs = configs_of(models, seeds, restarts, method)
-        rows = measure(configs, out, _workers(jobs, address), _tell)
+        rows = measure(configs, out, workers_of(jobs, address), _tell)
     if not rows:
         typer.echo("no rows: none of the methods has anything to say about these models", err=True)
     summary = summarize(rows, read_discrepancies(out))
@@ -134,11 +134,11 @@ def realism(
 
 def _answer(
     summary: pd.DataFrame,
-    tables: Callable[[], tuple[dict[str, pd.DataFrame], Mapping[str, tuple[str, str]], list[str]]],
+    tables: Callable[[], Printed],
     plot: Path | None,
     draw: Callable[[], Figure],
 ) -> Answer:
-    """A summary; as text its tables by title, how their columns are written, and lines below."""
+    """A summary, and as text its tables."""
     files = {}
     if plot is not None:
         from gnninterpreter.experiments.charts import save
@@ -164,12 +164,6 @@ def _answer(
         show if len(summary) else lambda: None,
         files,
     )
-
-
-def _workers(jobs: int, address: str | None) -> int | Workers:
-    from gnninterpreter.sweep import make_workers
-
-    return jobs if address is None else make_workers("ray", address)
 
 
 def _tell(row: object) -> None:

@@ -11,6 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from gnninterpreter.explanation import ExplanationSet
+    from gnninterpreter.parallel import Workers
 
 Run = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]
 Forward = Annotated[
@@ -113,6 +114,13 @@ def opened_run(
 
     result, dataset = load_run(run), load_data(data)
     return result, load_run_model(result, model, dataset), dataset, load_forward(forward)
+
+
+def workers_of(jobs: int, address: str | None) -> int | Workers:
+    """What does the work: processes of this machine, or a Ray cluster where one is named."""
+    from gnninterpreter.sweep import make_workers
+
+    return jobs if address is None else make_workers("ray", address)
 
 
 def shown(quiet: bool) -> Any:

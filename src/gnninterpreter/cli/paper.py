@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from gnninterpreter.cli.options import Address, Json, Quiet
+from gnninterpreter.cli.options import Address, Json, Quiet, workers_of
 from gnninterpreter.cli.output import Answer
 
 # The parts of the evaluation by name, known without torch.
@@ -65,7 +65,6 @@ def paper(
     from gnninterpreter.experiments.paper import STUDIES, Settings, run
     from gnninterpreter.experiments.paper.compute import CACHE, list_computations
     from gnninterpreter.experiments.store import Store
-    from gnninterpreter.sweep import make_workers
 
     wanted = STUDIES if study is Study.ALL else (study.value,)
     if list_only:
@@ -83,7 +82,7 @@ def paper(
         quick=quick,
         seed=seed,
         fresh=fresh,
-        jobs=jobs if address is None else make_workers("ray", address),
+        jobs=workers_of(jobs, address),
         any_version=any_version,
         say=say,
     )

@@ -362,7 +362,7 @@ def summarize(dataset: ExplainableDataset, *, oracle_graphs: int | None = None) 
         "name": dataset.name,
         "graphs": len(dataset),
         "mean_nodes": float(nodes),
-        "mean_edges": float(edges) / (1 if dataset.spec.directed else 2),
+        "mean_edges": float(edges) / dataset.spec.ways,
         "classes": dict(zip(dataset.class_names, counts, strict=True)),
         "node_features": [name for block in dataset.spec.nodes for name in block.names],
         "edge_features": [name for block in dataset.spec.edges for name in block.names],

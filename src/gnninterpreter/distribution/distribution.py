@@ -18,7 +18,7 @@ from gnninterpreter.distribution import features
 from gnninterpreter.distribution.features import Places
 from gnninterpreter.distribution.pairs import draw_places, pair_ends
 from gnninterpreter.distribution.streams import Streams
-from gnninterpreter.equality import ByValue
+from gnninterpreter.equality import Alike, ByValue
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Block, Categorical, GraphSpec
@@ -26,7 +26,7 @@ from gnninterpreter.spec.encoding import block_widths, split_blocks
 
 
 @dataclass(eq=False)
-class GraphDistribution(ByValue):
+class GraphDistribution(Alike, ByValue):
     """R distributions over graphs on the same N candidate nodes.
 
     Args:
@@ -88,14 +88,6 @@ class GraphDistribution(ByValue):
         """Change all latent tensors alike, with those of other distributions."""
         every = (one.latents() for one in (self, *others))
         return self.with_latents([change(*alike) for alike in zip(*every, strict=True)])
-
-    def select(self, restarts: Tensor | list[int] | slice) -> GraphDistribution:
-        """Return some of the R distributions."""
-        return self.each(lambda latent: latent[restarts])
-
-    def merged(self, restarts: Tensor, some: GraphDistribution) -> GraphDistribution:
-        """The same, but for some of the R, which are others."""
-        return self.each(lambda latent, new: latent.index_copy(0, restarts, new), some)
 
     def detach(self) -> GraphDistribution:
         """Return a copy that shares nothing with this one."""

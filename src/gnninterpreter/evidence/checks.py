@@ -44,7 +44,7 @@ from gnninterpreter.evidence.thresholds import (
 )
 from gnninterpreter.graphs import dense_graphs
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.statistics import Profile
+from gnninterpreter.models.profile import Profile
 from gnninterpreter.objective.target import Target
 
 if TYPE_CHECKING:
@@ -220,8 +220,9 @@ def _in_pieces(case: Case) -> float | None:
     mine = [graph for graph, one in case.asked if one]
     if not fits or explanation.num_edges > explanation.max_edges or not mine:
         return None
-    best, *real = typed_graphs([explanation.best.cpu(), *mine], explanation.spec)
-    return None if best.pieces < 2 else sum(one.pieces > 1 for one in real) / len(real)
+    typed = typed_graphs([explanation.best.cpu(), *mine], explanation.spec)
+    best, *real = (len(one.pieces()) for one in typed)
+    return None if best < 2 else sum(one > 1 for one in real) / len(real)
 
 
 def likeness(case: Case) -> Check:

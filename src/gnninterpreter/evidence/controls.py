@@ -20,7 +20,7 @@ from gnninterpreter.evidence.patterns.answers import LEFT_OVER
 from gnninterpreter.evidence.patterns.real import chosen
 from gnninterpreter.evidence.reaching import Case, percent
 from gnninterpreter.evidence.thresholds import AGREEING_SHARE, RANDOM_GRAPHS, RANDOM_SHARE
-from gnninterpreter.graphs import DenseGraphs, dense_graphs, node_rows, random_graphs
+from gnninterpreter.graphs import DenseGraphs, dense_graphs, mirrored, node_rows, random_graphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.models.scores import roc_auc
 from gnninterpreter.objective import ValueTarget
@@ -57,7 +57,7 @@ def random_control(case: Case) -> Check:
     if not others:
         return Check(name, None, "no other graph of this size and density can be drawn")
     scores = classifier.score(graphs[torch.tensor(others)])
-    given = case.target.score(scores).double().nan_to_num(nan=0.0)
+    given = case.target.given(scores)
     mean, best, own = float(given.mean()), float(given.max()), explanation.probability.mean
     words = written(mean), written(best)
     if not case.target.probable:
@@ -106,9 +106,9 @@ def _leak(
     if not lending or min(map(len, sides)) < FEWEST_GRAPHS:
         return None
     mine = torch.tensor([one for _, one in case.asked])
-    given = case.target.score(case.said).double().cpu()[mine]
+    given = case.target.given(case.said).cpu()[mine]
     # Of a model that is seldom sure, what it says of most of the class.
-    own = min(own, float(given.nan_to_num(nan=0.0).mean()))
+    own = min(own, float(given.mean()))
     apart = [abs(roc_auc(torch.tensor(one).double(), mine) - 0.5) for one in _sizes(case)]
     if max(apart) < TOLD_BY_SIZE - 0.5:
         return None
@@ -161,17 +161,15 @@ def _usual_mean(
     case: Case, classifier: GraphClassifier, graphs: Sequence[Data], lending: Sequence[Data]
 ) -> float:
     """Mean score of random graphs as large as some."""
-    scores = _as_large(case, classifier, graphs, lending)
-    return float(case.target.score(scores).double().nan_to_num(nan=0.0).mean())
+    return float(case.target.given(_as_large(case, classifier, graphs, lending)).mean())
 
 
 def _as_large(
     case: Case, classifier: GraphClassifier, graphs: Sequence[Data], lending: Sequence[Data]
 ) -> Scores:
     """Scores of random graphs with as many nodes and edges as some have, by their medians."""
-    double = 1 if classifier.spec.directed else 2
     nodes = max(2, round(median(node_count(graph) for graph in graphs)))
-    edges = round(median(graph.edge_index.size(1) / double for graph in graphs))
+    edges = round(median(graph.edge_index.size(1) / classifier.spec.ways for graph in graphs))
     return classifier.score(_drawn(case, classifier, nodes, edges, lending))
 
 
@@ -191,9 +189,7 @@ def _drawn(
         rows = _lent(real.nodes[real.presence > 0.5], rows.shape[:2], generator)
         if real.edges is not None:
             links = _lent(real.edges[real.weight > 0.5], weight.shape, generator)
-            if not spec.directed:
-                lower = torch.ones(nodes, nodes).tril(-1).bool().view(1, nodes, nodes, 1)
-                links = torch.where(lower, links, links.transpose(1, 2))
+            links = links if spec.directed else mirrored(links)
     graphs = DenseGraphs(spec, weight, rows, links)
     return graphs[graphs.possible]
 
@@ -233,7 +229,7 @@ def _look(graph: Data, spec: GraphSpec) -> list[tuple[float, ...]]:
 
     Numbers do not count: any graph of as many nodes and edges would differ by them.
     """
-    degrees = torch.bincount(graph.edge_index[0], minlength=int(graph.num_nodes or 0))
+    degrees = torch.bincount(graph.edge_index[0], minlength=node_count(graph))
     kinds = [
         part
         for part, block in zip(columns(node_rows(graph), spec.nodes), spec.nodes, strict=True)

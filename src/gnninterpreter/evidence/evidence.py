@@ -1,6 +1,7 @@
 """What is known about one explanation: checks with their figures, each passed, failed or not made.
 
-`gather` makes them, `verdict` draws the conclusion; reports, audits and the command line only read.
+`evidence_of` makes them, `verdict_on` draws the conclusion; reports, audits and the command line
+only read.
 """
 
 from __future__ import annotations

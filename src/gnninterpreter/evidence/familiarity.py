@@ -17,6 +17,7 @@ from torch_geometric.nn import MessagePassing
 from gnninterpreter.evidence.thresholds import SHORTCUT_PERCENTILE
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.frozen import hooked
+from gnninterpreter.spec.data import node_count
 
 # Of fewer real graphs one in a row of its own proves nothing: a real graph that was left out is
 # the farthest of them all more often than the bar allows. More say the same.
@@ -64,7 +65,7 @@ def familiarity(
     if not layers:
         return None
     owner = torch.arange(len(graphs)).repeat_interleave(
-        torch.tensor([int(one.num_nodes or 0) for one in graphs])
+        torch.tensor([node_count(one) for one in graphs])
     )
     apart = torch.stack([_apart(rows.float().cpu(), owner, len(graphs)) for rows in layers])
     return Familiarity(_share(apart.mean(0)), [_share(row) for row in apart], len(graphs) - 1)
@@ -90,7 +91,7 @@ def _listened(
     classifier: GraphClassifier, graphs: Sequence[Data], modules: list[nn.Module]
 ) -> list[Tensor]:
     made: list[Tensor] = []
-    nodes = sum(int(one.num_nodes or 0) for one in graphs)
+    nodes = sum(node_count(one) for one in graphs)
 
     def keep(_: Any, output: Any) -> None:
         value = output[0] if isinstance(output, tuple) and output else output

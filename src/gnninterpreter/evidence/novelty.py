@@ -24,7 +24,7 @@ def new(case: Case) -> Check:
     if graphs is None or not explanation.num_edges:
         return Check("new", None, "there is no data to look the graph up in")
     best, spec = explanation.best.cpu(), explanation.spec
-    size = (int(best.num_nodes or 0), int(best.num_edges))
+    size = (node_count(best), int(best.num_edges))
     ordered, count = in_order(graphs), 0
     alike = ordered.where((ordered.nodes == size[0]) & (ordered.edges == size[1]))
     marks = _marks(best)

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.errors import SpecError
-from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.graphs import uniform_features
+from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.derived import completed
 from gnninterpreter.spec.encoding import encode
 
@@ -86,10 +86,10 @@ def random_features(
     """Give a structure, each edge listed once, uniform features; both directions have the same."""
     forth = torch.tensor(list(edges), dtype=torch.long).reshape(-1, 2).t()
     index = forth if spec.directed else torch.cat([forth, forth.flip(0)], dim=1)
-    x = encode(_uniform(spec.nodes, num_nodes, generator), spec.nodes)
+    x = encode(uniform_features(spec.nodes, (num_nodes,), generator), spec.nodes)
     data = Data(x=x.squeeze(-1) if spec.metadata.get("x") == "flat" else x, edge_index=index)
     if spec.edges:
-        attr = encode(_uniform(spec.edges, forth.size(1), generator), spec.edges)
+        attr = encode(uniform_features(spec.edges, (forth.size(1),), generator), spec.edges)
         attr = attr if spec.directed else torch.cat([attr, attr])
         data.edge_attr = attr.squeeze(-1) if spec.metadata.get("edge_attr") == "flat" else attr
     data.num_nodes = num_nodes
@@ -108,15 +108,3 @@ def random_of_size(spec: GraphSpec, num_nodes: int, num_edges: int, seed: int = 
     more = max(0, min(num_edges - len(edges), len(rest)))
     edges += [rest[i] for i in rng.permutation(len(rest))[:more]]
     return random_features(spec, num_nodes, edges, torch.Generator().manual_seed(seed))
-
-
-def _uniform(blocks: Sequence[Block], rows: int, generator: torch.Generator) -> Tensor:
-    parts = []
-    for block in blocks:
-        if isinstance(block, Categorical):
-            choice = torch.randint(block.size, (rows,), generator=generator)
-            parts.append(torch.nn.functional.one_hot(choice, block.size).float())
-        else:
-            low, high = torch.tensor(block.low), torch.tensor(block.high)
-            parts.append(low + (high - low) * torch.rand(rows, block.dim, generator=generator))
-    return torch.cat(parts, dim=-1)

@@ -22,7 +22,7 @@ from gnninterpreter.evidence.patterns.real import chosen
 from gnninterpreter.evidence.thresholds import CERTAIN, OUTLYING_PERCENTILE, PROBABLE
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier, Scores
-from gnninterpreter.models.statistics import Profile
+from gnninterpreter.models.profile import Profile
 from gnninterpreter.objective import Target, ValueTarget
 
 if TYPE_CHECKING:

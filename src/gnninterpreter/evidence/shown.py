@@ -16,13 +16,13 @@ from torch_geometric.data import Data
 
 from gnninterpreter.evidence.evidence import Check
 from gnninterpreter.evidence.patterns.core import column_name
-from gnninterpreter.evidence.patterns.typed import cut
 from gnninterpreter.evidence.reaching import Case, percent
 from gnninterpreter.evidence.thresholds import AGREEING_SHARE, PROBABLE
 from gnninterpreter.graphs import table
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.examples import prepare
 from gnninterpreter.spec.data import node_count
+from gnninterpreter.typicality.pieces import cut
 
 LOOPS = "without edges from a node to itself"
 TWICE = "without edges that are there twice"

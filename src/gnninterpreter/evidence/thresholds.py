@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gnninterpreter.models.statistics import CERTAIN as CERTAIN
+from gnninterpreter.models.profile import CERTAIN as CERTAIN
 
 PROBABLE = 0.9
 """A mean score below this does not reach the target; one below `CERTAIN` is not certain."""

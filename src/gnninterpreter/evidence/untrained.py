@@ -16,6 +16,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.graphs import edge_rows, node_rows
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.data import node_count
 from gnninterpreter.spec.encoding import decode, dense_width
 
 NETWORKS = 5
@@ -49,7 +50,7 @@ class RandomGIN:
 
     def embed(self, graphs: Sequence[Data]) -> Tensor:
         """Embeddings of some graphs, [B, 96]."""
-        counts = torch.tensor([int(graph.num_nodes or 0) for graph in graphs])
+        counts = torch.tensor([node_count(graph) for graph in graphs])
         first = counts.cumsum(0) - counts
         edge_index = torch.cat(
             [graph.edge_index.cpu() + start for graph, start in zip(graphs, first, strict=True)], 1

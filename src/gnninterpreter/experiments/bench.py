@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from gnninterpreter.errors import CheckpointError, OutputError
 from gnninterpreter.experiments.store import Computation, Store
@@ -19,8 +19,14 @@ from gnninterpreter.fingerprints import versions
 from gnninterpreter.parallel import Workers
 from gnninterpreter.schema import listed, typed
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 CACHE = "cache"
 Row = TypeVar("Row")
+# How a summary is printed: tables by title, the heading of each column with its name and how it is
+# written, and lines below.
+Printed: TypeAlias = "tuple[dict[str, pd.DataFrame], dict[str, tuple[str, str]], list[str]]"
 
 
 @dataclass(frozen=True)

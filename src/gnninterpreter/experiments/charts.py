@@ -39,14 +39,14 @@ def new_figure(
     return Figure(figsize=(width, height), layout=layout)
 
 
-def save(figure: Figure, path: Path, dots_per_inch: int = 130) -> None:
+def save(figure: Figure, path: Path) -> None:
     """Write a figure, whole or not at all, in the format that the file's name ends in."""
     import matplotlib as mpl
 
     kind = path.suffix.removeprefix(".")
     timeless: dict[str, Any] = {"metadata": {"Date": None}} if kind == "svg" else {}
     with mpl.rc_context(STYLE), atomic_path(path) as temporary:
-        figure.savefig(temporary, format=kind, dpi=dots_per_inch, **timeless)
+        figure.savefig(temporary, format=kind, dpi=130, **timeless)
 
 
 def heat_map(

@@ -21,6 +21,7 @@ from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.references import load_data, load_model
 from gnninterpreter.spec import GraphSpec, graph_list
+from gnninterpreter.spec.data import node_count
 
 # A model of one's own and its graphs, both as ``package.module:name``.
 SEPARATOR = "@"
@@ -160,4 +161,4 @@ def fingerprint(name: str) -> dict[str, str]:
 
 
 def _size(graph: Data) -> tuple[int, int]:
-    return int(graph.num_nodes or 0), int(graph.edge_index.size(1))
+    return node_count(graph), int(graph.edge_index.size(1))

@@ -22,7 +22,8 @@ from gnninterpreter.explanation.modes import Restart
 from gnninterpreter.explanation.sampler import REPORTING, LatentSampler, PopulationSampler
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier, Scores
-from gnninterpreter.models.statistics import ClassStatistics, Profile
+from gnninterpreter.models.profile import Profile
+from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective import Aim, Proposals, violation
 from gnninterpreter.search import History, SearchResult
 from gnninterpreter.search.spread import ENOUGH
@@ -83,7 +84,7 @@ def explanation_of(
     if result.population is not None:
         sampler = PopulationSampler(sampler.distribution, sampler.weights, result.population)
     drawn = classifier.score(sampler.sample(SAMPLES, seed, REPORTING))
-    sampled = target.score(drawn).nan_to_num(nan=0.0).double()
+    sampled = target.given(drawn)
     probability = Probability(float(sampled.mean()), float(sampled.std()), SAMPLES)
     outputs = scores.outputs.nan_to_num(nan=0.0)
     alike = similarities(scores.embedding, profile)

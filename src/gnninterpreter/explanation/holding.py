@@ -22,7 +22,7 @@ from gnninterpreter.evidence.patterns.typed import typed_graphs
 from gnninterpreter.evidence.thresholds import OUTLYING_PERCENTILE
 from gnninterpreter.graphs import DenseGraphs, dense_graphs
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.statistics import Profile
+from gnninterpreter.models.profile import Profile
 from gnninterpreter.objective import Aim, Proposals, violation
 from gnninterpreter.search import SearchResult
 from gnninterpreter.typicality import BAR

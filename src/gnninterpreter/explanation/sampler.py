@@ -104,8 +104,7 @@ class LatentSampler(ByValue):
 
     def to(self, device: torch.device | str) -> LatentSampler:
         """The same on another device."""
-        latents = [latent.to(device) for latent in self.distribution.latents()]
-        return replace(self, distribution=self.distribution.with_latents(latents))
+        return replace(self, distribution=self.distribution.to(device))
 
     def to_json(self) -> dict[str, Any]:
         """Candidate nodes and weights."""

@@ -235,3 +235,33 @@ def written_by(
         if given.get(key) is not value or value._version != versions[key]
     )
     return result, written
+
+
+def dtype_and_device(model: nn.Module) -> tuple[torch.dtype, torch.device]:
+    """What a model computes in, and where; a mixture, or what is too coarse, is refused."""
+    floats = [p for p in (*model.parameters(), *model.buffers()) if p.is_floating_point()]
+    dtypes = {p.dtype for p in floats}
+    if len(dtypes) > 1:
+        raise ModelError(
+            f"the model mixes floating-point types ({', '.join(sorted(map(str, dtypes)))}); "
+            "call model.float() first"
+        )
+    dtype = dtypes.pop() if dtypes else torch.get_default_dtype()
+    if dtype not in (torch.float32, torch.float64):
+        raise ModelError(
+            f"the model is in {dtype}, too coarse for a gradient through it; "
+            "call model.float() first"
+        )
+    return dtype, floats[0].device if floats else torch.device("cpu")
+
+
+def check_weights(model: nn.Module, scores: Tensor) -> None:
+    """Name the weights that make scores NaN."""
+    if torch.isfinite(scores).all():
+        return
+    broken = [name for name, p in model.named_parameters() if not torch.isfinite(p).all()]
+    if broken:
+        raise ModelError(
+            f"the weights `{broken[0]}` of the model are NaN or infinite, and so are its scores; "
+            "its training went wrong, or its file"
+        )

@@ -22,21 +22,26 @@ from gnninterpreter.datasets.base import sizes_of
 from gnninterpreter.errors import GNNInterpreterError, ModelError, SpecError
 from gnninterpreter.graphs import DenseGraphs, random_graphs
 from gnninterpreter.models.bundle import Bundle
-from gnninterpreter.models.calling import Convention, infer_convention, native_module, written_by
+from gnninterpreter.models.calling import (
+    Convention,
+    check_weights,
+    dtype_and_device,
+    infer_convention,
+    native_module,
+    written_by,
+)
 from gnninterpreter.models.embedding import EmbeddingPoint, check_embedding, find_embedding
 from gnninterpreter.models.examples import COUNT, choose, prepare, varied
 from gnninterpreter.models.final_operation import OperationRecorder
+from gnninterpreter.models.fitting import coded_by_numbers, constant, named_columns
 from gnninterpreter.models.frozen import frozen
 from gnninterpreter.models.independence import differ, independent, undecided
 from gnninterpreter.models.outputs import OutputReader, find_scores, parse_task, read_outputs
 from gnninterpreter.models.task import Scores, Task
-from gnninterpreter.spec import Block, Categorical, Continuous, Derived, GraphSpec, read_labels
-from gnninterpreter.spec.encoding import coded
+from gnninterpreter.spec import GraphSpec, read_labels
 
 __all__ = ["GraphClassifier", "Scores"]
 
-# Names of classes in a message.
-MOST_NAMED = 12
 # Nodes that are asked about at once on a CPU.
 CACHED_NODES = 4_000
 
@@ -85,7 +90,7 @@ class GraphClassifier:
             )
         parse_task(task)
         self.spec = spec if class_names is None else spec.with_classes(class_names)
-        self.dtype, self.device = _dtype_and_device(model)
+        self.dtype, self.device = dtype_and_device(model)
         self.convention: Convention = infer_convention(
             model,
             forward,
@@ -108,7 +113,7 @@ class GraphClassifier:
         with self.frozen(), self.explaining_errors(), torch.no_grad():
             with OperationRecorder() as recorder:
                 found, self._written = written_by(model, batch, self._raw)
-            _check_weights(model, found)
+            check_weights(model, found)
             self._check_rows(found.size(1), batch)
             self._check_positions(batch)
             self.reader: OutputReader = read_outputs(
@@ -121,7 +126,7 @@ class GraphClassifier:
             logits = self.reader(found.to(self.dtype))
             # Dropout or noise that evaluation mode does not switch off.
             self.noisy = differ(self.reader(self._raw(batch).to(self.dtype)), logits)
-            self.spec = _named_columns(self.spec, self.reader, class_names is not None)
+            self.spec = named_columns(self.spec, self.reader, class_names is not None)
             if task != "auto" or not self.task.exclusive or self.reader.notes:
                 # What labels or the user said is known wherever the spec goes without them.
                 reading = {"task": f"{self.task}, {self.reader.kind.value}"}
@@ -153,7 +158,7 @@ class GraphClassifier:
         try:
             classifier = cls(model, spec, **options)
         except ModelError as error:
-            numbers = _coded_by_numbers(spec)
+            numbers = coded_by_numbers(spec)
             if numbers is None or "dtype" not in str(error):
                 raise
             with suppress(GNNInterpreterError):
@@ -161,7 +166,7 @@ class GraphClassifier:
             raise
         if not spec.edges or classifier._reads_edges():
             return classifier
-        for edges in ((), tuple(_constant(block) for block in spec.edges)):
+        for edges in ((), tuple(constant(block) for block in spec.edges)):
             with suppress(GNNInterpreterError):
                 other = cls(model, replace(spec, edges=edges), **options)
                 other.score(other.drawn(4, 6, seed=1))
@@ -357,73 +362,3 @@ class GraphClassifier:
                 f"{self.spec.edge_width} edge feature columns, called as {self.convention}: "
                 f"{type(error).__name__}: {error}. {mend}"
             ) from error
-
-
-def _dtype_and_device(model: nn.Module) -> tuple[torch.dtype, torch.device]:
-    floats = [p for p in (*model.parameters(), *model.buffers()) if p.is_floating_point()]
-    dtypes = {p.dtype for p in floats}
-    if len(dtypes) > 1:
-        raise ModelError(
-            f"the model mixes floating-point types ({', '.join(sorted(map(str, dtypes)))}); "
-            "call model.float() first"
-        )
-    dtype = dtypes.pop() if dtypes else torch.get_default_dtype()
-    if dtype not in (torch.float32, torch.float64):
-        raise ModelError(
-            f"the model is in {dtype}, too coarse for a gradient through it; "
-            "call model.float() first"
-        )
-    return dtype, floats[0].device if floats else torch.device("cpu")
-
-
-def _check_weights(model: nn.Module, scores: Tensor) -> None:
-    """Name the weights that make scores NaN."""
-    if torch.isfinite(scores).all():
-        return
-    broken = [name for name, p in model.named_parameters() if not torch.isfinite(p).all()]
-    if broken:
-        raise ModelError(
-            f"the weights `{broken[0]}` of the model are NaN or infinite, and so are its scores; "
-            "its training went wrong, or its file"
-        )
-
-
-def _constant(block: Block) -> Block:
-    """A block of the same columns that says the same of every edge."""
-    if isinstance(block, Categorical) and block.encoding == "index":
-        return replace(block, size=1, names=block.names[:1], colors=block.colors[:1])
-    if isinstance(block, Derived):
-        return Continuous(block.width, 0.0, 0.0, block.names, block.name)
-    if isinstance(block, Categorical):
-        values = tuple(float(i == 0) for i in range(block.width))
-        return Continuous(block.width, values, values, block.names[: block.width], block.name)
-    return replace(block, high=block.low)
-
-
-def _coded_by_numbers(spec: GraphSpec) -> GraphSpec | None:
-    """The spec of the same codes as floats; None where there are no codes, or floats already."""
-    blocks = (*spec.nodes, *spec.edges)
-    if not any(map(coded, blocks)) or spec.has_edge_types or "codes" in spec.metadata:
-        return None
-    note = "the model takes no whole numbers: codes are given to it as floats"
-    said = "; ".join(filter(None, [spec.metadata.get("note"), note]))
-    return replace(spec, metadata={**spec.metadata, "codes": "numbers", "note": said})
-
-
-def _named_columns(spec: GraphSpec, reader: OutputReader, given: bool) -> GraphSpec:
-    """Give each column of the outputs a name."""
-    task, count = reader.task, reader.columns
-    counted = Task.MULTICLASS.names(spec.num_classes)
-    # Names that were only counted off the labels end where the data does; the model knows of more.
-    if not given and spec.class_names == counted and (count >= len(counted) or not task.exclusive):
-        return replace(spec, class_names=task.names(count))
-    if spec.num_classes != count:
-        # Steps of an order, "more than 0", "more than 1", are one fewer than what they divide.
-        steps = ", or where these are steps between ordered classes pass forward= that returns a "
-        steps = f"{steps}probability for each class" * (spec.num_classes == count + 1 and not given)
-        named = ", ".join(spec.class_names[:MOST_NAMED]) + ", ..." * (spec.num_classes > MOST_NAMED)
-        raise ModelError(
-            f"the model returns scores for {task.counted(count)} but the spec names "
-            f"{spec.num_classes} ({named}); give one name for each output{steps}"
-        )
-    return spec

@@ -13,6 +13,7 @@ from gnninterpreter.datasets.base import fields_of, sizes_of
 from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import random_graphs
 from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec.data import node_count
 from gnninterpreter.spec.derived import columns, fill
 from gnninterpreter.spec.encoding import as_read, coded
 
@@ -75,7 +76,7 @@ def choose(graphs: Sequence[Data], model: GraphClassifier, count: int) -> Batch:
     if with_nodes:
         check_columns(prepare(with_nodes[:1], model), model.spec)
         check_one_hot(with_nodes[:LOOKED_AT], model.spec)
-    large = [graph for graph in with_nodes if int(graph.num_nodes or 0) > 1]
+    large = [graph for graph in with_nodes if node_count(graph) > 1]
     for start in range(0, min(len(large), COUNT)):
         batch = prepare(large[start : start + count], model)
         if batch.num_graphs not in (batch.num_nodes, batch.num_edges):

@@ -16,6 +16,9 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import nn
 
+from gnninterpreter.arguments import device_of
+from gnninterpreter.errors import SpecError
+
 MODEL_LOCK = RLock()
 _STATES: WeakKeyDictionary[nn.Module, _State] = WeakKeyDictionary()
 
@@ -56,6 +59,26 @@ def frozen(model: nn.Module) -> Iterator[nn.Module]:
             if not state.holders:
                 del _STATES[model]
                 state.restore()
+
+
+@contextmanager
+def on_device(model: nn.Module, device: str | torch.device | None) -> Iterator[None]:
+    """Use a model on another device, and move it back; where it is for None."""
+    if device is None:
+        yield
+        return
+    wanted = device_of(device)
+    home = next((p.device for p in (*model.parameters(), *model.buffers())), torch.device("cpu"))
+    try:
+        try:
+            model.to(wanted)
+        except (RuntimeError, NotImplementedError) as error:
+            raise SpecError(
+                f"device {device!r} cannot hold the model ({error}); use 'cpu' or 'cuda'"
+            ) from error
+        yield
+    finally:
+        model.to(home)
 
 
 def clean_copy(model: nn.Module) -> nn.Module:

@@ -6,7 +6,6 @@ a checkpoint, so that a model can be explained where its data is not at hand.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -19,9 +18,16 @@ from torch_geometric.data import Data
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.datasets._storage import below
 from gnninterpreter.equality import ByValue
-from gnninterpreter.errors import CheckpointError
+from gnninterpreter.errors import CheckpointError, SpecError
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.models.members import members_of
+from gnninterpreter.models.members import DECILES, members_of
+from gnninterpreter.models.profile import (
+    MOST_NODES,
+    QUANTILES,
+    Profile,
+    percentile_of,
+    picture_nodes,
+)
 from gnninterpreter.models.task import Task
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.data import GraphList, graph_list, node_count
@@ -31,102 +37,11 @@ from gnninterpreter.typicality.references import WHOLE
 if TYPE_CHECKING:
     from gnninterpreter.models.classifier import GraphClassifier
 
-QUANTILES = 101
-TENTH = 10
-CERTAIN = 0.99
-# Being certain means more than this even of models that are rarely sure.
-HARDLY = 0.05
-# What another order of the same sums may change: a model can give all graphs one score.
-ROUNDING = 1e-6
-# Candidate nodes of classes whose graphs are tiny, and what a picture can show at the most.
-LEAST_NODES, MOST_NODES = 5, 24
 # What it shows where the model is certain of hardly any graph that is smaller.
 STRETCHED = 48
 # So many graphs that the model is certain of should be small enough to be compared with.
 FEWEST_SURE = 8
 TYPICALITY, SHARED = "typicality.", "bank.environments."
-
-
-@dataclass(frozen=True, eq=False)
-class Profile(ByValue):
-    """What real graphs of one target look like.
-
-    The mean embedding, [D], is None where graphs of several kinds are meant. Quantiles, [101], are
-    of the similarity to it and of what the model gives the graphs, None where that is no
-    probability.
-    """
-
-    count: int
-    mean_nodes: float
-    mean_edges: float
-    mean_embedding: Tensor | None = None
-    similarity_quantiles: Tensor | None = None
-    score_quantiles: Tensor | None = None
-    typicality: Typicality | None = None
-
-    @property
-    def certain(self) -> float:
-        """Score that counts as certain: 0.99, or that of the top tenth of real graphs.
-
-        The latter where the model is that sure of fewer than half of them: there a score of 0.99 is
-        itself a sign of being unlike anything real. A model that says the class of no graph is not
-        taken at its word.
-        """
-        top = max(HARDLY, float(self._scores[90]) - ROUNDING)
-        return min(CERTAIN, top) if self.rarely_sure else CERTAIN
-
-    @property
-    def enough(self) -> float:
-        """Score beyond which more is no gain: halfway to the most that can be expected."""
-        most = float(self._scores[99]) if self.rarely_sure else 1.0
-        return self.certain + max(most - self.certain, 0.0) / 2
-
-    @property
-    def rarely_sure(self) -> bool:
-        """Whether the model gives fewer than half of the real graphs 0.99."""
-        return float(self._scores[50]) < CERTAIN
-
-    @property
-    def _scores(self) -> Tensor:
-        """Quantiles of the scores; of one that is always sure where they are not known."""
-        known = self.score_quantiles
-        return torch.ones(QUANTILES) if known is None or bool(known.isnan().any()) else known
-
-    @property
-    def most_nodes(self) -> int:
-        """Most nodes of an explanation: as many as graphs that it is compared with may have."""
-        usual = picture_nodes(self.mean_nodes)
-        if self.typicality is None:
-            return usual
-        return max(usual, self.typicality.exemplars.graphs.num_candidates)
-
-    @property
-    def usual_edges(self) -> float:
-        """The mean number of edges, or the most that is usual among graphs compared with."""
-        if self.typicality is None:
-            return self.mean_edges
-        return max(self.mean_edges, float(self.typicality.bank.limits[3]))
-
-    @property
-    def least_similarity(self) -> float:
-        """Similarity below which a graph counts as unlike the class: its lowest tenth."""
-        if self.similarity_quantiles is None:
-            return -1.0
-        return float(self.similarity_quantiles[TENTH])
-
-    def similarity_percentile(self, similarity: float) -> float | None:
-        """Share of real graphs less similar to the class mean than this, in percent."""
-        return _percentile(self.similarity_quantiles, similarity)
-
-    def score_percentile(self, score: float) -> float | None:
-        """Share of real graphs that the model gives less than this, in percent."""
-        return _percentile(self.score_quantiles, score)
-
-
-def _percentile(quantiles: Tensor | None, value: float) -> float | None:
-    if quantiles is None or bool(torch.isnan(quantiles).any()):
-        return None
-    return 100.0 * float((quantiles < value).sum()) / QUANTILES
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +113,7 @@ class ClassStatistics(ByValue):
 
     def similarity_percentile(self, row: int, similarity: float) -> float | None:
         """Share of the graphs of a row less similar to its mean than this, in percent."""
-        return _percentile(self.similarity_quantiles[row], similarity)
+        return percentile_of(self.similarity_quantiles[row], similarity)
 
     @classmethod
     def from_dataset(
@@ -287,9 +202,24 @@ def _figures() -> list[str]:
     return [field.name for field in fields(ClassStatistics) if field.name != "typicality"]
 
 
-def picture_nodes(mean_nodes: float) -> int:
-    """Most nodes of an explanation: the mean of its class, within what a picture can show."""
-    return min(max(math.ceil(mean_nodes), LEAST_NODES), MOST_NODES)
+def check_fit(statistics: ClassStatistics, classifier: GraphClassifier) -> None:
+    """Refuse statistics of another model."""
+    if not isinstance(statistics, ClassStatistics):
+        raise SpecError(
+            f"class_statistics must be a ClassStatistics (got {type(statistics).__name__}); "
+            "make them with ClassStatistics.from_dataset(model, dataset)"
+        )
+    rows = classifier.spec.num_classes
+    if classifier.task is Task.REGRESSION:
+        rows *= DECILES
+    expected = (rows, classifier.score(classifier.drawn(1, 3)).embedding.size(1))
+    found = tuple(statistics.mean_embedding.shape)
+    if found != expected:
+        raise SpecError(
+            f"class_statistics is for {found[0]} classes and embeddings of {found[1]} numbers but "
+            f"the model has {expected[0]} and {expected[1]}; "
+            "make them with ClassStatistics.from_dataset(model, dataset)"
+        )
 
 
 def _measure(
@@ -299,8 +229,8 @@ def _measure(
     embedding = scores.embedding.double().cpu()
     members, given, hits = members_of(classifier, graphs, scores.logits.double().cpu())
     nodes = torch.tensor([float(graph.num_nodes) for graph in graphs], dtype=torch.double)
-    sides = 1 if classifier.spec.directed else 2
-    edges = torch.tensor([graph.edge_index.size(1) / sides for graph in graphs]).double()
+    ways = classifier.spec.ways
+    edges = torch.tensor([graph.edge_index.size(1) / ways for graph in graphs]).double()
     per_node = edges / nodes.clamp_min(1)
     levels = torch.linspace(0, 1, QUANTILES, dtype=torch.double)
     rows: dict[str, list[Tensor]] = {}
@@ -346,14 +276,14 @@ def _counted(
     count, nodes, edges, share, square = total.unbind(1)
     if not bool(count.any()):
         return found
-    sides, each = 1 if classifier.spec.directed else 2, count.clamp_min(1)
-    share = share / each / sides
-    spread = (square / each / sides**2 - share**2).clamp_min(0).sqrt()
+    ways, each = classifier.spec.ways, count.clamp_min(1)
+    share = share / each / ways
+    spread = (square / each / ways**2 - share**2).clamp_min(0).sqrt()
     return replace(
         found,
         count=count.float(),
         mean_nodes=(nodes / each).float(),
-        mean_edges=(edges / each / sides).float(),
+        mean_edges=(edges / each / ways).float(),
         edges_per_node=share.float(),
         edges_per_node_std=spread.float(),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -56,6 +57,10 @@ class Scores:
         """Put the scores of several batches one below the other."""
         logits = torch.cat([part.logits for part in parts])
         return cls(logits, torch.cat([part.embedding for part in parts]), parts[0].task)
+
+    def select(self, rows: Any) -> Scores:
+        """Those of some of the graphs, by anything that indexes the first dimension."""
+        return Scores(self.logits[rows], self.embedding[rows], self.task)
 
     def to(self, device: torch.device) -> Scores:
         """The same on another device."""

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from gnninterpreter.mixing import GOLDEN
 from gnninterpreter.models.classifier import Scores
-from gnninterpreter.models.statistics import CERTAIN, Profile
+from gnninterpreter.models.profile import CERTAIN, Profile
 from gnninterpreter.objective.target import Target
 from gnninterpreter.typicality import (
     FEWEST_GRAPHS,
@@ -142,11 +142,7 @@ class _Targets:
         return self._each(scores, lambda target, own: target.raw_score(own))
 
     def _each(self, scores: Scores, ask: Callable[[Target, Scores], Tensor]) -> Tensor:
-        found = [
-            ask(aim.target, Scores(scores.logits[rows], scores.embedding[rows], scores.task))
-            for aim, rows in self.of.live()
-        ]
-        return torch.cat(found)
+        return torch.cat([ask(aim.target, scores.select(rows)) for aim, rows in self.of.live()])
 
 
 def _of_each(name: str) -> property:

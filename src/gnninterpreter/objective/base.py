@@ -110,7 +110,7 @@ class Proposals:
         """Some of the graphs."""
         known = self.__dict__.get("scores", self.answers)
         if isinstance(known, Scores):
-            known = Scores(known.logits[rows], known.embedding[rows], known.task)
+            known = known.select(rows)
         keys = None if self.keys is None else self.keys[rows]
         return Proposals(self.graphs[rows], known, self.aim.select(rows), keys, self.memory)
 

@@ -14,7 +14,8 @@ from torch.nn.functional import huber_loss
 from gnninterpreter.arguments import several, whole_number
 from gnninterpreter.errors import TargetError
 from gnninterpreter.models.classifier import Scores
-from gnninterpreter.models.statistics import CERTAIN, ClassStatistics, Profile
+from gnninterpreter.models.profile import CERTAIN, Profile
+from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.target import Target
 
 

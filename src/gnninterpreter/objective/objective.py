@@ -90,6 +90,10 @@ class Objective:
         """Cost that mere preferences may have together: below it nothing required is missing."""
         return sum(w.discrete for w in self.terms if not w.term.required)
 
+    def without(self, name: str) -> Objective:
+        """The same without one of its terms."""
+        return Objective(tuple(w for w in self.terms if w.term.name != name))
+
     def losses(self, iterate: Iterate, iteration: int, iterations: int) -> dict[str, Tensor]:
         """Weighted soft readings by name, each [R, K] or [R]."""
         found = {}

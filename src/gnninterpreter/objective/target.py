@@ -20,7 +20,8 @@ from torch import Tensor
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.errors import CheckpointError, GNNInterpreterError, TargetError
 from gnninterpreter.models.classifier import Scores
-from gnninterpreter.models.statistics import ClassStatistics, Profile
+from gnninterpreter.models.profile import Profile
+from gnninterpreter.models.statistics import ClassStatistics
 
 NOT_MEASURED = "not measured"
 
@@ -52,6 +53,10 @@ class Target(ABC):
     def score(self, scores: Scores) -> Tensor:
         """How far outputs are what was asked for, [B], between 0 and 1."""
         return self.log_score(scores).exp()
+
+    def given(self, scores: Scores) -> Tensor:
+        """The same with more digits, [B]; 0 where the model has no answer."""
+        return self.score(scores).double().nan_to_num(nan=0.0)
 
     def raw_score(self, scores: Scores) -> Tensor:
         """The output itself, before any softmax, [B]; the paper maximises this one."""

@@ -16,7 +16,8 @@ from gnninterpreter.arguments import real_number, several
 from gnninterpreter.errors import TargetError
 from gnninterpreter.models.classifier import Scores
 from gnninterpreter.models.members import DECILES
-from gnninterpreter.models.statistics import CERTAIN, QUANTILES, ClassStatistics, Profile
+from gnninterpreter.models.profile import CERTAIN, QUANTILES, Profile
+from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.objective.target import NOT_MEASURED, Target
 
 

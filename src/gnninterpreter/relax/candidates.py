@@ -149,9 +149,12 @@ class Candidates:
                     return part
         return None
 
-    def adjacency(self) -> Tensor:
-        """Edge weights as [B, N, N], target first."""
-        return self.graphs.weight
+    def adjacency(self, loops: bool = False) -> Tensor:
+        """Edge weights as [B, N, N], target first; with ``loops`` a node is its own neighbour."""
+        weight = self.graphs.weight
+        if loops:
+            return weight + torch.eye(self.size, dtype=weight.dtype, device=weight.device)
+        return weight
 
     def per_graph(self, nodes: Tensor) -> Tensor:
         """View node values [B * N, ...] as [B, N, ...]."""

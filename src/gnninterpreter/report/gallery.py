@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import networkx as nx
 from torch_geometric.data import Data
 
+from gnninterpreter.batches import present_nodes
 from gnninterpreter.distribution.pairs import pair_places
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.explanation.sampler import PopulationSampler
@@ -63,9 +64,9 @@ def mode_graph(explanation: Explanation) -> nx.Graph:
 
 def candidate_graph(graphs: DenseGraphs, index: int) -> nx.Graph:
     """One discrete graph of a batch as networkx, with its nodes numbered as candidates."""
-    edges = graphs.weight[index].gt(0.5)
-    present = (edges.any(dim=0) | edges.any(dim=1)).nonzero().flatten().tolist()
-    compact = to_networkx(graphs[index].to_data_list()[0], graphs.spec)
+    one = graphs[index]
+    present = present_nodes(one)[0].nonzero().flatten().tolist()
+    compact = to_networkx(one.to_data_list()[0], graphs.spec)
     return nx.relabel_nodes(compact, dict(enumerate(present)), copy=True)
 
 

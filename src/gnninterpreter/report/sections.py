@@ -121,7 +121,7 @@ def graph_picture(
     graph: Data, explanation: Explanation, size: tuple[int, int], what: str
 ) -> Markup:
     """A graph of an explanation as a small picture, with what it is as its title."""
-    edges = int(graph.num_edges) // (1 if explanation.spec.directed else 2)
+    edges = int(graph.num_edges) // explanation.spec.ways
     title = _sized(f"{what} of {explanation.target.title}", graph.num_nodes, edges)
     return small_svg(graph, explanation.spec, size, title)
 

@@ -9,11 +9,12 @@ from gnninterpreter.search.local import LocalSearch
 from gnninterpreter.search.problem import Evaluation, Problem
 from gnninterpreter.search.recipe import Limits, Recipe
 from gnninterpreter.search.result import SearchResult
-from gnninterpreter.search.run import groups, plan, search, search_together
+from gnninterpreter.search.run import search, search_together
 from gnninterpreter.search.shortcuts import FindShortcuts
 from gnninterpreter.search.shrink import Shrink
 from gnninterpreter.search.spread import Spread
 from gnninterpreter.search.state import History, Phase, Reason, State
+from gnninterpreter.search.together import groups, plan
 
 __all__ = [
     "Anneal",

@@ -17,12 +17,12 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.arguments import check_settings
-from gnninterpreter.batches import choose, repeat, widened, with_varied_absent_nodes
+from gnninterpreter.batches import repeat, widened, with_varied_absent_nodes
 from gnninterpreter.distribution import GraphDistribution, Streams, around_graphs
-from gnninterpreter.graphs import DenseGraphs, beside
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.recording import fixed_shapes
 from gnninterpreter.search.callbacks import Monitor
-from gnninterpreter.search.moves import MoveSpace
+from gnninterpreter.search.moves import MoveSpace, picked
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.repeating import Tell, finished, put
 from gnninterpreter.search.state import State
@@ -70,10 +70,8 @@ class Anneal:
         good = seen.score >= PROMISING
         warm = around_graphs(found, streams)
         return state.with_(
-            distribution=warm.each(
-                lambda a, b: torch.where(beside(good, a), a, b), state.distribution
-            ),
-            graphs=choose(good, found, state.graphs),
+            distribution=warm.where(good, state.distribution),
+            graphs=found.where(good, state.graphs),
             evaluation=seen.where(good, state.evaluation),
         )
 
@@ -147,16 +145,16 @@ class Walk:
         going = self.going()
         walkers = with_varied_absent_nodes(self.walkers)
         chance = self.streams.uniform(2, self.each, dtype=walkers.weight.dtype)
-        moves = _pick(self.space.possible(walkers), chance[:, 0].flatten())
-        proposals = self.space.apply(walkers, moves)
+        move, there = picked(self.space.possible(walkers), chance[:, 0].flatten())
+        proposals = self.space.apply(walkers, torch.where(there, move, -1))
         costs, new = self._measured(proposals)
         gain = ((self.level - new) / self.temperature).clamp_max(0).exp()
         accept = (chance[:, 1].flatten() < gain) & going.repeat_interleave(self.each)
-        put(self.walkers, choose(accept, proposals, walkers))
+        put(self.walkers, proposals.where(accept, walkers))
         self.level.copy_(torch.where(accept, new, self.level))
         found, found_cost = _best_of_each(proposals, costs, self.each)
         better = (found_cost < self.cost) & going
-        put(self.best, choose(better, found, self.best))
+        put(self.best, found.where(better, self.best))
         self.cost.copy_(torch.where(better, found_cost, self.cost))
         self.temperature.mul_(self.cooling)
 
@@ -205,14 +203,6 @@ def random_walkers(
     chance = blank.to_dense(streams.uniform(each, pairs, dtype=dtype).flatten(0, 1))
     weight = (allowed & (chance > 0) & (chance < density.view(-1, 1, 1))).to(dtype)
     return DenseGraphs(spec, weight, features.nodes, features.edges)
-
-
-def _pick(possible: Tensor, chance: Tensor) -> Tensor:
-    """Pick one possible move of each graph, all equally likely; -1 where there is none."""
-    count = possible.sum(dim=1)
-    which = (chance * count).floor().clamp_max(count - 1)
-    place = (possible.cumsum(dim=1) > which.unsqueeze(1)).int().argmax(dim=1)
-    return torch.where(count > 0, place, -1)
 
 
 def _best_of_each(graphs: DenseGraphs, cost: Tensor, each: int) -> tuple[DenseGraphs, Tensor]:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from gnninterpreter.arguments import check_positive, check_settings, one_of
 from gnninterpreter.distribution import Streams
-from gnninterpreter.graphs import beside
+from gnninterpreter.equality import beside
 from gnninterpreter.objective.schedules import Constant, Schedule
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.gradient import Moment, Step, gradient_of
@@ -149,9 +149,7 @@ class _Run:
         better = (rank < self.rank - 1e-6) & going
         if self.settings.keep == "last":
             better = going
-        self.best = self.current.each(
-            lambda new, old: torch.where(beside(better, new), new, old), self.best
-        )
+        self.best = self.current.where(better, self.best)
         self.evaluation = seen.where(better, self.evaluation)
         self.since_progress = torch.where(rank < self.rank - 1e-6, 0, self.since_progress + 1)
         self.rank = torch.minimum(rank, self.rank)

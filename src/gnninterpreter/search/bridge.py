@@ -13,14 +13,15 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from gnninterpreter.batches import choose, compact, present_nodes, widened
-from gnninterpreter.distribution import Streams, centred
+from gnninterpreter.batches import compact, present_nodes
+from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import BoundaryTarget
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.edits import FeaturePool
 from gnninterpreter.search.local import improved
 from gnninterpreter.search.problem import Problem
+from gnninterpreter.search.real import placed
 from gnninterpreter.search.state import State
 from gnninterpreter.typicality import Exemplars
 
@@ -41,13 +42,17 @@ class Bridge:
         target, n = problem.aim.target, state.graphs.num_candidates
         # Graphs that leave room for another of their size.
         small = [(side, present_nodes(side.graphs).sum(1) <= n // 2) for side in self.sides]
-        fitting = [side.each(lambda part, k=k: part[k]) for side, k in small if bool(k.any())]
+        fitting = [side.select(k) for side, k in small if bool(k.any())]
         if not isinstance(target, BoundaryTarget) or len(fitting) < 2:
             return state
-        pool = FeaturePool.of(DenseGraphs.cat([_like(one.graphs, state.graphs) for one in fitting]))
+
+        def like(graphs: DenseGraphs) -> DenseGraphs:
+            return placed(compact(graphs), state.graphs)
 
         def piece(side: Exemplars, number: int) -> DenseGraphs:
-            return _like(side.begin_small(streams.fork(number)), state.graphs)
+            return like(side.begin_small(streams.fork(number)))
+
+        pool = FeaturePool.of(DenseGraphs.cat([like(one.graphs) for one in fitting]))
 
         joined = piece(fitting[0], 0)
         best, cost = joined, problem.evaluate(joined).cost
@@ -55,25 +60,15 @@ class Bridge:
         for number in range(1, n // 2):
             logits = problem.scores(joined).logits
             ahead = logits[:, target.index] >= logits[:, target.other]
-            more = choose(ahead, piece(fitting[1], 2 * number), piece(fitting[0], 2 * number + 1))
+            more = piece(fitting[1], 2 * number).where(ahead, piece(fitting[0], 2 * number + 1))
             draws = streams.fork(-number).uniform(3, dtype=joined.weight.dtype)
             joined = _hung_on(joined, more, draws, pool)
             costs = problem.evaluate(joined).cost
-            best, cost = choose(costs < cost, joined, best), torch.minimum(costs, cost)
+            best, cost = joined.where(costs < cost, best), torch.minimum(costs, cost)
             if monitor.graphs(self.name, number, n // 2 + STEPS, best):
                 break
         best = improved(problem, best, streams, STEPS)
-        return state.with_(
-            distribution=centred(state.distribution, best),
-            graphs=best,
-            evaluation=problem.evaluate(best),
-        )
-
-
-def _like(graphs: DenseGraphs, like: DenseGraphs) -> DenseGraphs:
-    """Graphs on as many candidate nodes as others, where and in the type that these are."""
-    small = widened(compact(graphs), like.num_candidates)
-    return small.to(like.weight.dtype).to(like.weight.device)
+        return state.at(best, problem.evaluate(best))
 
 
 def _hung_on(
@@ -109,4 +104,4 @@ def _hung_on(
     for i, j in ends:
         weight[room, i, j] = 1.0
     fits = torch.zeros_like(used, dtype=torch.bool).index_fill(0, room, True)
-    return choose(fits, DenseGraphs(graphs.spec, weight, nodes, edges), graphs)
+    return DenseGraphs(graphs.spec, weight, nodes, edges).where(fits, graphs)

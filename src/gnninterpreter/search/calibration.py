@@ -80,25 +80,23 @@ def calibrated(
     learned: GraphDistribution,
     graphs: DenseGraphs,
     streams: Streams,
-    samples: int | None = None,
     tell: Callable[[int, GraphDistribution], bool] | None = None,
     opening: int = 1,
 ) -> tuple[GraphDistribution, Tensor]:
     """Return distributions whose modes are the given graphs and whose samples are as good as they.
 
     Also the mean score over samples of each, or the share that is good where real graphs are known,
-    [R]. ``samples`` are a few and then many when omitted, fewer for larger graphs.
+    [R]. Samples are a few and then many, fewer for larger graphs.
     """
     if problem.aim.bank is not None:
-        return _opened(problem, learned, graphs, streams, samples, tell, opening)
+        return _opened(problem, learned, graphs, streams, tell, opening)
     space = MoveSpace(graphs.spec, graphs.num_candidates, graphs.weight.device)
     limits = _least_logits(harms(problem, graphs, space), space)
-    counts = _sample_counts(graphs, samples)
     wanted = problem.evaluate(graphs).score - 2 * TOLERANCE
     ladder = torch.tensor(FACTORS, dtype=wanted.dtype, device=wanted.device)
     place = torch.zeros(len(graphs), dtype=torch.long, device=wanted.device)
     reached = torch.zeros_like(wanted)
-    for stage, count in enumerate(counts):
+    for stage, count in enumerate(_sample_counts(graphs)):
         unsure = torch.arange(len(graphs), device=wanted.device)
         for attempt in range(len(FACTORS)):
             tried = _closed(centred(learned, graphs, ladder[place]), graphs, limits, space)
@@ -123,7 +121,6 @@ def _opened(
     learned: GraphDistribution,
     graphs: DenseGraphs,
     streams: Streams,
-    samples: int | None,
     tell: Callable[[int, GraphDistribution], bool] | None,
     opening: int,
 ) -> tuple[GraphDistribution, Tensor]:
@@ -144,14 +141,11 @@ def _opened(
     if problem.relaxed is not None:
         free = _free(learned, harm, space)
         learned = opened(problem, graphs, free, streams.fork(ATTEMPTS), opening)
-    count = FEWEST if samples is None else min(samples, FEWEST)
-    found, reached = verified(problem, learned, closed, count, streams, told)
+    found, reached = verified(problem, learned, closed, FEWEST, streams, told)
     return some.widened(found, shut), reached
 
 
-def _sample_counts(graphs: DenseGraphs, samples: int | None) -> list[int]:
-    if samples is not None:
-        return [samples]
+def _sample_counts(graphs: DenseGraphs) -> list[int]:
     # Samples are drawn on all candidate nodes, however few the graphs have.
     pairs = max(int(graphs.num_nodes.max()), graphs.num_candidates // 4) ** 2
     return [min(most, max(FEWEST, budget // pairs)) for most, budget in (QUICK, THOROUGH)]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from gnninterpreter.arguments import several
 from gnninterpreter.batches import repeat, widened
 from gnninterpreter.distribution import GraphDistribution, from_graphs
+from gnninterpreter.errors import SpecError
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.problem import Evaluation, Problem
 
@@ -63,6 +65,18 @@ class Snapshot:
 
 
 Callback = Callable[[Snapshot], bool | None]
+
+
+def callbacks_of(callbacks: Any) -> tuple[Callback, ...]:
+    """Check what is to be called: one function, or several."""
+    single = callable(callbacks)
+    listed = (callbacks,) if single else several("callbacks", callbacks, "functions of a Snapshot")
+    for callback in listed:
+        if not callable(callback):
+            raise SpecError(
+                f"callbacks must be functions of a Snapshot (got {type(callback).__name__})"
+            )
+    return listed
 
 
 class Monitor:

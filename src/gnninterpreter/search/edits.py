@@ -15,7 +15,9 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
+from gnninterpreter.batches import present_nodes
 from gnninterpreter.graphs import DenseGraphs
+from gnninterpreter.search.moves import picked
 
 MOVES = (
     "drop edge", "drop node", "drop branch", "merge", "move end", "swap",
@@ -46,9 +48,8 @@ class FeaturePool:
         nodes: list[Tensor] = []
         edges: list[Tensor] = []
         for some in graphs:
-            edge = some.weight.gt(0.5)
-            nodes.append(some.nodes[edge.any(2) | edge.any(1)])
-            edges.append(some.nodes[:0] if some.edges is None else some.edges[edge])
+            nodes.append(some.nodes[present_nodes(some)])
+            edges.append(some.nodes[:0] if some.edges is None else some.edges[some.weight.gt(0.5)])
         spans = torch.tensor([_spans(nodes), _spans(edges)], device=nodes[0].device)
         return cls(
             torch.cat(nodes),
@@ -112,14 +113,6 @@ def _bounds(odds: tuple[tuple[float, ...], ...], device: torch.device) -> Tensor
     return (ends[:, :-1] / ends[:, -1:]).to(device)
 
 
-def _pick(mask: Tensor, chance: Tensor) -> tuple[Tensor, Tensor]:
-    """One of the marked places of each row, all equally likely, and whether there is any."""
-    total = mask.sum(1)
-    which = (chance * total).floor().clamp_max(total - 1)
-    place = (mask.cumsum(1) > which.unsqueeze(1)).int().argmax(1)
-    return place, total > 0
-
-
 class _Edit:
     """Graphs under change: every step for all rows, since to ask for which would wait for a GPU."""
 
@@ -133,8 +126,8 @@ class _Edit:
         self.joined = edge | edge.mT
         here = self.joined.any(2)
         n = here.size(1)
-        place, edged = _pick(edge.flatten(1), draws[:, 1])
-        node, there = _pick(here, draws[:, 1])
+        place, edged = picked(edge.flatten(1), draws[:, 1])
+        node, there = picked(here, draws[:, 1])
         at_edge = self._is(DROP_EDGE, MERGE, MOVE_END, EDGE_KIND, OPEN)
         self.i = torch.where(at_edge, place // n, node)
         self.j = torch.where(at_edge, place % n, node)
@@ -143,7 +136,7 @@ class _Edit:
         apart = apart.scatter(1, self.i.unsqueeze(1), False)
         new, far, swap = self._is(HANG, OPEN, SPLIT), self._is(ADD, MOVE_END), self._is(SWAP)
         pool_of = torch.where(new.unsqueeze(1), ~here, torch.where(far.unsqueeze(1), apart, here))
-        self.k, free = _pick(pool_of, draws[:, 2])
+        self.k, free = picked(pool_of, draws[:, 2])
         self.ok = torch.where(at_edge, edged, there) & (free | ~(new | far | swap))
 
     def _is(self, *moves: int) -> Tensor:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gnninterpreter.arguments import check_settings
-from gnninterpreter.batches import repeat, replaced
-from gnninterpreter.distribution import Streams, centred
+from gnninterpreter.batches import repeat
+from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.anneal import emphasis_of, random_walkers, walk
 from gnninterpreter.search.callbacks import Monitor
@@ -48,13 +48,9 @@ class IteratedSearch:
             found = _walked(own, graphs[short], some, afresh=number % 2 == 1)
             found = improved(own, found, some, LOCAL_STEPS)
             better = own.cost(found) < seen.cost[short]
-            graphs = replaced(graphs, short[better], found[better])
+            graphs = graphs.merged(short[better], found[better])
             seen = problem.evaluate(graphs)
-        if graphs is state.graphs:
-            return state
-        return state.with_(
-            distribution=centred(state.distribution, graphs), graphs=graphs, evaluation=seen
-        )
+        return state if graphs is state.graphs else state.at(graphs, seen)
 
 
 def _walked(problem: Problem, graphs: DenseGraphs, streams: Streams, afresh: bool) -> DenseGraphs:

@@ -16,14 +16,14 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.arguments import check_settings
-from gnninterpreter.batches import choose, repeat, with_varied_absent_nodes
-from gnninterpreter.distribution import Streams, centred
+from gnninterpreter.batches import repeat, with_varied_absent_nodes
+from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.recording import fixed_shapes
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.moves import MoveSpace
 from gnninterpreter.search.problem import Problem
-from gnninterpreter.search.repeating import Tell, finished, put
+from gnninterpreter.search.repeating import Tell, finished, put, steps_unseen
 from gnninterpreter.search.state import State
 
 PROMISING = 48
@@ -31,8 +31,6 @@ AT_RANDOM = 16
 PROGRESS = 1e-4
 JOINT = (2, 4, 8)
 ATTEMPTS = 3
-# After how many steps a GPU is asked who goes on.
-LOOK_EVERY = 5
 # Weight of absent edges where slopes are taken: attention takes logarithms of weights, and what
 # stands for that of 0 has no slope.
 GLIMPSE = 1e-3
@@ -57,19 +55,15 @@ class LocalSearch:
             return monitor.graphs(self.name, step, self.steps, graphs)
 
         graphs = improved(problem, state.graphs, streams, self.steps, tell)
-        return state.with_(
-            distribution=centred(state.distribution, graphs),
-            graphs=graphs,
-            evaluation=problem.evaluate(graphs),
-        )
+        return state.at(graphs, problem.evaluate(graphs))
 
 
 def improved(
     problem: Problem, graphs: DenseGraphs, streams: Streams, steps: int, tell: Tell | None = None
 ) -> DenseGraphs:
     """Improve R discrete graphs, each on its own; ``tell`` may end it before each step."""
-    every = 1 if graphs.weight.device.type == "cpu" else LOOK_EVERY
-    return finished(Improving(problem, graphs, streams), steps, every, tell)
+    work = Improving(problem, graphs, streams)
+    return finished(work, steps, steps_unseen(graphs.weight.device), tell)
 
 
 class Improving:
@@ -106,7 +100,7 @@ class Improving:
         going, streams = self.going(), self.streams.fork(self.number)
         found, found_cost = self._best_change(streams)
         better = (found_cost < self.cost - PROGRESS) & going
-        put(self.best, with_varied_absent_nodes(choose(better, found, self.best)))
+        put(self.best, with_varied_absent_nodes(found.where(better, self.best)))
         self.cost.copy_(torch.where(better, found_cost, self.cost))
         self.fails.copy_(torch.where(better, 0, self.fails + going))
         self.number.add_(1)
@@ -125,7 +119,7 @@ class Improving:
         together = self._together(helps)
         lowest, which = self.problem.cost(together).view(-1, len(JOINT)).min(dim=1)
         better = lowest < ranked[:, 0] - PROGRESS
-        best = choose(better, together[owners * len(JOINT) + which], best)
+        best = together[owners * len(JOINT) + which].where(better, best)
         return best, torch.where(better, lowest, ranked[:, 0])
 
     def _together(self, moves: Tensor) -> DenseGraphs:

@@ -12,6 +12,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from gnninterpreter.batches import present_nodes
 from gnninterpreter.distribution import GraphDistribution
 from gnninterpreter.distribution.pairs import pair_ends
 from gnninterpreter.graphs import DenseGraphs
@@ -56,7 +57,7 @@ class MoveSpace:
         """
         target, source = self._ends
         weight = graphs.weight[:, target, source].gt(0.5)
-        present = graphs.weight.gt(0.5).any(dim=2) | graphs.weight.gt(0.5).any(dim=1)
+        present = present_nodes(graphs)
         empty = ~present.any(dim=1, keepdim=True)
         flips = present[:, target] | present[:, source] | empty
         nodes = present.unsqueeze(2) & self._same_nodes.categorical & graphs.nodes.lt(0.5)
@@ -70,8 +71,7 @@ class MoveSpace:
     def one_more(self, graphs: DenseGraphs) -> Tensor:
         """Moves that touch no absent node but the first, [B, moves]: absent ones are all alike."""
         target, source = self._ends
-        edge = graphs.weight.gt(0.5)
-        absent = ~(edge.any(dim=2) | edge.any(dim=1))
+        absent = ~present_nodes(graphs)
         near = ~absent | (absent & absent.cumsum(1).eq(1))
         rest = torch.ones(self.total - target.numel(), dtype=torch.bool, device=near.device)
         return torch.cat([near[:, target] & near[:, source], rest.expand(len(graphs), -1)], dim=1)
@@ -147,6 +147,14 @@ class MoveSpace:
     @cached_property
     def _same_edges(self) -> _Columns:
         return _Columns.of(self.spec.edges, meant(self.spec)[1], self.device)
+
+
+def picked(possible: Tensor, chance: Tensor) -> tuple[Tensor, Tensor]:
+    """One of the marked places of each row, all equally likely, and whether there is any."""
+    count = possible.sum(dim=1)
+    which = (chance * count).floor().clamp_max(count - 1)
+    place = (possible.cumsum(dim=1) > which.unsqueeze(1)).int().argmax(dim=1)
+    return place, count > 0
 
 
 @dataclass(frozen=True)

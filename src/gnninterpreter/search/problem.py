@@ -56,18 +56,6 @@ class Evaluation(Alike):
     feasible: Tensor
     met: Tensor
 
-    def select(self, rows: Tensor | slice) -> Evaluation:
-        """What was found about some of the graphs."""
-        return self.each(lambda part: part[rows])
-
-    def merged(self, rows: Tensor, some: Evaluation) -> Evaluation:
-        """The same, but for some graphs, of which there is newer knowledge."""
-        return self.each(lambda part, new: part.index_copy(0, rows, new), some)
-
-    def where(self, mask: Tensor, other: Evaluation) -> Evaluation:
-        """This one where the mask is set, the other one elsewhere."""
-        return self.each(lambda mine, its: torch.where(mask, mine, its), other)
-
 
 @dataclass(frozen=True)
 class Problem:

@@ -22,7 +22,7 @@ def fitting(problem: Problem) -> list[Exemplars] | None:
         keep = (sizes <= aim.max_nodes).nonzero().squeeze(1)
         if not keep.numel():
             return None
-        found.append(known.exemplars.each(lambda part, keep=keep: part[keep]))
+        found.append(known.exemplars.select(keep))
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from gnninterpreter.arguments import check_positive, check_settings, one_of
 from gnninterpreter.errors import SpecError, TargetError
-from gnninterpreter.models.statistics import Profile
+from gnninterpreter.models.profile import Profile
 from gnninterpreter.objective import (
     Budget,
     Certainty,
@@ -118,7 +118,7 @@ class Recipe:
     @property
     def typical(self) -> bool:
         """Whether graphs are asked to be like real ones."""
-        return any(weighted.term.name == "typicality" for weighted in self.terms)
+        return any(weighted.term.name == Typical.name for weighted in self.terms)
 
     def phase(self, name: str) -> Any:
         """Look a phase up by its name."""
@@ -205,7 +205,7 @@ class Recipe:
     def certain(cls, **settings: Any) -> Recipe:
         """What the model is certain of, like anything real or not: `auto` without typicality."""
         recipe = cls.auto().without("shrink", "spread", "shortcuts")
-        terms = tuple(w for w in recipe.terms if w.term.name != "typicality")
+        terms = recipe.objective.without(Typical.name).terms
         return replace(recipe, name="certain", terms=terms).with_(**settings)
 
     @classmethod
@@ -275,7 +275,7 @@ class Recipe:
             if edges is None:
                 edges = max(profile.usual_edges, 3.0)
         nodes = DEFAULT_NODES if nodes is None else nodes
-        pairs = nodes * (nodes - 1) / (1 if spec.directed else 2)
+        pairs = nodes * (nodes - 1) / spec.ways
         edges = min(2.0 * nodes if edges is None else edges, pairs)
         return Limits(max_nodes=nodes, max_edges=edges)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import torch
 from torch import Tensor
 
-from gnninterpreter.batches import replaced, widened
+from gnninterpreter.batches import widened
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.recording import fixed_shapes
 
@@ -27,6 +27,8 @@ MANY = 4096
 # Numbers in the edges of all graphs of a step from which on an operation takes longer than to ask
 # for it: it is then better to leave out what need not be computed, which cannot be recorded.
 MOST_RECORDED = 2**27
+# After how many steps a GPU is asked which restarts go on, where most take few.
+LOOK_EVERY = 5
 
 
 class Repeated:
@@ -200,6 +202,11 @@ def finished(
     return done(finishing(work, steps, every, tell, candidates), work.problem.aside)
 
 
+def steps_unseen(device: torch.device) -> int:
+    """After how many steps of a search, of which few are many, it is looked who is done."""
+    return 1 if device.type == "cpu" else LOOK_EVERY
+
+
 def finishing(
     work: Work,
     steps: int,
@@ -236,7 +243,7 @@ def finishing(
                 rows, work = rows[keep], work.select(keep)
                 again = Repeated(work.step, device, steps - step, work.each * numbers(work.best))
         again(min(every, steps - step))
-        found = replaced(found, rows, widened(work.best, n))
+        found = found.merged(rows, widened(work.best, n))
     if look is not None:
         look(found)
     return found

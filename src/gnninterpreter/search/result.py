@@ -67,9 +67,9 @@ class SearchResult:
 
         return replace(
             self,
-            distribution=self.distribution.each(there),
-            evaluation=self.evaluation.each(there),
-            mean_score=there(self.mean_score),
+            distribution=self.distribution.to(device),
+            evaluation=self.evaluation.to(device),
+            mean_score=self.mean_score.to(device),
             population=there(self.population),
             shortcuts=there(self.shortcuts),
         )

@@ -5,25 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 from zlib import crc32
 
 import torch
 from torch import Tensor
 
 from gnninterpreter.batches import present_nodes
-from gnninterpreter.distribution import GraphDistribution, Streams, around_density, uniform_start
+from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.statistics import ClassStatistics, Profile
-from gnninterpreter.objective import Aim, BoundaryTarget, Memory, Target, beside
+from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.objective import BoundaryTarget, Target, Typical
 from gnninterpreter.relax import RelaxedModel
 from gnninterpreter.search.anneal import Anneal
 from gnninterpreter.search.ascent import Ascent
 from gnninterpreter.search.bridge import Bridge
 from gnninterpreter.search.callbacks import Callback, Monitor
 from gnninterpreter.search.gradient import gradient_of
-from gnninterpreter.search.memory import Plan, plan_restarts
 from gnninterpreter.search.problem import Problem
 from gnninterpreter.search.recipe import Limits, Recipe
 from gnninterpreter.search.repeating import Aside
@@ -31,14 +29,12 @@ from gnninterpreter.search.result import SearchResult, joined
 from gnninterpreter.search.shortcuts import FindShortcuts
 from gnninterpreter.search.shrink import Shrink
 from gnninterpreter.search.state import Phase, Reason, State
-from gnninterpreter.typicality import FEWEST_GRAPHS, TypicalityBank
+from gnninterpreter.search.together import candidates_of, problem_of, start_of
 
 # Samples by which the mean score of each restart is told in the end.
 SAMPLES = 200
-# How many times as many pairs of nodes the largest graphs may have as those of targets on average:
-# on a CPU, and on a GPU, which waits for the host rather than for larger graphs.
-UNEVEN, UNEVEN_ON_GPU = 1.25, 2.0
-OURS = "gnninterpreter."
+# How many times as many pairs of nodes the largest graphs may have as those of targets on average.
+UNEVEN = 1.25
 
 
 def search(
@@ -88,9 +84,9 @@ def search_together(
 
     def found_by(recipe: Recipe) -> list[SearchResult]:
         """All phases, as many restarts at once as there is memory for."""
-        problem, limits = _problem(classifier, relaxed, statistics, targets, recipe, restarts)
+        problem, limits = problem_of(classifier, relaxed, statistics, targets, recipe, restarts)
         names = tuple(phase.name for phase in recipe.phases)
-        monitor = Monitor(tuple(callbacks), problem, _candidates(limits), names)
+        monitor = Monitor(tuple(callbacks), problem, candidates_of(limits), names)
         size = restarts if at_once is None else min(at_once, restarts)
         firsts = range(0, restarts, size)
         parts = []
@@ -117,8 +113,7 @@ def search_together(
     if bool(target.assigned(modes)[found.ranking()[0]]):
         return [found]
     # Not every border runs through what is typical: what lies on it at all is shown, and judged.
-    terms = tuple(weighted for weighted in recipe.terms if weighted.term.name != "typicality")
-    (again,) = found_by(replace(recipe, terms=terms))
+    (again,) = found_by(replace(recipe, terms=recipe.objective.without(Typical.name).terms))
     better = float(again.mean_score.max()) > float(found.mean_score.max())
     return [replace(again if better else found, seconds=found.seconds + again.seconds)]
 
@@ -130,106 +125,6 @@ def _bridge(target: Target, statistics: ClassStatistics | None, recipe: Recipe) 
     profiles = [statistics.profile(row) for row in (target.index, target.other)]
     known = [one.typicality for one in profiles if one is not None and one.typicality is not None]
     return Bridge((known[0].exemplars, known[1].exemplars)) if len(known) == 2 else None
-
-
-def groups(
-    classifier: GraphClassifier,
-    statistics: ClassStatistics | None,
-    wanted: Sequence[tuple[Target, Recipe]],
-) -> list[list[tuple[Target, Recipe]]]:
-    """Targets that can be searched for together, those that cannot by themselves.
-
-    They have the same recipe, real graphs to begin at and as many candidate nodes: on more nodes
-    than it needs a target takes longer, and may draw other numbers. A GPU waits for the host rather
-    than for larger graphs, so that there they need not be as many. Without real graphs, how many
-    samples are drawn depends on the largest graph of all. Phases and terms that others wrote need
-    not know of several targets.
-    """
-    on_cpu = classifier.device.type == "cpu"
-    found: list[tuple[Any, list[int], list[tuple[Target, Recipe]]]] = []
-    for target, recipe in wanted:
-        profile = target.profile(statistics)
-        nodes, kind = recipe.limits(classifier.spec, profile).max_nodes, None
-        known = None if profile is None or not recipe.typical else profile.typicality
-        parts = *recipe.phases, *(weighted.term for weighted in recipe.terms)
-        if not all(type(part).__module__.startswith(OURS) for part in parts):
-            known = None
-        if profile is not None and known is not None and isinstance(known.bank, TypicalityBank):
-            sizes = present_nodes(known.exemplars.graphs).sum(1)
-            if int(sizes.min()) <= nodes and profile.mean_embedding is not None:
-                judged = profile.count >= FEWEST_GRAPHS
-                kind = recipe, nodes if on_cpu else None, judged, known.bank.layout
-        alike = [
-            (counts, group)
-            for other, counts, group in found
-            if kind is not None and other == kind and _even([*counts, nodes])
-        ]
-        if alike:
-            alike[0][0].append(nodes)
-            alike[0][1].append((target, recipe))
-        else:
-            found.append((kind, [nodes], [(target, recipe)]))
-    return [group for _, _, group in found]
-
-
-def _even(candidates: Sequence[int]) -> bool:
-    """Whether so many candidate nodes are near enough to each other to be searched on together."""
-    pairs = [count * count for count in candidates]
-    return max(pairs) * len(pairs) <= UNEVEN_ON_GPU * sum(pairs)
-
-
-def plan(
-    classifier: GraphClassifier,
-    relaxed: RelaxedModel | None,
-    statistics: ClassStatistics | None,
-    wanted: Sequence[tuple[Target, Recipe]],
-    restarts: int,
-    limit: int | None = None,
-    together: int = 1,
-) -> Plan:
-    """Find out how many restarts of a search fit into memory at once, for all targets alike.
-
-    Args:
-        classifier: The model.
-        relaxed: The relaxed model, or None.
-        statistics: What real graphs look like, or None.
-        wanted: What is to be searched for.
-        restarts: How many restarts of each are wanted.
-        limit: Bytes that may be used; most of what is free when omitted.
-        together: Targets that are searched for together, if there is room for them.
-
-    Raises:
-        SpecError: If not even what has to be kept fits.
-    """
-    problems = [
-        (*_problem(classifier, relaxed, statistics, [target], recipe, restarts), recipe)
-        for target, recipe in wanted
-    ]
-    problem, limits, recipe = max(problems, key=lambda one: _candidates(one[1]))
-
-    def begin() -> GraphDistribution:
-        return _start(problem, recipe, _candidates(limits), Streams(0, 1, device=classifier.device))
-
-    return plan_restarts(problem, begin, recipe, restarts, limit, together)
-
-
-def _problem(
-    classifier: GraphClassifier,
-    relaxed: RelaxedModel | None,
-    statistics: ClassStatistics | None,
-    targets: Sequence[Target],
-    recipe: Recipe,
-    restarts: int,
-) -> tuple[Problem, list[Limits]]:
-    profiles = [target.profile(statistics) for target in targets]
-    limits = [recipe.limits(classifier.spec, profile) for profile in profiles]
-    aims = [
-        _aim(target, limit, profile, recipe, classifier.device)
-        for target, limit, profile in zip(targets, limits, profiles, strict=True)
-    ]
-    like = torch.zeros((), dtype=classifier.dtype, device=classifier.device)
-    aim = beside(aims, restarts, like)
-    return Problem(classifier, relaxed, recipe.objective, aim, Memory()), limits
 
 
 def _search(
@@ -247,7 +142,7 @@ def _search(
     streams = Streams.cat(
         [Streams(seed, list(ids), purpose=crc32(kind.encode()), device=device) for kind in kinds]
     )
-    state = State.begin(_start(problem, recipe, _candidates(limits), streams.fork(0)), problem)
+    state = State.begin(start_of(problem, recipe, limits, streams.fork(0)), problem)
     phases = _phases(recipe, ids.start)
     own = {phase.name: streams.fork(crc32(phase.name.encode())) for phase in phases}
     aside: Aside[tuple[DenseGraphs | None, ...]] | None = None
@@ -306,26 +201,6 @@ def _phases(recipe: Recipe, first: int) -> list[Phase]:
     return found
 
 
-def _aim(
-    target: Target, limits: Limits, profile: Profile | None, recipe: Recipe, device: torch.device
-) -> Aim:
-    """What is asked for; where real graphs are known, more certainty than they have is no gain."""
-    certain = min(recipe.stop_score, 1.0 if profile is None else profile.certain)
-    if profile is not None and not recipe.typical:
-        profile = replace(profile, typicality=None)
-    if profile is not None:
-        known, mean = profile.typicality, profile.mean_embedding
-        profile = replace(
-            profile,
-            typicality=None if known is None else known.to(device),
-            mean_embedding=None if mean is None else mean.to(device),
-        )
-    aim = Aim(target, limits.max_nodes, limits.max_edges, profile, certain=certain)
-    if profile is None or profile.typicality is None:
-        return aim
-    return replace(aim, enough=profile.enough)
-
-
 def _run(phase: Phase, problem: Problem, state: State, streams: Streams, monitor: Monitor) -> State:
     """Run a phase; one that looks for graphs, only for restarts that have none yet.
 
@@ -361,24 +236,6 @@ def _uneven(problem: Problem, state: State) -> bool:
     nodes = present_nodes(state.graphs).sum(1)
     pairs = torch.stack([nodes[own].max() for own in rows]).double().square()
     return bool(pairs.max() > UNEVEN * pairs.mean())
-
-
-def _candidates(limits: Sequence[Limits]) -> int:
-    """Candidate nodes of targets that are searched for together: as many as the largest needs."""
-    return max(limit.max_nodes for limit in limits)
-
-
-def _start(
-    problem: Problem, recipe: Recipe, candidates: int, streams: Streams
-) -> GraphDistribution:
-    spec, dtype = problem.classifier.spec, problem.classifier.dtype
-    if recipe.start == "uniform":
-        return uniform_start(spec, candidates, streams, dtype)
-    # Some classes are found from sparse graphs and some from dense ones, so restarts differ.
-    pairs = GraphDistribution.num_pairs(spec, candidates)
-    share = 0.3 + 0.7 * streams.uniform(1, dtype=dtype).squeeze(1)
-    density = (share * problem.aim.max_edges / pairs).clamp(0.02, 0.6)
-    return around_density(spec, candidates, density, streams, dtype=dtype)
 
 
 def _reasons(state: State, mean: Tensor, problem: Problem, stopped: bool) -> list[Reason]:

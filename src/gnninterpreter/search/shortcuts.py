@@ -14,13 +14,13 @@ from gnninterpreter.arguments import check_settings
 from gnninterpreter.batches import widened
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
-from gnninterpreter.objective import Objective
+from gnninterpreter.objective import Typical
 from gnninterpreter.recording import fixed_shapes
 from gnninterpreter.search.anneal import CHECK_EVERY, Walk, emphasis_of, random_walkers
 from gnninterpreter.search.callbacks import Monitor
-from gnninterpreter.search.local import LOOK_EVERY, Improving
+from gnninterpreter.search.local import Improving
 from gnninterpreter.search.problem import Problem
-from gnninterpreter.search.repeating import Turns, done, finishing
+from gnninterpreter.search.repeating import Turns, done, finishing, steps_unseen
 from gnninterpreter.search.state import State
 
 # Percentile among real graphs below which a graph could not pass for one.
@@ -70,7 +70,7 @@ class FindShortcuts:
         """
         if not _known(problem):
             return state.shortcuts
-        bare = Objective(tuple(w for w in problem.objective.terms if w.term.name != "typicality"))
+        bare = problem.objective.without(Typical.name)
         some = torch.cat([rows[: self.restarts] for rows in problem.rows_of_each(state.graphs)])
         own, streams = problem.select(some), streams.select(some)
         own = replace(own, objective=bare, aside=None)
@@ -100,7 +100,7 @@ class FindShortcuts:
         own = own.select(rows)
         yield False
         improving = Improving(own, found[rows], streams.fork(1).select(rows))
-        every = LOOK_EVERY if on_gpu else 1
+        every = steps_unseen(device)
         found = yield from finishing(improving, self.local_steps, every, blind=on_gpu)
         yield False
         assert own.aim.bank is not None

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from gnninterpreter.arguments import check_settings
-from gnninterpreter.batches import choose, compact, repeat, replaced, widened
-from gnninterpreter.distribution import Streams, centred
+from gnninterpreter.batches import compact, repeat, widened
+from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.objective import Typical
 from gnninterpreter.recording import fixed_shapes
@@ -23,14 +23,12 @@ from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.edits import DRAWS, SHRINK, FeaturePool, propose
 from gnninterpreter.search.problem import Evaluation, Problem
 from gnninterpreter.search.real import begun, fitting
-from gnninterpreter.search.repeating import finished, put
+from gnninterpreter.search.repeating import LOOK_EVERY, finished, put, steps_unseen
 from gnninterpreter.search.state import State
 from gnninterpreter.typicality import BAR
 
 # Costs that differ by less are the same.
 SAME = 1e-6
-# After how many steps a GPU is asked which restarts go on.
-LOOK_EVERY = 5
 
 
 @dataclass(frozen=True)
@@ -88,20 +86,16 @@ class Shrink:
             better = new.met | (new.cost < seen.cost[rows]) | ~tried[rows]
             better = better.nonzero().squeeze(1)
             places = rows[better]
-            graphs = replaced(graphs, places, found[better])
+            graphs = graphs.merged(places, found[better])
             seen = seen.merged(places, new.select(better))
             met[places], tried[rows] = new.met[better], True
             number += each
-        return state.with_(
-            distribution=centred(state.distribution, graphs),
-            graphs=graphs,
-            evaluation=seen,
-        )
+        return state.at(graphs, seen)
 
     def _shrunk(
         self, problem: Problem, graphs: DenseGraphs, pool: FeaturePool, streams: Streams
     ) -> DenseGraphs:
-        every = 1 if graphs.weight.device.type == "cpu" else LOOK_EVERY
+        every = steps_unseen(graphs.weight.device)
         work = _Shrinking(problem, graphs, pool, streams, self.tries, self.patience)
         return finished(work, self.steps, every, candidates=graphs.num_candidates)
 
@@ -161,7 +155,7 @@ class _Shrinking:
         costs = self.problem.objective.cost(self.problem.propose(tried), bound=bound)
         low, which = costs.view(-1, tries).min(1)
         take = (low <= cost + SAME) & going
-        put(self.best, choose(take, tried[self.rows * tries + which], self.best))
+        put(self.best, tried[self.rows * tries + which].where(take, self.best))
         self.idle.copy_(torch.where((low < cost - SAME) & going, 0, self.idle + going))
         self.cost.copy_(torch.where(take, low, cost))
         self.number.add_(1)

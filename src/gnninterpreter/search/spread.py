@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 
 from gnninterpreter.arguments import check_settings
-from gnninterpreter.batches import choose, repeat, replaced
+from gnninterpreter.batches import repeat
 from gnninterpreter.distribution import Streams
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.callbacks import Monitor
@@ -76,7 +76,7 @@ class Spread:
         )
         # Prototypes that were found are good places to begin at, too.
         places = torch.arange(first.numel(), device=first.device)
-        walkers = replaced(walkers, places * self.walkers, state.graphs[first])
+        walkers = walkers.merged(places * self.walkers, state.graphs[first])
         work = _Spreading(some, walkers, pool, streams, self.edits)
         size = self.edits * numbers(walkers)
         again = Repeated(work.step, first.device, self.steps, size)
@@ -197,6 +197,6 @@ class _Spreading:
         tried = propose(repeat(walkers, edits), draws.flatten(0, 2), self.pool, GROW)
         well = self.problem.good(tried, new=True).view(-1, edits)
         found, which = well.any(1), well.int().argmax(1)
-        put(walkers, choose(found, tried[self.places + which], walkers))
+        put(walkers, tried[self.places + which].where(found, walkers))
         self.good.logical_or_(found)
         self.number.add_(1)

@@ -11,8 +11,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from gnninterpreter.batches import replaced
-from gnninterpreter.distribution import GraphDistribution, Streams
+from gnninterpreter.distribution import GraphDistribution, Streams, centred
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.problem import Evaluation, Problem
@@ -143,6 +142,11 @@ class State:
         """The same state with other fields."""
         return replace(self, **changes)
 
+    def at(self, graphs: DenseGraphs, evaluation: Evaluation) -> State:
+        """The same at other graphs, which the distributions are brought along to."""
+        near = centred(self.distribution, graphs)
+        return self.with_(distribution=near, graphs=graphs, evaluation=evaluation)
+
     def select(self, rows: Tensor) -> State:
         """The same of some restarts."""
         places = rows.tolist()
@@ -164,7 +168,7 @@ class State:
         return replace(
             some,
             distribution=self.distribution.merged(rows, some.distribution),
-            graphs=replaced(self.graphs, rows, some.graphs),
+            graphs=self.graphs.merged(rows, some.graphs),
             evaluation=self.evaluation.merged(rows, some.evaluation),
             reasons=tuple(reasons),
             iterations=tuple(iterations),

@@ -19,6 +19,7 @@ from torch_geometric.utils import to_edge_index
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.spec.sampling import Sample
+from gnninterpreter.spec.sampling import node_count as node_count
 
 # Graphs that are looked at for edges from a node to itself, and where such edges are put aside.
 LOOKED, ASIDE = 200, "_loops"
@@ -147,12 +148,6 @@ def _both_ways(graphs: Iterable[Data]) -> float:
     every = [(i, j, number) for number, pairs in enumerate(found) for i, j in pairs]
     known = set(every)
     return sum((j, i, number) in known for i, j, number in every) / max(len(every), 1)
-
-
-def node_count(graph: Data) -> int:
-    """Number of nodes, many times faster than PyG tells it where nodes have features."""
-    x = graph.get("x")
-    return x.size(0) if isinstance(x, Tensor) else int(graph.num_nodes or 0)
 
 
 def _full(graphs: Iterable[Data], empty: list[Data]) -> Iterable[Data]:

@@ -64,7 +64,7 @@ class Sample:
             self._forget_labels()
             labels = [None] * len(chunk)
         edges = np.array([graph.edge_index.size(1) for graph in chunk], dtype=float)
-        nodes = np.array([_nodes(graph) for graph in chunk], dtype=float)
+        nodes = np.array([node_count(graph) for graph in chunk], dtype=float)
         share = edges / np.maximum(nodes, 1)
         rows = np.stack([np.ones_like(nodes), nodes, edges, share, share**2], axis=1)
         groups = np.array([-1 if label is None else label for label in labels])
@@ -129,6 +129,7 @@ def _label(graph: Data) -> Label:
     return int(value) if value == value and value >= 0 and value % 1 == 0 else None
 
 
-def _nodes(graph: Data) -> int:
+def node_count(graph: Data) -> int:
+    """Number of nodes, many times faster than PyG tells it where nodes have features."""
     x = graph.get("x")
     return len(x) if torch.is_tensor(x) else int(graph.num_nodes or 0)

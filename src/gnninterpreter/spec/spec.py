@@ -121,6 +121,11 @@ class GraphSpec:
         return tuple(block for block in blocks if isinstance(block, Derived))
 
     @property
+    def ways(self) -> int:
+        """How many columns of ``edge_index`` an edge takes: one there and one back, or one."""
+        return 1 if self.directed else 2
+
+    @property
     def node_width(self) -> int:
         """Number of columns of ``data.x``."""
         return sum(block.width for block in self.nodes)

@@ -146,8 +146,6 @@ class TypicalityBank(Measuring, ByValue):
         """The same on another device."""
 
         def moved(value: Any) -> Any:
-            if isinstance(value, Frame):
-                return value.each(lambda part: part.to(device))
             if isinstance(value, Mapping):
                 return {name: table.to(device) for name, table in value.items()}
             return None if value is None else value.to(device)

@@ -37,8 +37,7 @@ def with_density(
     """
     if sure < RARELY or median(map(node_count, graphs)) > MOST_SHOWN:
         return bank
-    sides = 1 if spec.directed else 2
-    edges = (graph.edge_index.size(1) / sides for graph in graphs)
+    edges = (graph.edge_index.size(1) / spec.ways for graph in graphs)
     per_node = torch.tensor([e / max(node_count(g), 1) for e, g in zip(edges, graphs, strict=True)])
     mean = per_node.mean()
     apart = (per_node - mean).abs()

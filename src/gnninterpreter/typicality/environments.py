@@ -112,10 +112,6 @@ class Environments(Alike, ByValue):
         place = torch.searchsorted(keys, codes).clamp_max(keys.numel() - 1)
         return torch.where(keys[place] == codes, held[place], 0)
 
-    def to(self, device: torch.device | str) -> Environments:
-        """The same on another device."""
-        return self.each(lambda part: part.to(device))
-
     def tensors(self) -> dict[str, Tensor]:
         """Return it as named tensors."""
         return {"keys": self.keys.cpu(), "held": self.held.cpu()}

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from gnninterpreter.typicality.either import EitherBank
 
 MOST = 128
+# Graphs that are drawn to begin at the smallest of them.
+AMONG = 4
 # Where none is both certain and typical, this many that come nearest to it.
 FEWEST = 8
 # Two graphs whose descriptions agree to this part of their spread count as one.
@@ -47,10 +49,10 @@ class Exemplars(Alike, ByValue):
     def __len__(self) -> int:
         return len(self.graphs)
 
-    def begin_small(self, streams: Streams, bar: float = 0.0, among: int = 4) -> DenseGraphs:
+    def begin_small(self, streams: Streams, bar: float = 0.0) -> DenseGraphs:
         """Draw a few graphs for every stream and give it the smallest of them."""
         # Of a few exemplars the smallest would be the same for all.
-        among = min(among, max(1, self._places(bar).numel() // 2))
+        among = min(AMONG, max(1, self._places(bar).numel() // 2))
         drawn = self.begin(streams, among, bar)
         least = drawn.num_edges.view(-1, among).argmin(1)
         first = torch.arange(len(least), device=least.device) * among
@@ -123,7 +125,7 @@ class Exemplars(Alike, ByValue):
         return cls(DenseGraphs(spec, edge.float(), nodes, edges), tensors["percentile"].float())
 
 
-def choose_exemplars(real: References, bank: TypicalityBank, count: int = MOST) -> Exemplars:
+def choose_exemplars(real: References, bank: TypicalityBank) -> Exemplars:
     """Choose different graphs that the model is certain of, those typical of the class first."""
     graphs = real.graphs
     percentile = bank.percentile(graphs)
@@ -131,7 +133,7 @@ def choose_exemplars(real: References, bank: TypicalityBank, count: int = MOST) 
     rank = bank.penalty(graphs, 25.0) + UNCERTAIN * (~real.certain)
     order = first[rank[first].argsort(stable=True)]
     sure = int(real.certain[order].sum())
-    order = order[: min(max(sure, FEWEST), count)]
+    order = order[: min(max(sure, FEWEST), MOST)]
     return Exemplars(graphs[order], percentile[order])
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.graphs import DenseGraphs, edge_rows, node_rows
@@ -63,19 +61,19 @@ def cut_piece(graph: Data, size: int, rng: np.random.Generator) -> Data:
                 kept.append(other)
         if len(kept) >= size:
             break
-    return _induced(graph, torch.tensor(sorted(kept)))
+    return cut(graph, sorted(kept))
 
 
-def _induced(graph: Data, nodes: Tensor) -> Data:
-    """The part of a graph between some of its nodes."""
-    position = torch.full((node_count(graph),), -1)
-    position[nodes] = torch.arange(nodes.numel())
-    ends = position[graph.edge_index]
-    inside = (ends >= 0).all(0)
-    fields: dict[str, Any] = {"edge_index": ends[:, inside], "num_nodes": int(nodes.numel())}
-    if graph.x is not None:
-        fields["x"] = graph.x[nodes]
-    for key in ("edge_attr", "edge_type"):
-        if graph.get(key) is not None:
-            fields[key] = graph[key][inside]
-    return Data(**fields)
+def cut(graph: Data, nodes: Sequence[int]) -> Data:
+    """The PyG graph on some nodes, in that order, with every edge between them."""
+    place = torch.full((node_count(graph),), -1)
+    place[list(nodes)] = torch.arange(len(nodes))
+    keep = (place[graph.edge_index] >= 0).all(dim=0)
+    part = Data(edge_index=place[graph.edge_index[:, keep]], num_nodes=len(nodes))
+    for name in ("x", "pos"):
+        if graph.get(name) is not None:
+            part[name] = graph[name][list(nodes)]
+    for name in ("edge_attr", "edge_type", "edge_weight"):
+        if graph.get(name) is not None:
+            part[name] = graph[name][keep]
+    return part

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from gnninterpreter.batches import compact, present_nodes, replaced
+from gnninterpreter.batches import compact, present_nodes
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.data import node_count
@@ -138,5 +138,5 @@ def _cut_down(graphs: DenseGraphs, certain: Certain, rng: np.random.Generator) -
         ask = fine.nonzero().squeeze(1)
         if ask.numel():
             fine[ask] = certain(compact(tried[ask]))
-        graphs = replaced(graphs, rows[fine], tried[fine])
+        graphs = graphs.merged(rows[fine], tried[fine])
     return graphs

@@ -88,14 +88,9 @@ class Typicality(ByValue):
         # As it will be read back, so that a search comes to the same before and after storing.
         return cls.from_tensors(found.tensors(), spec)
 
-    def with_exemplars(self, places: Tensor) -> Typicality:
-        """The same with some of the exemplars."""
-        return Typicality(self.bank, self.exemplars.each(lambda part: part[places]))
-
     def to(self, device: torch.device | str) -> Typicality:
         """The same on another device."""
-        moved = self.exemplars.each(lambda part: part.to(device))
-        return Typicality(self.bank.to(device), moved)
+        return Typicality(self.bank.to(device), self.exemplars.to(device))
 
     def tensors(self) -> dict[str, Tensor]:
         """Return it as named tensors."""

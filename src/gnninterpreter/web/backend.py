@@ -214,7 +214,7 @@ class Backend:
         return {
             **answer,
             "nodes": int(graph.num_nodes or 0),
-            "edges": int(graph.num_edges) // (1 if self.spec.directed else 2),
+            "edges": int(graph.num_edges) // self.spec.ways,
             "ignored": ignored,
             "milliseconds": round(1000 * (time.perf_counter() - started), 1),
         }

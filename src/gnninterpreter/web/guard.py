@@ -17,6 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gnninterpreter.errors import needs
+from gnninterpreter.files import no_constant
 
 with needs("uvicorn", "web", "the live page"):
     import h11
@@ -133,7 +134,7 @@ async def read_json(request: Request) -> Any:
         if len(body) > MOST_BYTES:
             raise HTTPException(413, f"at most {MOST_BYTES // 1000} kB are taken")
     try:
-        return json.loads(body, parse_constant=_no_constant)
+        return json.loads(body, parse_constant=no_constant)
     except (ValueError, RecursionError) as error:
         raise HTTPException(400, f"this is no JSON: {error}") from error
 
@@ -142,10 +143,6 @@ def is_loopback(host: str) -> bool:
     """Whether only this machine can reach an address."""
     address = _address(host)
     return host.lower() == "localhost" if address is None else address.is_loopback
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def _address(name: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -10,8 +10,9 @@ from torch_geometric.data import Data
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.parts import Parts, margin
 from gnninterpreter.evidence.patterns.shrinking import removable, shrink
-from gnninterpreter.evidence.patterns.typed import Typed, bits, cut, typed_graphs
+from gnninterpreter.evidence.patterns.typed import Typed, bits, typed_graphs
 from gnninterpreter.models.classifier import Scores
+from gnninterpreter.typicality.pieces import cut
 from tests.evidence.patterns.pairs import PAIRED_CLASS, SPEC, chain, classifier
 
 

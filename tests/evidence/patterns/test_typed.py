@@ -8,8 +8,8 @@ from gnninterpreter.evidence.patterns.typed import (
     NESTED,
     SHARING,
     Typed,
+    as_bits,
     bits,
-    cut,
     typed_graphs,
 )
 from gnninterpreter.spec import Categorical, Continuous, GraphSpec
@@ -20,6 +20,15 @@ PATH = Typed((0, 1, 0), {(0, 1): 5, (1, 2): 6})
 def test_bits_are_in_ascending_order():
     assert list(bits(0b10110)) == [1, 2, 4]
     assert list(bits(0)) == []
+    assert as_bits(bits(0b10110)) == 0b10110
+
+
+def test_pieces_and_what_is_around_nodes():
+    graph = Typed((0,) * 5, {(0, 1): 0, (1, 2): 0, (3, 4): 0})
+    assert graph.whole == 0b11111
+    assert graph.pieces() == [0b00111, 0b11000]
+    assert graph.around(0b00001) == 0b00010
+    assert graph.around(0b01010) == 0b10101
 
 
 def test_all_categories_of_a_node_make_its_kind_and_numbers_do_not():
@@ -101,15 +110,3 @@ def test_parts_and_reach():
     assert not PATH.connected(0b101)
     assert PATH.reach(0b001, 0b011) == 0b011
     assert PATH.part([2, 1]) == Typed((0, 1), {(0, 1): 6})
-
-
-def test_cut_keeps_features_and_the_edges_between():
-    data = Data(
-        x=torch.tensor([[0.0], [1.0], [2.0]]),
-        edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]),
-        edge_attr=torch.tensor([[5.0], [5.0], [6.0], [6.0]]),
-    )
-    part = cut(data, [2, 1])
-    assert part.x.flatten().tolist() == [2.0, 1.0]
-    assert part.edge_index.tolist() == [[1, 0], [0, 1]]
-    assert part.edge_attr.flatten().tolist() == [6.0, 6.0]

@@ -17,7 +17,7 @@ from gnninterpreter.arguments import whole_number
 from gnninterpreter.chem.elements import MUTAG_VALENCIES
 from gnninterpreter.equality import Alike
 from gnninterpreter.errors import SpecError
-from gnninterpreter.graphs import DenseGraphs, beside
+from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import Categorical, GraphSpec
 
 NO_LIMIT = 1_000_000
@@ -36,10 +36,6 @@ class State(Alike):
         """Which rows are nodes, [B, M]."""
         rows = torch.arange(self.types.size(1), device=self.count.device)
         return rows.unsqueeze(0) < self.count.unsqueeze(1)
-
-    def where(self, keep: Tensor, other: State) -> State:
-        """This state where ``keep`` holds, the other elsewhere; ``keep`` has shape [B]."""
-        return self.each(lambda a, b: torch.where(beside(keep, a), a, b), other)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,6 @@ the cores of other classes. Taking those out shows whether the model then falls 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import or_
 
 import numpy as np
 import torch
@@ -19,7 +17,7 @@ from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.patterns.matching import Plan
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
-from gnninterpreter.models.classifier import Scores
+from gnninterpreter.evidence.patterns.typed import as_bits
 from gnninterpreter.objective.target import Target
 
 # Graphs that are cut in half to see whether it is worth a closer look, and share that must turn.
@@ -57,15 +55,14 @@ def falls_back(
     for place, number in enumerate(numbers):
         graph = real.typed[number]
         found = [one for plan in plans for one in plan.some(number, TRIED, PLACES)]
-        nodes = reduce(or_, (1 << node for one in found for node in one), 0)
-        whole = (1 << len(graph)) - 1
+        nodes = as_bits({node for one in found for node in one})
+        whole = graph.whole
         drawn = random_piece(graph, nodes.bit_count(), rng)
         if nodes != whole and drawn:
             asked += [(place, whole & ~nodes), (place, whole & ~drawn)]
     if not asked:
         return None
-    logits = parts.logits(asked).double()
-    turned = target.assigned(Scores(logits, logits, real.classifier.task)).view(-1, 2)
+    turned = target.assigned(parts.scores(asked)).view(-1, 2)
     share, control = turned.to(torch.double).mean(dim=0).tolist()
     return Effect(share, control, len(turned))
 
@@ -83,9 +80,8 @@ def may_fall_back(real: RealGraphs, target: Target, other: Target, seed: int = 0
     for place, number in enumerate(numbers):
         graph = real.typed[number]
         drawn = random_piece(graph, len(graph) // 2, rng)
-        asked += [(place, ((1 << len(graph)) - 1) & ~drawn)] if drawn else []
+        asked += [(place, graph.whole & ~drawn)] if drawn else []
     if not asked:
         return False
-    logits = parts.logits(asked).double()
-    turned = target.assigned(Scores(logits, logits, real.classifier.task))
+    turned = target.assigned(parts.scores(asked))
     return float(turned.double().mean()) >= TURNING

@@ -38,6 +38,7 @@ from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.models.task import Task
 from gnninterpreter.objective.target import ClassTarget, Target
 from gnninterpreter.spec import Categorical
+from gnninterpreter.spec.data import node_count
 from gnninterpreter.spec.encoding import block_widths
 
 # Real graphs that are looked at, and those of them that will do for what is only mentioned.
@@ -251,9 +252,7 @@ class RealAnswers:
             return 0.5
         others = [ClassTarget(i, name) for i, name in enumerate(names) if i != target.index]
         cores = [core for other in others for core in self._cores_elsewhere(other).cores]
-        mine = self.real.mine(target)
-        rest, own = np.flatnonzero(~mine).tolist(), np.flatnonzero(mine).tolist()
-        return told_by(self.real, cores, rest, own)
+        return told_by(self.real, cores, self.real.others(target), self.real.of(target))
 
     def _left_over(self, target: ClassTarget) -> tuple[list[str], list[Core]]:
         """Say of a class without a core for which others it is what is left, and their cores."""
@@ -306,7 +305,7 @@ class RealAnswers:
         spec = self.classifier.spec
         small = compact(graphs)
         scores = self.classifier.score(small)
-        given = target.score(scores).double().nan_to_num(nan=0.0).tolist()
+        given = target.given(scores).tolist()
         data = small.to_data_list()
         groups = sorted((group[0] for group in distinct(data, spec)), key=lambda i: _size(data[i]))
         found = []
@@ -317,7 +316,7 @@ class RealAnswers:
             said = target.said(scores.outputs[i].tolist())
             core = Core(graph, spec, given[i], given[i] >= certain, said=said)
             if self.fewer is not None and self.measured:
-                core = count_in(self.fewer, core, target)[0]
+                core = count_in(self.fewer, core, target)
             found.append(core)
         return sorted(found, key=lambda core: core.coverage or 0.0)
 
@@ -359,4 +358,4 @@ def _as_read(graphs: DenseGraphs) -> DenseGraphs:
 
 
 def _size(graph: Data) -> tuple[int, int]:
-    return int(graph.num_nodes or 0), int(graph.num_edges)
+    return node_count(graph), int(graph.num_edges)

@@ -180,8 +180,7 @@ class Bounds:
     def _score(self, graphs: Sequence[Data]) -> Tensor:
         if not graphs:
             return torch.zeros(0, dtype=torch.double)
-        given = self.target.score(self.real.classifier.score_data(list(graphs)))
-        return given.double().nan_to_num(nan=0.0).cpu()
+        return self.target.given(self.real.classifier.score_data(list(graphs))).cpu()
 
 
 def _around(

@@ -17,10 +17,11 @@ from gnninterpreter.errors import GNNInterpreterError
 from gnninterpreter.evidence.joining import side_by_side
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs
-from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
+from gnninterpreter.evidence.patterns.typed import Typed, as_bits, bits
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec.derived import completed_each
+from gnninterpreter.typicality.pieces import cut
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def necessity(
     """
     asked: list[tuple[int, int]] = []
     for number, nodes in places:
-        whole = (1 << len(graphs[number])) - 1
+        whole = graphs[number].whole
         drawn = random_piece(graphs[number], nodes.bit_count(), rng)
         if nodes != whole and drawn:
             asked += [(number, whole), (number, whole & ~nodes), (number, whole & ~drawn)]
@@ -86,7 +87,7 @@ def taken_out(
     real: RealGraphs, laid: Mapping[int, Sequence[int]], target: Target, rng: np.random.Generator
 ) -> Effect | None:
     """The same for real graphs by their numbers, each with the nodes on which a pattern lies."""
-    places = [(n, sum(1 << node for node in nodes)) for n, nodes in enumerate(laid.values())]
+    places = [(n, as_bits(nodes)) for n, nodes in enumerate(laid.values())]
     parts = Parts(real.classifier, taken(real.graphs, list(laid)))
     return necessity(parts, [real.typed[i] for i in laid], places, target, rng)
 
@@ -130,13 +131,10 @@ def random_piece(graph: Typed, size: int, rng: np.random.Generator) -> int:
     """Connected nodes (as bits) grown from a random one; 0 where that part has too few."""
     if not 0 < size <= len(graph):
         return 0
-    nodes = 1 << int(rng.integers(len(graph)))
+    nodes = newest = 1 << int(rng.integers(len(graph)))
     front = 0
-    newest = nodes
     while nodes.bit_count() < size:
-        for node in bits(newest):
-            front |= graph.near[node]
-        front &= ~nodes
+        front = (front | graph.around(newest)) & ~nodes
         if not front:
             return 0
         choices = list(bits(front))

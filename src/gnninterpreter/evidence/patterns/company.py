@@ -19,10 +19,11 @@ from gnninterpreter.evidence.patterns.causes import random_pieces, sufficiency, 
 from gnninterpreter.evidence.patterns.pieces import Candidate, CoreSearch, Telling, cling_to
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.shrinking import removable
-from gnninterpreter.evidence.patterns.typed import bits, cut
+from gnninterpreter.evidence.patterns.typed import bits
 from gnninterpreter.evidence.patterns.widening import widened
 from gnninterpreter.evidence.thresholds import CLEARLY, COVERING, FAR
 from gnninterpreter.objective.target import Target
+from gnninterpreter.typicality.pieces import cut
 
 # How many pieces are cut down, and the share of other graphs that must turn with what is left.
 TRIED, TURNS = 3, 0.5
@@ -57,7 +58,7 @@ def in_company(
     told = sorted((value, -len(pieces[i].typed), i) for i, value in enumerate(values))
     ways = [_way_down(pieces[i], value, telling) for value, _, i in told[: -TRIED - 1 : -1]]
     rng = np.random.default_rng([search.seed, target.index, 3])
-    hosts = some(np.flatnonzero(~real.mine(target)).tolist(), search.changed, rng)
+    hosts = some(real.others(target), search.changed, rng)
     joined = [real.graphs[i] for i in hosts]
     found: list[Candidate] = []
     for way in ways:
@@ -70,8 +71,7 @@ def in_company(
             put = sufficiency(real.classifier, [piece.data], joined, target, controls, search.seed)
             turns = put is not None and put.value >= TURNS and put.clearly(CLEARLY)
             if turns or _makes(real, piece, target, search, rng):
-                score = target.score(real.classifier.score_data([piece.data])).nan_to_num(nan=0.0)
-                given = float(score[0])
+                given = float(target.given(real.classifier.score_data([piece.data]))[0])
                 found.append(replace(piece, probability=given, certain=given >= bar))
                 break
     return found
@@ -85,9 +85,9 @@ def _makes(
     rng: np.random.Generator,
 ) -> bool:
     """Whether a piece makes the class and the model turns away without it, if it needs more too."""
-    found, mine = real.index.match(piece.typed), real.mine(target)
-    laid = {i: at for i, at in zip(found.where, found.places, strict=True) if mine[i]}
-    own, others = len(laid) / mine.sum(), (len(found.where) - len(laid)) / max((~mine).sum(), 1)
+    laid, mine = real.laid(piece.typed, target), real.mine(target)
+    elsewhere = len(real.index.match(piece.typed).where) - len(laid)
+    own, others = len(laid) / mine.sum(), elsewhere / max((~mine).sum(), 1)
     if own < COVERING or own < FAR * others:
         return False
     holders = some(list(laid), search.changed, rng)
@@ -100,7 +100,7 @@ def _way_down(piece: Candidate, told: float, telling: Telling) -> list[tuple[Can
     """Drop nodes, each time the one without which it tells most, as long as it tells no less."""
     way = [(piece, told)]
     while len(piece.typed) > 1:
-        whole = (1 << len(piece.typed)) - 1
+        whole = piece.typed.whole
         parts = [list(bits(whole & ~(1 << n))) for n in bits(removable(piece.typed, whole))]
         values = [telling(piece.typed.part(nodes))[0] for nodes in parts]
         value = max(values, default=-1.0)

@@ -24,6 +24,7 @@ from gnninterpreter.graphs import to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.schema import listed, number, optional, record, text, truth, whole
 from gnninterpreter.spec import Block, Categorical, GraphSpec
+from gnninterpreter.spec.data import node_count
 
 ANY_KIND = {"kind": "any"}
 
@@ -96,12 +97,12 @@ class Core(ByValue):
     @property
     def num_nodes(self) -> int:
         """Number of nodes."""
-        return int(self.graph.num_nodes or 0)
+        return node_count(self.graph)
 
     @property
     def num_edges(self) -> int:
         """Number of edges, an undirected one counted once."""
-        return int(self.graph.num_edges) // (1 if self.spec.directed else 2)
+        return int(self.graph.num_edges) // self.spec.ways
 
     @property
     def makes(self) -> bool:

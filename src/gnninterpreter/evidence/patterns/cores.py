@@ -27,7 +27,6 @@ from gnninterpreter.evidence.patterns.causes import random_pieces, sufficiency, 
 from gnninterpreter.evidence.patterns.company import in_company
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.growing import Growing
-from gnninterpreter.evidence.patterns.matching import Matches
 from gnninterpreter.evidence.patterns.pieces import (
     Candidate,
     CoreSearch,
@@ -38,11 +37,12 @@ from gnninterpreter.evidence.patterns.pieces import (
 )
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.trimming import Trimming
-from gnninterpreter.evidence.patterns.typed import bits, cut
+from gnninterpreter.evidence.patterns.typed import as_bits, bits
 from gnninterpreter.evidence.patterns.widening import widened
 from gnninterpreter.evidence.thresholds import CLEARLY, LIFT
-from gnninterpreter.models.statistics import CERTAIN
+from gnninterpreter.models.profile import CERTAIN
 from gnninterpreter.objective.target import Target
+from gnninterpreter.typicality.pieces import cut
 
 FEW, HOSTS = 10, 24
 # Steps for each real graph, on average, that counting the graphs with a core may take.
@@ -135,7 +135,7 @@ def find_cores(
         )
         return Cores(target, bar, (), 0, tuple(notes))
     telling = Telling(real, target, search)
-    elsewhere = _graphs(real, some(np.flatnonzero(~real.mine(target)).tolist(), HOSTS, rng))
+    elsewhere = _graphs(real, some(real.others(target), HOSTS, rng))
     trim = Trimming(real, telling, elsewhere, target, bar, search.least, search.seed)
     fit: Trimming | Growing | None = trim if measured else None
     shared = []
@@ -149,11 +149,9 @@ def find_cores(
         if core is not None and measured:
             core = _measure(real, core, target, search, rng)
         if core is not None and _telling(core, target):
-            cores.append(
-                count_in(real, core, target, COUNTED)[0] if measured and thorough else core
-            )
+            cores.append(count_in(real, core, target, COUNTED) if measured and thorough else core)
     left = _uncovered(real, cores, own)
-    others = np.flatnonzero(~real.mine(target)).tolist()
+    others = real.others(target)
     if measured and thorough and cores and len(left) >= max(FEW, UNTOLD * len(own)):
         # The others may have something else in common, which told little beside the first.
         rest = real.part([*left, *others])
@@ -161,7 +159,7 @@ def find_cores(
             search, seeds=(search.seeds + 2) // 3, count=2, sample=search.sample // 2, small=True
         )
         more = [one for one in find_cores(rest, target, less, thorough=False).cores if _shared(one)]
-        cores += [count_in(real, core, target, COUNTED)[0] for core in more]
+        cores += [count_in(real, core, target, COUNTED) for core in more]
         left = _uncovered(real, cores, own)
     # What was trimmed may tell more than what was chosen before it.
     cores.sort(key=_worth, reverse=True)
@@ -207,11 +205,10 @@ def told_by(
     return _at_least(1 - without, len(own), spared, len(others))
 
 
-def count_in(real: RealGraphs, core: Core, target: Target, limit: int = 0) -> tuple[Core, Matches]:
-    """Count the real graphs that hold a core, with more steps for each than usual if given.
+def count_in(real: RealGraphs, core: Core, target: Target, limit: int = 0) -> Core:
+    """A core with the count of real graphs that hold it, its coverage and its lift.
 
-    Returns:
-        The core with its counts, coverage and lift; and where it was found.
+    Graphs take more steps each than usual where a ``limit`` is given.
     """
     found = real.index.match(core.typed, limit=limit)
     mine = real.mine(target)
@@ -221,7 +218,7 @@ def count_in(real: RealGraphs, core: Core, target: Target, limit: int = 0) -> tu
     matched = int(mine[list(found.where)].sum())
     others = len(found.where) - matched
     lift = ((matched + 0.5) / (total + 0.5)) / ((others + 0.5) / (rest + 0.5))
-    counted = core.with_(
+    return core.with_(
         coverage=matched / total if total else None,
         lift=lift if rest and total else None,
         matched=matched,
@@ -230,12 +227,11 @@ def count_in(real: RealGraphs, core: Core, target: Target, limit: int = 0) -> tu
         rest=rest,
         undecided=len(found.undecided),
     )
-    return counted, found
 
 
 def _uncovered(real: RealGraphs, cores: Sequence[Core], own: Sequence[int]) -> list[int]:
     """The graphs that hold none of the cores."""
-    left = sum(1 << i for i in own)
+    left = as_bits(own)
     for core in cores:
         for i in real.index.match(core.typed, left).where:
             left &= ~(1 << i)
@@ -305,15 +301,13 @@ def _core(real: RealGraphs, piece: Candidate, target: Target) -> Core | None:
 def _measure(
     real: RealGraphs, core: Core, target: Target, search: CoreSearch, rng: np.random.Generator
 ) -> Core:
-    core, found = count_in(real, core, target)
-    mine = real.mine(target)
-    laid = {i: nodes for i, nodes in zip(found.where, found.places, strict=True) if mine[i]}
+    core, laid = count_in(real, core, target), real.laid(core.typed, target)
     holders = some(list(laid), search.changed, rng)
     pieces = [core.graph]
     if core.open or core.ranges:
         # Where kinds or numbers are open, every one of those found is put in.
         pieces += [cut(real.graphs[i], laid[i]) for i in holders]
-    hosts = some(np.flatnonzero(~mine).tolist(), search.changed, rng)
+    hosts = some(real.others(target), search.changed, rng)
     controls = random_pieces(real.graphs, real.typed, core.num_nodes, search.changed, rng)
     return core.with_(
         necessity=taken_out(real, {i: laid[i] for i in holders}, target, rng),

@@ -340,7 +340,7 @@ def _rings(typed: Sequence[Typed]) -> Counted:
     """Pieces, independent rings, rings of each length and where they meet; of undirected graphs."""
     if typed[0].directed:
         return
-    pieces = [one.pieces for one in typed]
+    pieces = [len(one.pieces()) for one in typed]
     yield _several("separate piece", "separate pieces"), pieces
     every = [len(t.edges) - len(t) + count for t, count in zip(typed, pieces, strict=True)]
     yield _several("ring", "rings"), every

@@ -16,9 +16,10 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.pieces import LEANING, CoreSearch, Telling, gather_pieces
 from gnninterpreter.evidence.patterns.real import RealGraphs
-from gnninterpreter.evidence.patterns.typed import Typed, alike, bits, cut
+from gnninterpreter.evidence.patterns.typed import Typed, alike, bits
 from gnninterpreter.evidence.patterns.widening import widened
 from gnninterpreter.objective.target import ClassTarget
+from gnninterpreter.typicality.pieces import cut
 
 LEAST_SHARE = 0.01
 SAMPLE = 400
@@ -31,12 +32,10 @@ class Pattern:
     Args:
         graph: The piece.
         typed: The same, as kinds.
-        origin: The class that the model gives it by itself, or -1 for the surroundings of a node.
     """
 
     graph: Data
     typed: Typed
-    origin: int
 
     def __post_init__(self) -> None:
         """Check that there is something to look for."""
@@ -69,7 +68,7 @@ def gather_patterns(
         drawn = [own[i] for i in rng.permutation(len(own))[:seeds].tolist()]
         pieces = gather_pieces(real, drawn, target, leaning, search) if drawn else []
         pieces += widened(real, pieces, target, leaning, search, Telling(real, target, search))
-        found += [Pattern(piece.data, piece.typed, number) for piece in pieces]
+        found += [Pattern(piece.data, piece.typed) for piece in pieces]
     for radius in radii:
         found += _surroundings(real, radius, search.largest)
     different = [found[group[0]] for group in alike([pattern.typed for pattern in found])]
@@ -89,16 +88,10 @@ def presence(patterns: Sequence[Typed], index: PatternIndex) -> tuple[np.ndarray
 
 def _surroundings(real: RealGraphs, radius: int, largest: int) -> list[Pattern]:
     """What lies around nodes, where a hundredth of the graphs have the same."""
-    seen: dict[object, tuple[int, int, int]] = {}
+    seen: dict[int, tuple[int, int, int]] = {}
     for number, graph in enumerate(real.typed):
-        colours: list[object] = list(graph.kinds)
-        for _ in range(radius):
-            colours = [
-                hash((colours[i], tuple(sorted((c, colours[j]) for c, m in graph.links[i].items()
-                                               for j in bits(m)))))
-                for i in range(len(graph))
-            ]  # fmt: skip
-        for colour, node in {colour: node for node, colour in enumerate(colours)}.items():
+        last = {colour: node for node, colour in enumerate(graph.refined(radius))}
+        for colour, node in last.items():
             count, *first = seen.get(colour, (0, number, node))
             seen[colour] = (count + 1, first[0], first[1])
     found = []
@@ -106,11 +99,10 @@ def _surroundings(real: RealGraphs, radius: int, largest: int) -> list[Pattern]:
         graph = real.typed[number]
         ball = 1 << node
         for _ in range(radius):
-            for other in bits(ball):
-                ball |= graph.near[other]
+            ball |= graph.around(ball)
         if count >= LEAST_SHARE * len(real) and 1 < ball.bit_count() <= 2 * largest:
             nodes = list(bits(ball))
-            found.append(Pattern(cut(real.graphs[number], nodes), graph.part(nodes), -1))
+            found.append(Pattern(cut(real.graphs[number], nodes), graph.part(nodes)))
     return found
 
 

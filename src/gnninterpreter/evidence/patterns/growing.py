@@ -14,8 +14,9 @@ from itertools import islice
 
 from gnninterpreter.evidence.patterns.pieces import Candidate
 from gnninterpreter.evidence.patterns.trimming import TURNS, Trimming
-from gnninterpreter.evidence.patterns.typed import Typed, alike, bits, cut
+from gnninterpreter.evidence.patterns.typed import Typed, alike, as_bits, bits
 from gnninterpreter.evidence.thresholds import CLEARLY
+from gnninterpreter.typicality.pieces import cut
 
 # Graphs that are looked at for neighbours, and the most frequent of these that are tried.
 LOOKED_AT, TRIED = 24, 6
@@ -65,19 +66,16 @@ class Growing:
     def _larger(self, piece: Candidate) -> Iterator[Candidate]:
         """The piece with one neighbour more, as most graphs of the class have it first."""
         real, target = self.trim.real, self.trim.target
-        found, mine = real.index.match(piece.typed), real.mine(target)
-        laid = [(i, at) for i, at in zip(found.where, found.places, strict=True) if mine[i]]
         where: list[tuple[int, list[int]]] = []
-        for number, nodes in laid[:LOOKED_AT]:
-            graph, near = real.typed[number], 0
-            for node in nodes:
-                near |= graph.near[node]
-            where += [(number, [*nodes, one]) for one in bits(near & ~sum(1 << n for n in nodes))]
+        for number, nodes in islice(real.laid(piece.typed, target).items(), LOOKED_AT):
+            here = as_bits(nodes)
+            front = real.typed[number].around(here) & ~here
+            where += [(number, [*nodes, one]) for one in bits(front)]
         typed = [self._typed(piece.typed, real.typed[i].part(nodes)) for i, nodes in where]
         for group in sorted(alike(typed), key=lambda one: -len({where[i][0] for i in one})):
             number, larger = where[group[0]]
             data = cut(real.graphs[number], larger)
-            score = float(target.score(real.classifier.score_data([data])).nan_to_num(nan=0.0)[0])
+            score = float(target.given(real.classifier.score_data([data]))[0])
             yield Candidate(data, typed[group[0]], score, score >= self.trim.bar)
 
     @staticmethod

@@ -76,20 +76,22 @@ class Parts:
             return torch.zeros(0, self.classifier.spec.num_classes)
         return torch.cat(found)
 
+    def scores(self, asked: Sequence[tuple[int, int]]) -> Scores:
+        """What the model says of parts, [K], without their embeddings."""
+        logits = self.logits(asked).double()
+        return Scores(logits, logits, self.classifier.task)
+
     def score(self, asked: Sequence[tuple[int, int]], target: Target) -> Tensor:
         """How far parts are what was asked for, [K], between 0 and 1."""
-        logits = self.logits(asked).double()
-        return target.score(Scores(logits, logits, self.classifier.task)).nan_to_num(nan=0.0)
+        return target.given(self.scores(asked))
 
     def amount(self, asked: Sequence[tuple[int, int]], target: Target) -> Tensor:
         """What changes of parts are measured in, [K]: probabilities, or values."""
-        logits = self.logits(asked).double()
-        return target.amount(Scores(logits, logits, self.classifier.task)).nan_to_num(nan=0.0)
+        return target.amount(self.scores(asked)).nan_to_num(nan=0.0)
 
     def margin(self, asked: Sequence[tuple[int, int]], target: Target) -> Tensor:
         """Log-odds of the target, [K]; see `margin`."""
-        logits = self.logits(asked)
-        return margin(Scores(logits, logits, self.classifier.task), target)
+        return margin(self.scores(asked), target)
 
     def _chunks(self, masks: Tensor) -> list[tuple[int, int]]:
         if not self.classifier.batched:

@@ -19,9 +19,10 @@ from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.shrinking import LEAST, SINGLY, shrink
-from gnninterpreter.evidence.patterns.typed import Typed, alike, bits, cut
-from gnninterpreter.models.statistics import CERTAIN
+from gnninterpreter.evidence.patterns.typed import Typed, alike, bits
+from gnninterpreter.models.profile import CERTAIN
 from gnninterpreter.objective.target import Target
+from gnninterpreter.typicality.pieces import cut
 
 LEANING = 0.6
 SHORTLIST = 60
@@ -114,9 +115,9 @@ class Telling:
     def __init__(self, real: RealGraphs, target: Target, search: CoreSearch) -> None:
         """Draw the graphs."""
         rng = np.random.default_rng([search.seed, target.index, 1])
-        mine, few = real.mine(target), (search.sample + 1) // 2
-        own = some(np.flatnonzero(mine).tolist(), few, rng)
-        self.asked = own + some(np.flatnonzero(~mine).tolist(), few, rng)
+        few = (search.sample + 1) // 2
+        own = some(real.of(target), few, rng)
+        self.asked = own + some(real.others(target), few, rng)
         self._own, self._index = len(own), real.index_of(self.asked)
 
     def __call__(self, pattern: Typed, inside: Sequence[Typed] = ()) -> tuple[float, np.ndarray]:
@@ -232,7 +233,7 @@ def choose(
         trim: Makes a chosen piece smaller.
     """
     own = some(real.of(target), search.sample, rng)
-    others = some(np.flatnonzero(~real.mine(target)).tolist(), search.sample, rng)
+    others = some(real.others(target), search.sample, rng)
     if len(candidates) > SHORTLIST:
         # A few graphs rule out most candidates, which then need not be looked for in all.
         few = search.sample // 5 or 1

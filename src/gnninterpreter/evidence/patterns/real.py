@@ -18,10 +18,9 @@ from torch_geometric.data import Data
 from gnninterpreter.datasets.base import StoredGraphs, sizes_of, taken
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.matching import LIMIT, PatternIndex
-from gnninterpreter.evidence.patterns.typed import typed_graphs
+from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.models.statistics import CERTAIN
-from gnninterpreter.models.task import Scores
+from gnninterpreter.models.profile import CERTAIN
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec.data import node_count
 
@@ -67,15 +66,13 @@ class RealGraphs:
         found, at = copy(self), list(numbers)
         found.__dict__.pop("index", None)
         found.graphs, found.typed = taken(self.graphs, at), [self.typed[i] for i in at]
-        logits, embedding = self.scores.logits[at], self.scores.embedding[at]
-        found.scores = Scores(logits, embedding, self.scores.task)
+        found.scores = self.scores.select(at)
         found.embedding, found.assigned = self.embedding[at], self.assigned[at]
         return found
 
     def given(self, target: Target) -> np.ndarray:
         """What the model gives each graph for a target, between 0 and 1."""
-        given = target.score(self.scores).double().nan_to_num(nan=0.0)
-        return np.asarray(given.cpu().numpy())
+        return np.asarray(target.given(self.scores).cpu().numpy())
 
     def mine(self, target: Target) -> np.ndarray:
         """Which graphs the model assigns to a target."""
@@ -83,7 +80,18 @@ class RealGraphs:
 
     def of(self, target: Target) -> list[int]:
         """Numbers of the graphs that the model assigns to a target."""
-        return [int(i) for i in np.flatnonzero(self.mine(target))]
+        found: list[int] = np.flatnonzero(self.mine(target)).tolist()
+        return found
+
+    def others(self, target: Target) -> list[int]:
+        """Numbers of those that it does not."""
+        found: list[int] = np.flatnonzero(~self.mine(target)).tolist()
+        return found
+
+    def laid(self, pattern: Typed, target: Target) -> dict[int, tuple[int, ...]]:
+        """Graphs of a target that hold a pattern, each with the nodes on which it lies there."""
+        found, mine = self.index.match(pattern), self.mine(target)
+        return {i: at for i, at in zip(found.where, found.places, strict=True) if mine[i]}
 
     def bar(self, target: Target) -> float:
         """What counts as certain: .99, or what half of the class gets where that is less.

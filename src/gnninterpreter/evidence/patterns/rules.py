@@ -15,6 +15,8 @@ from gnninterpreter.errors import DataError
 
 PURITIES = (0.6, 0.7, 0.8, 0.85, 0.9)
 FOLDS = 3
+# Fewest graphs that a rule decides.
+LEAST = 5
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,6 @@ def fit_rules(
     classes: int,
     most: int,
     purity: float,
-    least: int = 5,
 ) -> list[RuleList]:
     """Learn rules one after the other; the lists after 0, 1, 2, ... rules.
 
@@ -107,7 +108,6 @@ def fit_rules(
         classes: How many classes there are.
         most: Most rules.
         purity: Share of the graphs a rule decides that must be of its class.
-        least: Fewest graphs that a rule decides.
     """
     is_class = np.eye(classes)[assigned]
     table = held.astype(np.float32)
@@ -121,7 +121,7 @@ def fit_rules(
         outside = total - inside
         told = _spread(total[None])[0] - _spread(inside) - _spread(outside)
         pure = inside.max(axis=1) >= purity * np.maximum(size, 1)
-        told = np.where(pure & (size >= min(least, max(1, left.sum()))), told, 0.0)
+        told = np.where(pure & (size >= min(LEAST, max(1, left.sum()))), told, 0.0)
         best = int(told.argmax()) if told.size else 0
         if not told.size or told[best] <= 1e-9:
             break

@@ -7,9 +7,9 @@ from typing import Any
 
 from torch_geometric.data import Data
 
-from gnninterpreter.evidence.patterns.typed import cut
 from gnninterpreter.graphs import to_networkx
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.typicality.pieces import cut
 
 
 def link_words(graph: Data, ends: tuple[int, int], spec: GraphSpec) -> str:

@@ -17,10 +17,12 @@ from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.matching import occurrences
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs
+from gnninterpreter.evidence.patterns.typed import as_bits
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.objective.target import Target
 from gnninterpreter.schema import listed, number, record, text, truth, whole
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.data import node_count
 
 PLACES = 16
 # What a label may say of the target, best first.
@@ -55,7 +57,7 @@ class Exemplar(ByValue):
 
     def __post_init__(self) -> None:
         """Check that there is a mark for each node."""
-        if len(self.mask) != int(self.graph.num_nodes or 0):
+        if len(self.mask) != node_count(self.graph):
             raise DataError(
                 f"mask must have one entry for each of the {self.graph.num_nodes} nodes "
                 f"(got {len(self.mask)})"
@@ -151,7 +153,7 @@ def _held(real: RealGraphs, own: Sequence[int], cores: Sequence[Core]) -> dict[i
     """Of each graph the number of the first core that it holds, or -1."""
     held = dict.fromkeys(own, -1)
     for place, core in enumerate(cores):
-        among = sum(1 << i for i in own if held[i] < 0)
+        among = as_bits(i for i in own if held[i] < 0)
         held.update(dict.fromkeys(real.index.match(core.typed, among).where, place))
     return held
 
@@ -159,8 +161,7 @@ def _held(real: RealGraphs, own: Sequence[int], cores: Sequence[Core]) -> dict[i
 def _place(real: RealGraphs, i: int, core: Core, target: Target) -> tuple[int, ...]:
     """Where a core lies in a graph: of several places the one without which most is lost."""
     places = occurrences(core.typed, real.typed[i], PLACES)
-    whole = (1 << len(real.typed[i])) - 1
-    left = [whole & ~sum(1 << node for node in place) for place in places]
+    left = [real.typed[i].whole & ~as_bits(place) for place in places]
     if len(places) < 2:
         return places[0] if places else ()
     kept = Parts(real.classifier, [real.graphs[i]]).amount([(0, nodes) for nodes in left], target)

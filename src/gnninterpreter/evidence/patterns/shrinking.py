@@ -16,7 +16,7 @@ import numpy as np
 
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.parts import Parts
-from gnninterpreter.evidence.patterns.typed import Typed, bits
+from gnninterpreter.evidence.patterns.typed import Typed, as_bits, bits
 from gnninterpreter.objective.target import Target
 
 Margins = Callable[[Sequence[tuple[int, int]]], list[float]]
@@ -81,7 +81,8 @@ def shrink(
     needed = math.log(bar) - math.log(max(1 - bar, 4e-8))
     ways: dict[int, list[tuple[int, float]]] = {number: [] for number in range(len(graphs))}
     going: dict[int, int] = {}
-    left = {number: _connected_parts(graph) for number, graph in enumerate(graphs)}
+    # The largest last.
+    left = {n: sorted(graph.pieces(), key=int.bit_count) for n, graph in enumerate(graphs)}
     known: dict[tuple[int, int], float] = {}
 
     def margins(asked: Sequence[tuple[int, int]]) -> list[float]:
@@ -136,12 +137,8 @@ def _ball(graph: Typed, nodes: int, size: int, rng: np.random.Generator) -> int:
     choices = list(bits(nodes))
     ball = newest = 1 << choices[int(rng.integers(len(choices)))]
     while ball.bit_count() < size:
-        front = 0
-        for node in bits(newest):
-            front |= graph.near[node]
-        newest = 0
-        for node in islice(bits(front & ~ball), size - ball.bit_count()):
-            newest |= 1 << node
+        front = graph.around(newest) & ~ball
+        newest = as_bits(islice(bits(front), size - ball.bit_count()))
         ball |= newest
     return ball
 
@@ -178,15 +175,6 @@ def removable(graph: Typed, nodes: int) -> int:
     if branches > 1:
         kept |= 1 << root
     return nodes & ~kept
-
-
-def _connected_parts(graph: Typed) -> list[int]:
-    """The connected parts as bits, the largest last."""
-    left, found = (1 << len(graph)) - 1, []
-    while left:
-        found.append(graph.reach(left & -left, left))
-        left &= ~found[-1]
-    return sorted(found, key=int.bit_count)
 
 
 def _record(

@@ -23,9 +23,10 @@ from gnninterpreter.evidence.patterns.causes import Effect, random_piece
 from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.patterns.matching import occurrences
 from gnninterpreter.evidence.patterns.parts import Parts
-from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
+from gnninterpreter.evidence.patterns.typed import Typed, as_bits, typed_graphs
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import Target
+from gnninterpreter.spec.data import node_count
 
 MOST_PLACES = 16
 LIMIT = 20_000
@@ -103,7 +104,7 @@ class GraphExplanation:
 
         Only cores of the targets that the graph is assigned to count.
         """
-        mask = torch.zeros(int(self.graph.num_nodes or 0), 1)
+        mask = torch.zeros(node_count(self.graph), 1)
         for one in self.found:
             if one.target in self.assigned and one.fall is not None:
                 nodes = list(one.places[0])
@@ -184,8 +185,8 @@ def _find(
     places = occurrences(core.typed, typed, MOST_PLACES, LIMIT)
     if not places:
         return None
-    whole = (1 << len(typed)) - 1
-    sets = [sum(1 << node for node in place) for place in places]
+    whole = typed.whole
+    sets = [as_bits(place) for place in places]
     drawn = [random_piece(typed, len(places[0]), rng) for _ in range(CONTROLS)]
     every = whole & ~reduce(or_, sets)
     left = [whole & ~nodes for nodes in (*sets, *filter(None, drawn))]

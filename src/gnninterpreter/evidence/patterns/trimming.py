@@ -19,10 +19,11 @@ from gnninterpreter.evidence.patterns.causes import random_pieces, sufficiency
 from gnninterpreter.evidence.patterns.pieces import Candidate
 from gnninterpreter.evidence.patterns.real import RealGraphs
 from gnninterpreter.evidence.patterns.shrinking import removable
-from gnninterpreter.evidence.patterns.typed import Typed, bits, cut
+from gnninterpreter.evidence.patterns.typed import Typed, bits
 from gnninterpreter.evidence.thresholds import CLEARLY
 from gnninterpreter.objective.target import Target
 from gnninterpreter.spec.data import node_count
+from gnninterpreter.typicality.pieces import cut
 
 # Share of what a piece tells that may be lost, and how many smaller pieces are joined to graphs.
 SPARED, JOINED = 0.05, 4
@@ -61,7 +62,7 @@ class Trimming:
             return self._without_ranges(piece)
         most = first = self.telling(piece.typed)[0]
         way: list[tuple[float, int, Typed]] = []
-        nodes = (1 << len(piece.typed)) - 1
+        nodes = piece.typed.whole
         while most > 0 and nodes.bit_count() > self.least:
             tried = []
             for node in bits(removable(piece.typed, nodes)):
@@ -78,7 +79,7 @@ class Trimming:
             return self._without_ranges(piece)
         kept = [cut(piece.data, list(bits(left))) for _, left, _ in enough]
         wanted = first * (turned - CLEARLY)
-        scores = self.target.score(self.real.classifier.score_data(kept)).nan_to_num(nan=0.0)
+        scores = self.target.given(self.real.classifier.score_data(kept))
         for (value, _, part), data, score in zip(enough, kept, scores.tolist(), strict=True):
             turns, certain = self.turned(data), score >= self.bar
             if value * turns >= wanted and (certain or turns >= TURNS or not piece.certain):

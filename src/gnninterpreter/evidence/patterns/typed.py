@@ -110,20 +110,31 @@ class Typed:
         nowhere = [0] * len(self)
         return tuple(reduce(or_, own) for own in zip(nowhere, *self.linked.values(), strict=True))
 
+    @property
+    def whole(self) -> int:
+        """All nodes, as bits."""
+        return (1 << len(self)) - 1
+
+    def around(self, nodes: int) -> int:
+        """The neighbours of some nodes (all as bits)."""
+        found = 0
+        for node in bits(nodes):
+            found |= self.near[node]
+        return found
+
     @cached_property
     def shared(self) -> list[int]:
         """How many neighbours the two ends of each edge share."""
         near = self.near
         return [(near[i] & near[j]).bit_count() for i, j in self.edges]
 
-    @property
-    def pieces(self) -> int:
-        """How many pieces it is in."""
-        left, count = (1 << len(self)) - 1, 0
+    def pieces(self) -> list[int]:
+        """The nodes (as bits) of each of its pieces."""
+        left, found = self.whole, []
         while left:
-            left &= ~self.reach(left & -left, left)
-            count += 1
-        return count
+            found.append(self.reach(left & -left, left))
+            left &= ~found[-1]
+        return found
 
     def needs(self, node: int) -> list[Need]:
         """What a node of another graph must have to take the place of this one.
@@ -147,10 +158,10 @@ class Typed:
         found: list[list[Need]] = [[] for _ in self.kinds]
         for kind in set(self.edges.values()):
             links = [own.get(2 * kind, 0) | own.get(2 * kind + 1, 0) for own in self.links]
-            left, least = (1 << len(self)) - 1, 2
+            left, least = self.whole, 2
             while left:
                 few = [i for i in bits(left) if (links[i] & left).bit_count() < least]
-                left &= ~sum(1 << i for i in few)
+                left &= ~as_bits(few)
                 if not few:
                     for i in bits(left):
                         found[i].append((ANY, 2 * kind, NESTED, least))
@@ -187,7 +198,7 @@ class Typed:
     @cached_property
     def behind(self) -> int:
         """The nodes (as bits) that have a twin before them."""
-        return sum(1 << node for node, twin in enumerate(self.before) if twin)
+        return as_bits(node for node, twin in enumerate(self.before) if twin)
 
     @property
     def open(self) -> tuple[bool, ...]:
@@ -204,8 +215,12 @@ class Typed:
     @cached_property
     def colours(self) -> list[int]:
         """A number for each node, the same for those that refinement cannot tell apart."""
+        return self.refined(min(ROUNDS, len(self)))
+
+    def refined(self, rounds: int) -> list[int]:
+        """A number for each node, the same where all up to some steps away looks the same."""
         colours = list(self.kinds)
-        for _ in range(min(ROUNDS, len(self))):
+        for _ in range(rounds):
             colours = [
                 hash((colours[i], *sorted(
                     (code, colours[j]) for code, mask in self.links[i].items() for j in bits(mask)
@@ -233,17 +248,14 @@ class Typed:
 
     def connected(self, nodes: int | None = None) -> bool:
         """Whether the graph, or those of its nodes (as bits), hang together."""
-        left = (1 << len(self)) - 1 if nodes is None else nodes
+        left = self.whole if nodes is None else nodes
         return bool(left) and self.reach(left & -left, left) == left
 
     def reach(self, start: int, within: int) -> int:
         """The nodes (as bits) that can be reached from some without leaving others."""
         seen = front = start
         while front:
-            grown = 0
-            for node in bits(front):
-                grown |= self.near[node]
-            front = grown & within & ~seen
+            front = self.around(front) & within & ~seen
             seen |= front
         return seen
 
@@ -294,6 +306,11 @@ def bits(mask: int) -> Iterator[int]:
         low = mask & -mask
         yield low.bit_length() - 1
         mask ^= low
+
+
+def as_bits(nodes: Iterable[int]) -> int:
+    """Different nodes as the bits of an integer."""
+    return sum(1 << node for node in nodes)
 
 
 def typed_graphs(graphs: Sequence[Data], spec: GraphSpec) -> list[Typed]:
@@ -347,22 +364,6 @@ def varying_columns(blocks: Sequence[Block]) -> list[int]:
             ]
         start += block.width
     return found
-
-
-def cut(graph: Data, nodes: Sequence[int]) -> Data:
-    """The PyG graph on some nodes, in that order, with every edge between them."""
-    count = int(graph.num_nodes or 0)
-    place = torch.full((count,), -1, dtype=torch.long)
-    place[list(nodes)] = torch.arange(len(nodes))
-    keep = (place[graph.edge_index] >= 0).all(dim=0)
-    part = Data(edge_index=place[graph.edge_index[:, keep]], num_nodes=len(nodes))
-    for name in ("x", "pos"):
-        if graph.get(name) is not None:
-            part[name] = graph[name][list(nodes)]
-    for name in ("edge_attr", "edge_type", "edge_weight"):
-        if graph.get(name) is not None:
-            part[name] = graph[name][keep]
-    return part
 
 
 def _edge_rows(graphs: Sequence[Data]) -> list[Tensor | None]:

@@ -25,6 +25,7 @@ from gnninterpreter.graphs import edge_rows, node_rows, table
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.task import Task
 from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
+from gnninterpreter.spec.data import node_count
 
 # Real graphs that are shuffled, or fewer where the model takes them one by one; fewest that must
 # change with it, and most columns that are looked at.
@@ -299,6 +300,6 @@ def _pairs(graphs: Sequence[Data]) -> Tensor:
     ends, start = [], 0
     for graph in graphs:
         ends.append(graph.edge_index.sort(dim=0).values + start)
-        start += int(graph.num_nodes or 0)
+        start += node_count(graph)
     numbers: Tensor = torch.unique(torch.cat(ends, dim=1), dim=1, return_inverse=True)[1]
     return numbers

@@ -24,8 +24,9 @@ from gnninterpreter.evidence.patterns.pieces import (
     Telling,
 )
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
-from gnninterpreter.evidence.patterns.typed import Typed, alike, cut
+from gnninterpreter.evidence.patterns.typed import Typed, alike
 from gnninterpreter.objective.target import Target
+from gnninterpreter.typicality.pieces import cut
 
 STRUCTURES, COLOURINGS, ASKED = 8, 4, 48
 # A kind is said where that costs at most this share of what the piece tells.
@@ -120,6 +121,6 @@ def _likely(
     pieces = [cut(real.graphs[graphs[i]], nodes) for i, nodes in places]
     if not pieces:  # the limit of steps was reached in all of them
         return False
-    given = target.score(real.classifier.score_data(pieces)).nan_to_num(nan=0.0)
+    given = target.given(real.classifier.score_data(pieces))
     share = float((given >= min(bar, LEANING)).double().mean())
     return share >= LIKELY

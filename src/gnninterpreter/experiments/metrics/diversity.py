@@ -51,16 +51,16 @@ def pairwise_cosine(embedding: Tensor) -> float:
     return float((gram.sum() - gram.diagonal().sum()) / (count * (count - 1)))
 
 
-def wl_distance(one: nx.Graph, other: nx.Graph, rounds: int = ROUNDS) -> float:
+def wl_distance(one: nx.Graph, other: nx.Graph) -> float:
     """Kernel distance ``sqrt(1 - k)`` with the normalised Weisfeiler-Lehman kernel k."""
-    a, b = _features(one, rounds), _features(other, rounds)
+    a, b = _features(one), _features(other)
     norms = (_inner(a, a) * _inner(b, b)) ** 0.5
     return max(0.0, 1.0 - _inner(a, b) / norms) ** 0.5 if norms else 0.0
 
 
-def _features(graph: nx.Graph, rounds: int) -> Counter[str]:
+def _features(graph: nx.Graph) -> Counter[str]:
     hashes = nx.weisfeiler_lehman_subgraph_hashes(
-        graph, node_attr="label", edge_attr="label", iterations=rounds, include_initial_labels=True
+        graph, node_attr="label", edge_attr="label", iterations=ROUNDS, include_initial_labels=True
     )
     return Counter(f"{depth}:{key}" for keys in hashes.values() for depth, key in enumerate(keys))
 

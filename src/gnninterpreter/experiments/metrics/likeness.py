@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.spec.data import node_count
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def granularity(nodes: int, mean_nodes: float) -> float:
 
 def density(graph: Data) -> float:
     """Share of ordered pairs of nodes that are joined; an undirected edge joins both."""
-    nodes = int(graph.num_nodes or 0)
+    nodes = node_count(graph)
     return graph.num_edges / (nodes * (nodes - 1)) if nodes > 1 else 0.0
 
 
@@ -64,7 +65,7 @@ def likeness(
     if not graph.num_edges:
         return Likeness(0.0, 0.0, 0.0, 0.0)
     nodes = int(graph.edge_index.unique().numel())
-    edges = graph.edge_index.size(1) / (1 if classifier.spec.directed else 2)
+    edges = graph.edge_index.size(1) / classifier.spec.ways
     scores = classifier.score_data([graph])
     probability = float(scores.probabilities[0, target])
     mean = statistics.mean_embedding[target].to(scores.embedding)

@@ -22,6 +22,7 @@ from gnninterpreter.experiments.metrics.validity import validity
 from gnninterpreter.explanation import Explanation
 from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.models.statistics import ClassStatistics
+from gnninterpreter.spec.data import node_count
 
 CONTROLS = 5
 
@@ -80,7 +81,7 @@ def measure(
     mine = [graph for graph in reference.real if int(graph.y) == target][:samples]
     far = bool(drawn and mine)
     best = explanation.best
-    size = (int(best.num_nodes or 0), explanation.num_edges)
+    size = (node_count(best), explanation.num_edges)
     controls = [random_of_size(spec, *size, seed + i) for i in range(CONTROLS * bool(size[1]))]
     others = [graph for graph in reference.real if int(graph.y) != target][:samples]
     spread = diversity(classifier, drawn[: samples // 2]) if drawn else None
@@ -97,7 +98,7 @@ def measure(
         degree_mmd=degree_mmd(drawn, mine) if far else nan,
         clustering_mmd=clustering_mmd(drawn, mine) if far else nan,
         spectrum_mmd=spectrum_mmd(drawn, mine) if far else nan,
-        granularity=_mean([granularity(int(g.num_nodes or 0), mean_nodes) for g in drawn]),
+        granularity=_mean([granularity(node_count(g), mean_nodes) for g in drawn]),
         density=_mean([density(graph) for graph in drawn]),
         class_density=_mean([density(graph) for graph in mine]),
         connected=valid.connected,

@@ -18,6 +18,7 @@ from gnninterpreter.experiments.realism.rows import (
     ABLATIONS,
     BENCH,
     METHODS,
+    PLACED,
     RealismConfig,
     RealismRow,
 )
@@ -25,9 +26,9 @@ from gnninterpreter.experiments.subjects import Subject, names_of, subject, targ
 from gnninterpreter.files import write_atomically
 from gnninterpreter.isomorphism import distinct
 from gnninterpreter.parallel import Workers
+from gnninterpreter.spec.data import node_count
 
 SAMPLES, DRAWN = 50, 256
-PLACED = 0.1
 # XGNN trains a policy for each seed, and graphs drawn for PolyGraph take room.
 XGNN_SEEDS, KEPT_SEEDS = 3, 3
 depends_on = BENCH.depends_on
@@ -114,7 +115,6 @@ def _row(found: Subject, config: RealismConfig, said: Answer) -> RealismRow:
     core = None if said.core is None else _share(found, [said.core], target)
     agrees = _share(found, [said.best], target)
     valid = _valid(found, [said.best])
-    sides = 1 if found.spec.directed else 2
     return RealismRow(
         **asdict(config),
         rule_best=None if agrees is None else agrees == 1.0,
@@ -132,8 +132,8 @@ def _row(found: Subject, config: RealismConfig, said: Answer) -> RealismRow:
         mean_probability=said.probability,
         certain_bar=bar,
         feasible=said.feasible,
-        nodes=int(said.best.num_nodes or 0),
-        edges=int(said.best.edge_index.size(1)) // sides,
+        nodes=node_count(said.best),
+        edges=int(said.best.edge_index.size(1)) // found.spec.ways,
         real_median_nodes=judge_of(found.name, target).median_nodes,
         copy=found.is_real(said.best),
         copy_samples=_mean([found.is_real(graph) for graph in samples]),
@@ -173,4 +173,4 @@ def _mean(values: Sequence[bool]) -> float:
 def structure(graph: Data) -> list[Any]:
     """Number of nodes, and the ends of each edge one after the other."""
     pairs = sorted({(min(u, v), max(u, v)) for u, v in graph.edge_index.t().tolist()})
-    return [int(graph.num_nodes or 0), [end for pair in pairs for end in pair]]
+    return [node_count(graph), [end for pair in pairs for end in pair]]

@@ -19,6 +19,7 @@ from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.untrained import NETWORKS, RandomGIN
 from gnninterpreter.experiments.subjects import subject
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.data import node_count
 from gnninterpreter.typicality.pieces import cut_piece
 
 NEAREST = 5
@@ -57,7 +58,6 @@ def places_of(
     graphs: Sequence[Data],
     spec: GraphSpec,
     networks: int = NETWORKS,
-    nearest: int = NEAREST,
 ) -> list[float]:
     """Place of each graph among real graphs: the mean of `standing` over several GINs."""
     if not graphs:
@@ -65,7 +65,7 @@ def places_of(
     found = []
     for seed in range(networks):
         gin = RandomGIN(spec, seed)
-        found.append(standing(gin.embed(real), gin.embed(graphs), nearest))
+        found.append(standing(gin.embed(real), gin.embed(graphs)))
     return [float(value) for value in torch.stack(found).mean(0)]
 
 
@@ -90,7 +90,7 @@ class Judge:
                 f"a place needs two real graphs of the class at least (got {len(self.real)})"
             )
         # The median of the class, not of those kept.
-        self.median_nodes = float(np.median([int(graph.num_nodes or 0) for graph in self.real]))
+        self.median_nodes = float(np.median([node_count(graph) for graph in self.real]))
         step = max(1.0, len(self.real) / self.most)
         kept = [int(i * step) for i in range(min(len(self.real), self.most))]
         self.real = [self.real[i] for i in kept]
@@ -104,7 +104,7 @@ class Judge:
         """The place of each graph; None where no two real graphs have pieces of its size."""
         if self.whole:
             return list(self.places_whole(graphs))
-        sizes = [int(graph.num_nodes or 0) for graph in graphs]
+        sizes = [node_count(graph) for graph in graphs]
         found: list[float | None] = [None] * len(graphs)
         for size in sorted(set(sizes)):
             mine = [i for i, n in enumerate(sizes) if n == size]
@@ -129,11 +129,11 @@ class Judge:
         return self._pieces[size]
 
     def _piece(self, graph: Data, size: int, rng: np.random.Generator) -> Data | None:
-        if int(graph.num_nodes or 0) < size:
+        if node_count(graph) < size:
             return None
         for _ in range(TRIES):  # A random node may lie in a part that is too small.
             piece = cut_piece(graph, size, rng)
-            if int(piece.num_nodes or 0) == size:
+            if node_count(piece) == size:
                 return piece
         return None
 

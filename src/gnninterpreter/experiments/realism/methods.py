@@ -14,7 +14,7 @@ from torch_geometric.data import Data
 from gnninterpreter.experiments.realism.gins import Judge
 from gnninterpreter.experiments.realism.rows import ABLATIONS, RealismConfig
 from gnninterpreter.experiments.subjects import Subject
-from gnninterpreter.models.statistics import picture_nodes
+from gnninterpreter.models.profile import picture_nodes
 from gnninterpreter.objective import Typical
 from gnninterpreter.search import Recipe
 from gnninterpreter.typicality.pieces import cut_piece

@@ -8,6 +8,8 @@ from gnninterpreter.errors import SpecError
 from gnninterpreter.experiments.bench import Bench
 
 ABLATIONS = ("unopened", "unspread", "unshrunk", "bar-0", "bar-25")
+# Place under random GINs from which on a graph is like real ones.
+PLACED = 0.1
 METHODS = ("ours", "certain", "paper", "random", "xgnn", "real", *ABLATIONS)
 COSTS = dict.fromkeys(ABLATIONS, 20.0) | {
     "ours": 20.0, "certain": 10.0, "paper": 60.0, "xgnn": 60.0,

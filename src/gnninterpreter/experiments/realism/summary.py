@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from gnninterpreter.errors import needs
 from gnninterpreter.experiments.charts import MISSED, REACHED, RULE, new_figure
-from gnninterpreter.experiments.realism.rows import RealismRow
+from gnninterpreter.experiments.realism.rows import PLACED, RealismRow
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-PLACED = 0.1
+    from gnninterpreter.experiments.bench import Printed
+
 BY = ["method", "model", "target"]
 WORDS = ("verdict", "compared_with")
 # What is asked of every class; the rule of MUTAG is one of thumb.
@@ -105,21 +106,19 @@ def summarize(
     return found.reset_index()
 
 
-def tables(
-    summary: pd.DataFrame,
-) -> tuple[dict[str, pd.DataFrame], dict[str, tuple[str, str]], list[str]]:
-    """The summary as it is printed: by title, its columns, and what is to be said below."""
+def tables(summary: pd.DataFrame) -> Printed:
+    """The summary as it is printed."""
     methods = {
         f"Realism: {name}": summary[summary.method == name] for name in summary.method.unique()
     }
     return methods, COLUMNS, [CAPTION, *(f"not reached: {line}" for line in unmet(summary))]
 
 
-def unmet(summary: pd.DataFrame, method: str = "ours") -> list[str]:
-    """What a method falls short of, a line for each class and figure."""
+def unmet(summary: pd.DataFrame) -> list[str]:
+    """What our method falls short of, a line for each class and figure."""
     lines = []
     for row in summary.to_dict("records"):
-        if row["method"] != method:
+        if row["method"] != "ours":
             continue
         for name, bar in BARS.items():
             wanted = THUMB.get(row["model"], bar) if name == "rule" else bar
@@ -131,12 +130,12 @@ def unmet(summary: pd.DataFrame, method: str = "ours") -> list[str]:
     return lines
 
 
-def chart(summary: pd.DataFrame, method: str = "ours", names: Sequence[str] = SHOWN) -> Figure:
+def chart(summary: pd.DataFrame, method: str = "ours") -> Figure:
     """Shares of one method beside what is asked: a column for each, a row for each class."""
     keys = list(dict.fromkeys(zip(summary["model"], summary["target"], strict=True)))
-    figure = new_figure(2.0 * len(names) + 2.2, 0.22 * len(keys) + 0.8)
-    axes = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
-    for ax, name in zip(axes, names, strict=True):
+    figure = new_figure(2.0 * len(SHOWN) + 2.2, 0.22 * len(keys) + 0.8)
+    axes = figure.subplots(1, len(SHOWN), sharey=True, squeeze=False)[0]
+    for ax, name in zip(axes, SHOWN, strict=True):
         for row in summary.to_dict("records"):
             place, mine = keys.index((row["model"], row["target"])), row["method"] == method
             color = REACHED if row[name] >= BARS[name] else MISSED

@@ -12,6 +12,8 @@ from gnninterpreter.experiments.robustness.compute import WANTED, Run
 if TYPE_CHECKING:
     import pandas as pd
 
+    from gnninterpreter.experiments.bench import Printed
+
 # Where a model allows no more, a run has to come this near to the best that a search so many times
 # as large has found.
 NEAR, TIMES = 0.005, 20
@@ -63,10 +65,8 @@ def summarize(runs: Iterable[Run], larger: Iterable[Run] = ()) -> pd.DataFrame:
     return found.drop(columns=["highest", "restarts", "searched", "found"]).reset_index()
 
 
-def tables(
-    summary: pd.DataFrame,
-) -> tuple[dict[str, pd.DataFrame], dict[str, tuple[str, str]], list[str]]:
-    """The summary as it is printed: by title, its columns, and what is to be said below."""
+def tables(summary: pd.DataFrame) -> Printed:
+    """The summary as it is printed."""
     limited = bool(summary.best.notna().any())
     runs, missed = int(summary.runs.sum()), int(summary.missed.sum())
     lines = ["nodes, edges, s: medians; oracle: how often it agrees"]

@@ -52,8 +52,8 @@ def _joined(rng: np.random.Generator, base: nx.Graph, motif: nx.Graph) -> nx.Gra
     return graph
 
 
-def _tree(rng: np.random.Generator, low: int = 4, high: int = 14) -> nx.Graph:
-    return nx.random_labeled_tree(int(rng.integers(low, high)), seed=int(rng.integers(1 << 30)))
+def _tree(rng: np.random.Generator) -> nx.Graph:
+    return nx.random_labeled_tree(int(rng.integers(4, 14)), seed=int(rng.integers(1 << 30)))
 
 
 def _data(graph: nx.Graph, label: int, x: Tensor) -> Data:

@@ -18,7 +18,9 @@ from torch_geometric.data import Batch, Data
 from gnninterpreter.experiments.zoo.graphs import SPECS, draw
 from gnninterpreter.models.statistics import ClassStatistics
 from gnninterpreter.spec import GraphSpec
+from gnninterpreter.spec.data import node_count
 
+EPOCHS, BATCH = 80, 40
 # Accuracy below which a model has learned nothing, and how often it is then trained.
 LEARNED, ATTEMPTS = 0.6, 5
 READOUTS = {"sum": gnn.global_add_pool, "mean": gnn.global_mean_pool, "max": gnn.global_max_pool}
@@ -147,13 +149,13 @@ def trained(name: str, seed: int = 0) -> Trained:
     return Trained(model, spec, ClassStatistics.from_dataset(model, graphs, spec), accuracy)
 
 
-def _train(model: nn.Module, graphs: list[Data], epochs: int = 80, size: int = 40) -> None:
+def _train(model: nn.Module, graphs: list[Data]) -> None:
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.005, weight_decay=1e-3)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
-    for _ in range(epochs):
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, EPOCHS)
+    for _ in range(EPOCHS):
         order = torch.randperm(len(graphs)).tolist()
-        for start in range(0, len(order), size):
-            batch = Batch.from_data_list([graphs[i] for i in order[start : start + size]])
+        for start in range(0, len(order), BATCH):
+            batch = Batch.from_data_list([graphs[i] for i in order[start : start + BATCH]])
             loss = nn.functional.cross_entropy(model(batch), batch.y, label_smoothing=1e-4)
             optimizer.zero_grad()
             torch.autograd.backward(loss)
@@ -163,7 +165,5 @@ def _train(model: nn.Module, graphs: list[Data], epochs: int = 80, size: int = 4
 
 
 def _degree_histogram(graphs: list[Data]) -> Tensor:
-    degrees = torch.cat(
-        [torch.bincount(g.edge_index[1], minlength=int(g.num_nodes or 0)) for g in graphs]
-    )
+    degrees = torch.cat([torch.bincount(g.edge_index[1], minlength=node_count(g)) for g in graphs])
     return torch.bincount(degrees)

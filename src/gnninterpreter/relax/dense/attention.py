@@ -123,9 +123,7 @@ def _attend(
 
 def _log_weights(candidates: Candidates, loops: bool) -> Tensor:
     """Logarithms of the edge weights, [B, N, N]; that of 0 swallows any score it is added to."""
-    weight = candidates.adjacency()
-    if loops:
-        weight = weight + torch.eye(candidates.size, dtype=weight.dtype, device=weight.device)
+    weight = candidates.adjacency(loops)
     return torch.where(weight > 0, log_weight(weight), below_all(weight.dtype))
 
 

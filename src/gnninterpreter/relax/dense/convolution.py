@@ -36,9 +36,7 @@ def _propagation(candidates: Candidates, loops: bool) -> Tensor:
     """D^-1/2 (A + I) D^-1/2 of each graph, [B, N, N]; the same for every layer of the model."""
 
     def normalised() -> Tensor:
-        matrix = candidates.adjacency()
-        if loops:
-            matrix = matrix + torch.eye(candidates.size, dtype=matrix.dtype, device=matrix.device)
+        matrix = candidates.adjacency(loops)
         degree = matrix.sum(dim=2)
         root = power(degree.clamp_min(torch.finfo(degree.dtype).tiny), -0.5)
         root = torch.where(degree > 0, root, torch.zeros_like(root))

@@ -65,8 +65,7 @@ def without(recipe: Recipe, term: str | None) -> Recipe:
     names = [weighted.term.name for weighted in recipe.terms]
     if term not in names:
         raise SpecError(f"the recipe has no term {term!r}; it has {', '.join(names)}")
-    terms = tuple(weighted for weighted in recipe.terms if weighted.term.name != term)
-    return replace(recipe, terms=terms)
+    return replace(recipe, terms=recipe.objective.without(term).terms)
 
 
 def ours(

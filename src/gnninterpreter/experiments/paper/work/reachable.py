@@ -11,6 +11,8 @@ from gnninterpreter.baselines.xgnn.building import Rules, State
 from gnninterpreter.models.classifier import GraphClassifier
 
 PRIME = 2**31 - 1
+# Of colour refinement.
+ROUNDS = 4
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ def best_reachable(
         graph, start, end = rules.legal(state).nonzero(as_tuple=True)
         if not graph.numel():
             break
-        grown, _ = rules.apply(_pick(state, graph), start, end)
-        grown = _pick(grown, _distinct(grown))
+        grown, _ = rules.apply(state.select(graph), start, end)
+        grown = grown.select(_distinct(grown))
         found = classifier.probability(rules.graphs(grown), target).cpu()
         looked += found.numel()
         order = found.argsort(descending=True, stable=True)
@@ -50,20 +52,16 @@ def best_reachable(
             best = float(found[top])
             at = (int(grown.count[top]), int(grown.weight[top].sum()) // 2)
         complete = complete and order.numel() <= width
-        state = _pick(grown, order[:width])
+        state = grown.select(order[:width])
     return Reached(best, *at, looked, complete)
 
 
-def _pick(state: State, index: Tensor) -> State:
-    return state.each(lambda part: part[index])
-
-
-def _distinct(state: State, rounds: int = 4) -> Tensor:
+def _distinct(state: State) -> Tensor:
     """Indices of graphs, one for each multiset of refined colours."""
     kinds = torch.arange(1, state.types.size(2) + 1)
     weight, present = state.weight.long(), state.present.long()
     colour = (state.types.long() @ kinds) * present
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         # Whole numbers modulo a prime: no rounding, and different neighbourhoods hardly collide.
         hashed = (colour * colour % PRIME * 48271 + colour * 16807 + 11) % PRIME
         around = (weight @ hashed.unsqueeze(-1)).squeeze(-1)
