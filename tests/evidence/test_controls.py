@@ -56,6 +56,14 @@ def check(name: str, given: Case) -> Check:
     return evidence_of(given.explanation, given.classifier, graphs=given.graphs)[name]
 
 
+def test_few_large_random_graphs_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = [chain("br" * 3)] * 12
+    assert "the best of 1" in random_control(case(graphs, colours="br" * 3)).sentence
+    monkeypatch.setattr("gnninterpreter.evidence.controls.MOST_PAIRS", 36 * 30)
+    few = random_control(case(graphs, colours="br" * 3)).sentence
+    assert int(few.split("the best of ")[1].split()[0]) <= 30
+
+
 def test_random_graphs_have_the_features_of_real_ones() -> None:
     """Without red nodes in the data no random graph has a red pair; with nothing else all do."""
     rare = random_control(case([chain("bbbb")] * 12))
