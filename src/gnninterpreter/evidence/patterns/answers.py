@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 import torch
@@ -293,6 +294,10 @@ class RealAnswers:
         for node, free in enumerate(core.open):  # what may be any kind is not what it goes by
             if free:
                 graph.nodes[:, node] = graph.nodes[:, core.open.index(False)]
+        starts = [0, *accumulate(block_widths(core.spec.nodes))]
+        for node, blocks in enumerate(core.free):
+            for block in blocks:
+                graph.nodes[:, node, starts[block] : starts[block + 1]] = 0.0
         bank = profile.typicality.to("cpu").bank
         return [
             f"the core goes by {kind}, which only {held:,} of {every:,} real graphs "
