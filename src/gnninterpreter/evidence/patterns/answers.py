@@ -27,6 +27,7 @@ from gnninterpreter.evidence.patterns.cores import (
     told_by,
 )
 from gnninterpreter.evidence.patterns.counts import Account, account_for
+from gnninterpreter.evidence.patterns.large import NODES, PIECES, pieces_of
 from gnninterpreter.evidence.patterns.links import KnownLinks
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
 from gnninterpreter.evidence.patterns.real import InOrder, RealGraphs, chosen, in_order
@@ -130,7 +131,22 @@ class RealAnswers:
         self._fewer: dict[Target, Cores] = {}
         found = in_order(_kept(statistics) if graphs is None else graphs)
         fitting = found.where((found.nodes > 0) & (found.nodes <= LARGEST))
-        if len(fitting) < len(found):
+        large = found.where(found.nodes > LARGEST)
+        parts: list[Data] = []
+        if self.measured and len(large) > len(found) / 2:
+            try:
+                few = chosen(large, PIECES, abs(seed))
+                parts = pieces_of(few, classifier, abs(seed))
+            except GNNInterpreterError:  # it fails on pieces, so that there are none
+                parts = []
+        if parts:
+            fitting = in_order(parts)
+            self.notes.append(
+                f"{len(large):,} of {len(found):,} real graphs have more than {LARGEST} nodes: "
+                f"cores, counts and exemplars come from {len(parts):,} connected pieces of them "
+                f"with at most {NODES}, and shares are of pieces, by what the model says of each"
+            )
+        elif len(fitting) < len(found):
             self.notes.append(
                 f"{len(found) - len(fitting):,} of {len(found):,} real graphs have no node or more "
                 f"than {LARGEST} and were not looked at for cores"
