@@ -106,7 +106,7 @@ def test_random_graphs_that_must_be_as_dense_show_what_the_model_goes_by() -> No
 
 def test_what_is_said_of_graphs_as_large_as_others_is_no_default() -> None:
     """Large graphs with red nodes have pairs by chance; graphs as small as the others do not."""
-    large, small = [chain("rb" * 6 + "rr")] * 20, [chain("rbb")] * 8
+    large, small = [chain("rb" * 6 + "rr")] * 20, [chain("rbb")] * 10
     found = random_control(case([*large, *small], colours="rb" * 6 + "rr"))
     assert (found.name, found.passed) == ("size and density", False)
     assert found.sentence.endswith("as many nodes and edges are enough for the class")

@@ -77,6 +77,15 @@ def test_a_model_that_finds_most_of_a_common_class_does_not_miss_it() -> None:
     assert (found.name, found.passed) == ("model is right", True)
 
 
+def test_more_graphs_are_asked_about_where_few_have_the_class() -> None:
+    """Of 500 some five would have it."""
+    graphs = [labelled(c, int(i < 8)) for i, c in enumerate(PAIRED)]
+    graphs += [labelled(c, 0) for c in PLAIN * 99]
+    found = model_is_right(case(graphs))
+    assert (found.value, found.reference) == (0.8, 0.008)
+    assert len(case(graphs).drawn) == 500
+
+
 @pytest.fixture
 def valued() -> Case:
     """The least number of red nodes; no label is below 0, and the model says -0.02 of those."""

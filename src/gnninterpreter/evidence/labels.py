@@ -6,6 +6,8 @@ A skill is how far something is on the way from what guesses reach, b, to always
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
@@ -18,6 +20,8 @@ from gnninterpreter.objective import ValueTarget
 
 NAME = "model is right"
 TINY = 1e-12
+# Where fewer graphs have a class or get it, more are asked about: of a handful shares are chance.
+RARE = 50
 
 
 def model_is_right(case: Case) -> Check:
@@ -31,18 +35,16 @@ def model_is_right(case: Case) -> Check:
         return Check(NAME, None, "there is no data to hold what the model says against")
     if (hidden := left_out(case)) is not None:
         return hidden
-    rows = [(row, _truth(case, graph)) for row, (graph, _) in enumerate(case.asked)]
-    known = [(row, truth) for row, truth in rows if truth is not None]
-    if not known:
+    where, mine, true = _told(case, case.asked)
+    if not where:
         return Check(NAME, None, "no label of the data says whether the model is right")
-    where = [row for row, _ in known]
-    mine = torch.tensor([case.asked[row][1] for row in where])
-    true = torch.tensor([truth for _, truth in known])
     if isinstance(target, ValueTarget) and isinstance(target.aim, str) and mine.any():
         return _values_are_right(case, target, where, mine)
+    if min(int(mine.sum()), int(true.sum())) < RARE:
+        where, mine, true = _told(case, case.many)
     share = float(true.double().mean())
     if not mine.any():
-        sentence = f"the model gives {target.noun} to none of {len(known):,} real graphs"
+        sentence = f"the model gives {target.noun} to none of {len(where):,} real graphs"
         sentence += f", and {percent(share)} have it" if share else ""
         return Check(NAME, not true.any(), sentence, 0.0, share)
     if share == 1:
@@ -124,6 +126,14 @@ def explained(values: Tensor, labels: Tensor) -> float:
         (one * other).sum() / ((one**2).sum() * (other**2).sum()).sqrt().clamp_min(TINY)
     )
     return max(0.0, together) ** 2
+
+
+def _told(case: Case, asked: Sequence[tuple[Data, bool]]) -> tuple[list[int], Tensor, Tensor]:
+    """Places of the graphs whose label is known, whether each gets the class, and has it."""
+    truths = [_truth(case, graph) for graph, _ in asked]
+    where = [place for place, truth in enumerate(truths) if truth is not None]
+    mine = torch.tensor([asked[place][1] for place in where], dtype=torch.bool)
+    return where, mine, torch.tensor([truths[place] for place in where], dtype=torch.bool)
 
 
 def _truth(case: Case, graph: Data) -> bool | None:
