@@ -71,4 +71,12 @@ def test_graphs_in_several_pieces_stand_for_themselves_by_the_largest_certain_pa
     # Parts do not stand for values, nor where the model is certain of few; most that are whole do.
     assert not references([*apart, ring(5)], PLAIN, 12, has_triangle, parted=False).parted
     assert not references([*apart[:20], ring(5)], PLAIN, 12, has_triangle).parted
+    # A class that is about being in pieces is not about its parts.
+    twice = graph([(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)], 6)
+
+    def two_triangles(graphs: DenseGraphs) -> torch.Tensor:
+        return graphs.num_nodes.ge(6) | graphs.num_nodes.eq(4)
+
+    assert not references([*apart, *[twice] * 10], PLAIN, 12, two_triangles).parted
+    assert references([*apart, *[twice] * 5], PLAIN, 12, two_triangles).parted
     assert not references([*apart, *[ring(5)] * 30], PLAIN, 12, has_triangle).parted

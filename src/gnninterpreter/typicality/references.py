@@ -35,6 +35,9 @@ WHOLE = 0.25
 SMALLEST_PIECE = 4
 # Where fewer than this share are in one piece, parts are taken, of at least so many nodes.
 CONNECTED, SMALLEST_PART = 0.5, 3
+# Of this share of the graphs that the model is certain of it has to be certain of a part, too: a
+# class may be about being in pieces.
+PARTED = 0.8
 # Rounds of cutting pieces, and with how few that the model is certain of all pieces are taken.
 ROUNDS = 5
 FEWEST_CERTAIN = 24
@@ -90,7 +93,8 @@ def references(
         # An explanation is in one piece, so it is compared with graphs that are.
         connected = dense.connected()
         if parted and float(connected.double().mean()) < CONNECTED:
-            parts = _parts([fitting[i] for i in chosen.tolist()], spec, max_nodes, certain)
+            sure = [fitting[i] for i in chosen[certain(dense).numpy()].tolist()]
+            parts = _parts(sure, spec, max_nodes, certain)
             if parts is not None:
                 return References(parts, True, torch.ones(len(parts), dtype=torch.bool), True)
         if bool(connected.any()):
@@ -107,7 +111,7 @@ def references(
 def _parts(
     graphs: Sequence[Data], spec: GraphSpec, max_nodes: int, certain: Certain
 ) -> DenseGraphs | None:
-    """The largest part of each graph that the model is certain of; None where there are few."""
+    """The largest part of each graph that the model is certain of; None where few have one."""
     own = [(i, part) for i, graph in enumerate(graphs) for part in parts_of(graph, SMALLEST_PART)]
     if len(own) < FEWEST_CERTAIN:
         return None
@@ -115,7 +119,8 @@ def _parts(
     first: dict[int, int] = {}
     for place in certain(dense).nonzero().flatten().tolist():
         first.setdefault(own[place][0], place)
-    return dense[torch.tensor(list(first.values()))] if len(first) >= FEWEST_CERTAIN else None
+    enough = len(first) >= max(FEWEST_CERTAIN, PARTED * len(graphs))
+    return dense[torch.tensor(list(first.values()))] if enough else None
 
 
 def _pieces(

@@ -246,7 +246,11 @@ class RealAnswers:
     def _cores(self, target: Target) -> Cores:
         assert self.real is not None
         if target not in self._known:
-            found = find_cores(self.real, target, self.search, measured=self.measured)
+            try:
+                found = find_cores(self.real, target, self.search, measured=self.measured)
+            except ModelError:  # some take no graph without an edge
+                search = replace(self.search, least=2)
+                found = find_cores(self.real, target, search, measured=self.measured)
             self._known[target] = found
         return self._known[target]
 
