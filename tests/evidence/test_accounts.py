@@ -34,6 +34,10 @@ def test_one_kind_of_node_that_gives_the_class_away() -> None:
     assert (found.passed, found.value, found.reference) == (False, 0.0, 1.0)
     assert one_kind(case([chain(c) for c in PAIRED + PLAIN])).passed
     assert one_kind(case([chain("brrb")] * 20)).passed is None
+    # What two graphs hold or not is chance, unless there are more of their class than were asked.
+    assert one_kind(case([chain("brrb")] * 2 + [chain("bbbb")] * 300)).passed is None
+    many = one_kind(case([chain("brrb")] * 30 + [chain("bbbb")] * 3000))
+    assert (many.passed, many.value, many.reference) == (False, 1.0, 0.0)
 
 
 def test_nodes_with_the_very_same_numbers_that_give_the_class_away() -> None:

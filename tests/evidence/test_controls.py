@@ -56,6 +56,14 @@ def check(name: str, given: Case) -> Check:
     return evidence_of(given.explanation, given.classifier, graphs=given.graphs)[name]
 
 
+def test_few_large_random_graphs_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = [chain("br" * 3)] * 12
+    assert "the best of 1" in random_control(case(graphs, colours="br" * 3)).sentence
+    monkeypatch.setattr("gnninterpreter.evidence.controls.MOST_PAIRS", 36 * 30)
+    few = random_control(case(graphs, colours="br" * 3)).sentence
+    assert int(few.split("the best of ")[1].split()[0]) <= 30
+
+
 def test_random_graphs_have_the_features_of_real_ones() -> None:
     """Without red nodes in the data no random graph has a red pair; with nothing else all do."""
     rare = random_control(case([chain("bbbb")] * 12))
@@ -98,7 +106,7 @@ def test_random_graphs_that_must_be_as_dense_show_what_the_model_goes_by() -> No
 
 def test_what_is_said_of_graphs_as_large_as_others_is_no_default() -> None:
     """Large graphs with red nodes have pairs by chance; graphs as small as the others do not."""
-    large, small = [chain("rb" * 6 + "rr")] * 20, [chain("rbb")] * 8
+    large, small = [chain("rb" * 6 + "rr")] * 20, [chain("rbb")] * 10
     found = random_control(case([*large, *small], colours="rb" * 6 + "rr"))
     assert (found.name, found.passed) == ("size and density", False)
     assert found.sentence.endswith("as many nodes and edges are enough for the class")

@@ -68,6 +68,24 @@ def test_a_model_that_seldom_gives_a_class_misses_most_of_it(missed: int, passed
         assert verdict_on(Evidence((found,))).word == "the model misses most of its graphs"
 
 
+def test_a_model_that_finds_most_of_a_common_class_does_not_miss_it() -> None:
+    """It gives the class to 95% of those that have it, and to hardly fewer of all."""
+    graphs = [labelled(c, 1) for c in PAIRED * 19] + [
+        labelled(c, int(i < 10)) for i, c in enumerate(PLAIN * 2)
+    ]
+    found = model_is_right(case(graphs))
+    assert (found.name, found.passed) == ("model is right", True)
+
+
+def test_more_graphs_are_asked_about_where_few_have_the_class() -> None:
+    """Of 500 some five would have it."""
+    graphs = [labelled(c, int(i < 8)) for i, c in enumerate(PAIRED)]
+    graphs += [labelled(c, 0) for c in PLAIN * 99]
+    found = model_is_right(case(graphs))
+    assert (found.value, found.reference) == (0.8, 0.008)
+    assert len(case(graphs).drawn) == 500
+
+
 @pytest.fixture
 def valued() -> Case:
     """The least number of red nodes; no label is below 0, and the model says -0.02 of those."""
@@ -90,6 +108,20 @@ def test_values_are_right_where_they_are_as_far_out_as_labels_are(valued: Case) 
     for graph in valued.drawn:
         graph.y = 3 - graph.y
     assert model_is_right(valued).passed is False
+
+
+@pytest.mark.parametrize(("own", "passed"), [(-9.9, True), (-4.0, False)])
+def test_where_labels_hardly_differ_they_may_be_about_as_far_out(
+    valued: Case, own: float, passed: bool
+) -> None:
+    """Of two kinds with about the same label the model gives the least to the other one."""
+    labels = own, -10.1, 0.0, 5.0
+    for graph in valued.drawn:
+        graph.y = torch.tensor([labels[int(graph.x[:, 1].sum())]])
+    found = model_is_right(valued)
+    assert found.passed is passed
+    if passed:
+        assert found.sentence.endswith("are 96.9% of the way from the mean to those farthest out")
 
 
 def test_values_that_do_not_go_along_with_labels_are_often_wrong(valued: Case) -> None:

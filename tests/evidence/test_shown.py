@@ -13,11 +13,12 @@ from torch_geometric.nn import global_add_pool, global_mean_pool
 from gnninterpreter.evidence.evidence import Evidence
 from gnninterpreter.evidence.labels import model_is_right
 from gnninterpreter.evidence.reaching import Case
-from gnninterpreter.evidence.shown import LONE, LOOPS, TWICE, _plain, left_out
+from gnninterpreter.evidence.shown import LONE, LOOPS, TWICE, _plain, _renumbered, left_out
 from gnninterpreter.evidence.verdict import verdict_on
 from gnninterpreter.graphs import dense_graphs
+from gnninterpreter.isomorphism import same_graph
 from gnninterpreter.models.classifier import GraphClassifier
-from gnninterpreter.spec import Categorical, Derived, GraphSpec
+from gnninterpreter.spec import Categorical, Continuous, Derived, GraphSpec
 from tests.evidence.patterns.pairs import SPEC, chain
 from tests.evidence.test_controls import labelled
 from tests.explanation.made import explanation
@@ -56,6 +57,45 @@ def test_a_model_that_goes_by_what_answers_leave_out_is_said_to(odd: int, passed
         assert "of 50% of the real graphs where they are shown as" in found.sentence
         assert found.sentence.endswith("are, with degree computed from the rest")
         assert verdict_on(Evidence((found,))).word == "goes by what explanations leave out"
+
+
+class ByFirst(nn.Module):
+    """Says the second class where the first node is red, or where any is."""
+
+    def __init__(self, first: bool) -> None:
+        super().__init__()
+        self.first, self.scale = first, nn.Parameter(torch.tensor(20.0))
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        red = x[:, 1:]
+        if self.first:
+            place = torch.arange(len(batch)) - torch.searchsorted(batch, batch)
+            red = red * (place == 0).unsqueeze(1)
+        score = self.scale * (global_add_pool(red, batch) - 0.5)
+        return torch.cat([-score, score], dim=1)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_model_that_goes_by_the_order_of_nodes_is_said_to(first: bool) -> None:
+    graphs = [chain("rbbbb"), chain("bbbbb")] * 20
+    known = GraphClassifier(ByFirst(first), SPEC, examples=graphs)
+    made = explanation(dense_graphs([graphs[0]], SPEC), target=1, probabilities=[0.999])
+    found = left_out(Case(replace(made, spec=SPEC), known, graphs=graphs))
+    assert (found is not None) is first
+    if found is not None:
+        assert 0.3 < found.value <= 0.5
+        assert "once their nodes are numbered anew" in found.sentence
+        assert verdict_on(Evidence((found,))).word == "goes by what explanations leave out"
+
+
+def test_renumbered_graphs_are_the_same() -> None:
+    given = chain("rrrbbbbb")
+    given.edge_attr = torch.arange(14.0).remainder(7).unsqueeze(1)
+    spec = replace(SPEC, edges=(Continuous(1, 0.0, 6.0),))
+    made = _renumbered(given, torch.Generator().manual_seed(1))
+    assert not torch.equal(made.x, given.x)
+    assert same_graph(made, given, spec)
+    assert made.edge_index[0].tolist() == sorted(made.edge_index[0].tolist())
 
 
 def test_graphs_as_answers_have_them() -> None:

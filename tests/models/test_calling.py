@@ -118,6 +118,18 @@ def test_other_names_for_the_same_things() -> None:
     assert str(convention) == "forward(h, adj, graph_ids, e, num_graphs)"
 
 
+class TakesSizes(Returns):
+    def forward(self, edge_index: Any, num_nodes: Any, batch: Any) -> Any:
+        return num_nodes
+
+
+def test_how_many_nodes_there_are_is_known() -> None:
+    model, data = TakesSizes(), batch()
+    convention = infer_convention(model, None, False)
+    assert convention(model, data) == data.num_nodes
+    assert str(convention) == "forward(edge_index, num_nodes, batch)"
+
+
 @pytest.mark.parametrize(
     ("edges", "filled"),
     [

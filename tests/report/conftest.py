@@ -148,6 +148,8 @@ def make_core(graph: Data, **figures: Any) -> Any:
         "num_nodes": graph.num_nodes,
         "num_edges": graph.num_edges // 2,
         "open": (),
+        "free": (),
+        "freedoms": [],
         "ranges": (),
     }
     return SimpleNamespace(graph=graph, **{**known, **same, **size, **figures})

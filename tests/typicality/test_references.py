@@ -56,3 +56,27 @@ def test_graphs_in_several_pieces_are_left_out_while_there_are_others():
     apart = graph([(0, 1), (2, 3)], 4)
     assert references([apart, ring(5)], PLAIN, 8, everything).graphs.num_nodes.tolist() == [5]
     assert references([apart], PLAIN, 8, everything).graphs.num_nodes.tolist() == [4]
+
+
+def test_graphs_in_several_pieces_stand_for_themselves_by_the_largest_certain_part():
+    """Most have a path of five, a triangle with a tail, and what is too small to be a part."""
+    ends = [(0, 1), (1, 2), (2, 3), (3, 4), (5, 6), (6, 7), (5, 7), (7, 8), (9, 10)]
+    apart = [graph(ends, 12)] * 30
+    real = references([*apart, ring(5)], PLAIN, 12, has_triangle)
+    assert real.whole
+    assert real.parted
+    assert real.graphs.num_nodes.tolist() == [4] * 30
+    assert has_triangle(real.graphs).all()
+    assert references([*apart, ring(5)], PLAIN, 12, everything).graphs.num_nodes.max() == 5
+    # Parts do not stand for values, nor where the model is certain of few; most that are whole do.
+    assert not references([*apart, ring(5)], PLAIN, 12, has_triangle, parted=False).parted
+    assert not references([*apart[:20], ring(5)], PLAIN, 12, has_triangle).parted
+    # A class that is about being in pieces is not about its parts.
+    twice = graph([(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)], 6)
+
+    def two_triangles(graphs: DenseGraphs) -> torch.Tensor:
+        return graphs.num_nodes.ge(6) | graphs.num_nodes.eq(4)
+
+    assert not references([*apart, *[twice] * 10], PLAIN, 12, two_triangles).parted
+    assert references([*apart, *[twice] * 5], PLAIN, 12, two_triangles).parted
+    assert not references([*apart, *[ring(5)] * 30], PLAIN, 12, has_triangle).parted

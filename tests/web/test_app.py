@@ -327,7 +327,7 @@ def test_cores_and_shortcuts_can_be_opened_under_their_names(
     first = next(iter(backend.result.values()))
     for name, found in (("cores", [0.98]), ("shortcuts", [0.999, 0.997])):
         listed = [
-            SimpleNamespace(graph=first.best, probability=p, said=f"{p:.3f}", open=())
+            SimpleNamespace(graph=first.best, probability=p, said=f"{p:.3f}", open=(), free=())
             for p in found
         ]
         monkeypatch.setitem(vars(first), name, listed)

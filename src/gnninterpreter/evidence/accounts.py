@@ -31,11 +31,14 @@ MAKE_SURE = "make sure that this is what it is about, and no mark"
 
 def one_kind(case: Case) -> Check:
     """Is there more to the class than one kind or number, which may be a mark?"""
-    mine = torch.tensor([one for _, one in case.asked])
-    if len(mine) < FEWEST_GRAPHS or not mine.any() or mine.all():
+    asked = case.asked
+    if _fewer(asked) < FEWEST_GRAPHS:
+        asked = case.many
+    if _fewer(asked) < FEWEST_GRAPHS:
         said = "there is too little data to compare kinds of nodes in"
         return Check("more than one kind", None, said)
-    graphs, spec = [graph for graph, _ in case.asked], case.explanation.spec
+    mine = torch.tensor([one for _, one in asked])
+    graphs, spec = [graph for graph, _ in asked], case.explanation.spec
     held = node_kinds(graphs, spec)
     found = _given_away(held, mine)
     if found is not None:
@@ -57,6 +60,12 @@ def one_kind(case: Case) -> Check:
     return numbers or Check(
         "more than one kind", True, "no kind of node alone tells which graphs these are"
     )
+
+
+def _fewer(asked: Sequence[tuple[Data, bool]]) -> int:
+    """How many graphs are of the class, or how many are not, whichever is less."""
+    own = sum(mine for _, mine in asked)
+    return min(own, len(asked) - own)
 
 
 def _one_row(case: Case, graphs: Sequence[Data], mine: torch.Tensor) -> Check | None:

@@ -31,6 +31,8 @@ from gnninterpreter.typicality.typicality import FEWEST_GRAPHS
 
 # Real graphs that lend their features.
 LENDING = 64
+# Pairs of nodes that random graphs may have together, and how many there are at least.
+MOST_PAIRS, FEWEST_RANDOM = 2**24, 20
 MORE = 2
 # Of a graph of the class and another the larger is this often the same one, and size may tell them.
 TOLD_BY_SIZE = 0.85
@@ -74,6 +76,8 @@ def random_control(case: Case) -> Check:
         mean = float(case.target.assigned(scores).double().mean())
         passed = mean < AGREEING_SHARE
     elsewhere = [graph for graph, mine in case.asked if not mine]
+    if len(elsewhere) < FEWEST_GRAPHS:  # how large a handful is says nothing of size
+        elsewhere = []
     if not passed and case.target.probable and mean <= 0.5:
         sentence += ": this one is not special"
     elif not passed and case.answers.left_over:
@@ -181,8 +185,9 @@ def _drawn(
     generator = torch.Generator().manual_seed(case.explanation.seed)
     # Up to two edges more: trees would otherwise be held against trees alone.
     about = (edges, edges + MORE)
-    features = random_graphs(spec, RANDOM_GRAPHS, nodes, generator, density=0.5, dtype=dtype)
-    weight = connected_weights(RANDOM_GRAPHS, nodes, about, spec.directed, generator).to(dtype)
+    count = min(RANDOM_GRAPHS, max(FEWEST_RANDOM, MOST_PAIRS // nodes**2))
+    features = random_graphs(spec, count, nodes, generator, density=0.5, dtype=dtype)
+    weight = connected_weights(count, nodes, about, spec.directed, generator).to(dtype)
     rows, links = features.nodes, features.edges
     real = dense_graphs([graph.cpu() for graph in lending], spec, dtype) if lending else None
     if real is not None and not real.empty.all():

@@ -6,6 +6,8 @@ A skill is how far something is on the way from what guesses reach, b, to always
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
@@ -13,11 +15,13 @@ from torch_geometric.data import Data
 from gnninterpreter.evidence.evidence import Check
 from gnninterpreter.evidence.reaching import Case, percent
 from gnninterpreter.evidence.shown import left_out
-from gnninterpreter.evidence.thresholds import FINDING, PROBABLE, SKILL
+from gnninterpreter.evidence.thresholds import AGREEING_SHARE, FAR_OUT, FINDING, PROBABLE, SKILL
 from gnninterpreter.objective import ValueTarget
 
 NAME = "model is right"
 TINY = 1e-12
+# Where fewer graphs have a class or get it, more are asked about: of a handful shares are chance.
+RARE = 50
 
 
 def model_is_right(case: Case) -> Check:
@@ -31,18 +35,16 @@ def model_is_right(case: Case) -> Check:
         return Check(NAME, None, "there is no data to hold what the model says against")
     if (hidden := left_out(case)) is not None:
         return hidden
-    rows = [(row, _truth(case, graph)) for row, (graph, _) in enumerate(case.asked)]
-    known = [(row, truth) for row, truth in rows if truth is not None]
-    if not known:
+    where, mine, true = _told(case, case.asked)
+    if not where:
         return Check(NAME, None, "no label of the data says whether the model is right")
-    where = [row for row, _ in known]
-    mine = torch.tensor([case.asked[row][1] for row in where])
-    true = torch.tensor([truth for _, truth in known])
     if isinstance(target, ValueTarget) and isinstance(target.aim, str) and mine.any():
         return _values_are_right(case, target, where, mine)
+    if min(int(mine.sum()), int(true.sum())) < RARE:
+        where, mine, true = _told(case, case.many)
     share = float(true.double().mean())
     if not mine.any():
-        sentence = f"the model gives {target.noun} to none of {len(known):,} real graphs"
+        sentence = f"the model gives {target.noun} to none of {len(where):,} real graphs"
         sentence += f", and {percent(share)} have it" if share else ""
         return Check(NAME, not true.any(), sentence, 0.0, share)
     if share == 1:
@@ -55,7 +57,7 @@ def model_is_right(case: Case) -> Check:
     if _skill(right, share) < SKILL:
         return _often_wrong(sentence, right, share)
     given, found = (float(part.double().mean()) for part in (mine, mine[true]))
-    if _skill(found, given) < FINDING:
+    if found < AGREEING_SHARE and _skill(found, given) < FINDING:
         sentence = (
             f"the model misses most of its graphs: it gives {target.noun} to "
             f"{'only ' * bool(found)}{percent(found)} of the real graphs that have it by their "
@@ -70,7 +72,9 @@ def model_is_right(case: Case) -> Check:
 def _values_are_right(case: Case, target: ValueTarget, where: list[int], mine: Tensor) -> Check:
     """The same of an end of a scale, by rank: no label may lie where a model's own ends lie.
 
-    Ranks at the end can be right by a few graphs; values have to go along with labels, too.
+    Where labels at the end hardly differ, as counts of nothing with some noise, ranks say little:
+    there labels may also be as far out as those farthest out are, on average. Ranks at the end can
+    be right by a few graphs; values have to go along with labels, too.
     """
     labels = torch.stack([case.asked[row][0].y.reshape(-1)[target.index] for row in where]).double()
     values = case.said.outputs[where, target.index].double().cpu()
@@ -82,12 +86,24 @@ def _values_are_right(case: Case, target: ValueTarget, where: list[int], mine: T
         f"their label, and {percent(share)} of all"
     )
     if share < 1 and _skill(right, share) < SKILL:
-        return _often_wrong(sentence, right, share)
+        if (way := _way_out(ordered, true, mine)) < FAR_OUT:
+            return _often_wrong(sentence, right, share)
+        sentence = (
+            f"by their labels the real graphs that the model gives {target.noun} are "
+            f"{percent(way)} of the way from the mean to those farthest out"
+        )
+        right, share = way, FAR_OUT
     along = explained(values, labels)
     if along < SKILL:
         sentence = f"{percent(along)} of how labels differ goes along with its values (r2)"
         return _often_wrong(sentence, along, SKILL)
     return Check(NAME, True, sentence, right, share)
+
+
+def _way_out(labels: Tensor, farthest: Tensor, mine: Tensor) -> float:
+    """How far some graphs are on the way from the mean label to those that are farthest out."""
+    usual, most = labels.mean(), labels[farthest].mean()
+    return float((labels[mine].mean() - usual) / (most - usual).clamp_min(TINY))
 
 
 def _often_wrong(sentence: str, right: float, share: float) -> Check:
@@ -110,6 +126,14 @@ def explained(values: Tensor, labels: Tensor) -> float:
         (one * other).sum() / ((one**2).sum() * (other**2).sum()).sqrt().clamp_min(TINY)
     )
     return max(0.0, together) ** 2
+
+
+def _told(case: Case, asked: Sequence[tuple[Data, bool]]) -> tuple[list[int], Tensor, Tensor]:
+    """Places of the graphs whose label is known, whether each gets the class, and has it."""
+    truths = [_truth(case, graph) for graph, _ in asked]
+    where = [place for place, truth in enumerate(truths) if truth is not None]
+    mine = torch.tensor([asked[place][1] for place in where], dtype=torch.bool)
+    return where, mine, torch.tensor([truths[place] for place in where], dtype=torch.bool)
 
 
 def _truth(case: Case, graph: Data) -> bool | None:

@@ -44,8 +44,14 @@ def new(case: Case) -> Check:
 def _marks(graph: Data) -> Tensor:
     """Degrees in order, and the sum of each feature: the same for the same graph."""
     ends = graph.edge_index.cpu()
-    degrees = ends[1][ends[0] != ends[1]].bincount(minlength=node_count(graph)).sort()[0]
-    return torch.cat([degrees.double(), node_rows(graph).cpu().double().sum(0).flatten()])
+    apart = ends[0] != ends[1]
+    degrees = ends[1][apart].bincount(minlength=node_count(graph)).sort()[0]
+    parts = [degrees, node_rows(graph).cpu().double().sum(0)]
+    for name in ("edge_attr", "edge_type"):
+        if graph.get(name) is not None:
+            parts.append(graph[name].cpu()[apart].double().sum(0))
+            break
+    return torch.cat([part.double().flatten() for part in parts])
 
 
 def _near(one: Tensor, other: Tensor) -> bool:

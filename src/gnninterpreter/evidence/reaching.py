@@ -18,7 +18,7 @@ from torch_geometric.data import Data
 from gnninterpreter.datasets import NAMES, dataset_class
 from gnninterpreter.evidence.evidence import Check, written
 from gnninterpreter.evidence.patterns.answers import Answers
-from gnninterpreter.evidence.patterns.real import chosen
+from gnninterpreter.evidence.patterns.real import chosen, in_order
 from gnninterpreter.evidence.thresholds import CERTAIN, OUTLYING_PERCENTILE, PROBABLE
 from gnninterpreter.models import Bundle
 from gnninterpreter.models.classifier import GraphClassifier, Scores
@@ -28,8 +28,10 @@ from gnninterpreter.objective import Target, ValueTarget
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
 
-# Real graphs that the model is asked about.
+# Real graphs that the model is asked about; where few of them are of a kind, so many, and so many
+# nodes of all together.
 ASKED = 500
+MANY, MOST_NODES = 5_000, 100_000
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,17 @@ class Case:
         if not self.drawn:
             return []
         return list(zip(self.drawn, self.target.assigned(self.said).tolist(), strict=True))
+
+    @cached_property
+    def many(self) -> list[tuple[Data, bool]]:
+        """The same of more graphs, for a class that few of those have."""
+        if self.classifier is None or not self.graphs or len(self.graphs) <= len(self.drawn):
+            return self.asked
+        usual = float(in_order(self.graphs).nodes.mean())
+        count = max(ASKED, min(MANY, int(MOST_NODES / max(usual, 1.0))))
+        graphs = chosen(self.graphs, count, abs(self.explanation.seed), evenly=False)
+        said = self.target.assigned(self.classifier.score_data(graphs))
+        return list(zip(graphs, said.tolist(), strict=True))
 
     @property
     def given(self) -> str:

@@ -2,7 +2,8 @@
 
 Graphs made here are nodes joined by plain edges, and what follows from the rest of a graph is
 computed from it. Real graphs may hold more: nodes without an edge, an edge twice or from a node to
-itself, the handedness of a molecule. What a model makes of such things no explanation can show.
+itself, the handedness of a molecule, nodes in an order that says something. What a model makes of
+such things no explanation can show.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from copy import copy
+from operator import ne
 
 import torch
 from torch_geometric.data import Data
@@ -24,6 +26,8 @@ from gnninterpreter.models.examples import prepare
 from gnninterpreter.spec.data import node_count
 from gnninterpreter.typicality.pieces import cut
 
+# Graphs whose nodes are put into another order.
+SHUFFLED = 200
 LOOPS = "without edges from a node to itself"
 TWICE = "without edges that are there twice"
 LONE = "without nodes that have no edge"
@@ -33,6 +37,8 @@ def left_out(case: Case) -> Check | None:
     """Whether the model says something else of real graphs that are shown as answers are."""
     if case.classifier is None:
         return None
+    if (order := _by_order(case)) is not None:
+        return order
     plain = [_plain(graph) for graph in case.drawn]
     derived = bool(case.explanation.spec.derived)
     if not derived and not any(why for _, why in plain):
@@ -57,6 +63,40 @@ def left_out(case: Case) -> Check | None:
         f"{' and '.join(sorted(often)) or 'with less than they hold'}"
     )
     return Check("nothing left out", False, sentence, share, 1 - PROBABLE, grave=True)
+
+
+def _by_order(case: Case) -> Check | None:
+    """Whether the model says something else of real graphs whose nodes are numbered anew."""
+    if case.classifier is None or case.classifier.noisy or not case.drawn:
+        return None
+    rng = torch.Generator().manual_seed(abs(case.explanation.seed))
+    shuffled = [_renumbered(graph, rng) for graph in case.drawn[:SHUFFLED]]
+    shown = case.target.assigned(case.classifier.score_data(shuffled)).tolist()
+    given = [mine for _, mine in case.asked[:SHUFFLED]]
+    share = sum(map(ne, given, shown)) / len(given)
+    if share <= 1 - PROBABLE:
+        return None
+    sentence = (
+        f"the model goes by the order of nodes, which is chance in explanations: it says something "
+        f"else of {percent(share)} of the real graphs once their nodes are numbered anew"
+    )
+    return Check("nothing left out", False, sentence, share, 1 - PROBABLE, grave=True)
+
+
+def _renumbered(graph: Data, rng: torch.Generator) -> Data:
+    """The same graph with its nodes in another order, and edges in the order of their nodes."""
+    count = node_count(graph)
+    order = torch.randperm(count, generator=rng)
+    place = order.argsort()
+    made, ends = copy(graph), place[graph.edge_index.cpu()]
+    edges = (ends[0] * count + ends[1]).argsort(stable=True)
+    made.edge_index = ends[:, edges].to(graph.edge_index.device)
+    for key, value in graph:
+        if key != "edge_index" and torch.is_tensor(value):
+            rows = order if graph.is_node_attr(key) else edges if graph.is_edge_attr(key) else None
+            if rows is not None:
+                made[key] = value[rows.to(value.device)]
+    return made
 
 
 def _plain(graph: Data) -> tuple[Data, list[str]]:

@@ -20,6 +20,8 @@ RANDOM_SHARE = 0.9
 """Random graphs do as well where they get at least this share of the explanation's score."""
 SKILL = 0.5
 """A model is often wrong where it has less of the way from guessing to being always right."""
+FAR_OUT = SKILL**0.5
+"""Labels at an end lie so far on the way to the farthest where half of all goes with values."""
 FINDING = 1 / 3
 """A model misses most of a class where it has less of the way from guessing to finding all."""
 BY_HEART = 0.65

@@ -39,6 +39,7 @@ ALIASES = {
     "edge_type": "edge_type", "edge_types": "edge_type",
     "batch": "batch", "batch_index": "batch", "batch_idx": "batch", "graph_ids": "batch",
     "batch_size": "num_graphs", "num_graphs": "num_graphs", "size": "num_graphs",
+    "num_nodes": "num_nodes",
 }  # fmt: skip
 
 
@@ -155,7 +156,7 @@ def infer_convention(
             f"({', '.join(p.name for p in parameters)}): it names no edge_index; "
             "pass forward=lambda model, data: model(...)"
         )
-    optional = {"x", "edge_index", "batch", "num_graphs"}
+    optional = {"x", "edge_index", "batch", "num_graphs", "num_nodes"}
     optional |= {"edge_attr"} if has_edge_features else set()
     optional |= {"edge_type"} if has_edge_types else set()
     optional |= {"edge_weight"} if weighted else set()
@@ -181,8 +182,8 @@ def infer_convention(
 
 
 def _field(data: Batch, source: str) -> Tensor | int:
-    if source == "num_graphs":
-        return int(data.num_graphs)
+    if source in ("num_graphs", "num_nodes"):
+        return int(getattr(data, source))
     value: Tensor | None = data.get(source)
     if value is None and source == "adj_t":
         return _transposed_adjacency(data)

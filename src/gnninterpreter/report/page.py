@@ -182,7 +182,7 @@ def _shown(
     yield explanation.graph
     yield from (group.graph for group in groups[:SHOWN])
     for pattern in (*explanation.cores, *explanation.shortcuts):
-        yield with_names(pattern.graph, spec, pattern.open)
+        yield with_names(pattern.graph, spec, pattern.open, pattern.free)
     near = [one.graph for one in extras.neighbours]
     modes = [mode.graph for mode in explanation.modes()[:SHOWN]]
     for graph in (*near, *modes, *explanation.exemplars(sections.EXEMPLARS)):

@@ -107,12 +107,13 @@ def core_picture(core: Core, explanation: Explanation, size: tuple[int, int]) ->
     Nodes have numbers where it says what theirs have to be.
     """
     spec, told = explanation.spec, {node for one in core.ranges for node in one.nodes}
+    told |= {node for node, blocks in enumerate(core.free) if blocks}
     title = _sized(f"Core of {explanation.target.title}", core.num_nodes, core.num_edges)
     free = [node for node, any_ in enumerate(core.open) if any_]
     formula = formula_svg(core.graph, spec, title, piece=True, size=size, free=free, numbered=told)
     if formula:
         return Markup(formula)
-    named = with_names(core.graph, spec, core.open)
+    named = with_names(core.graph, spec, core.open, core.free)
     nx.set_node_attributes(named, {node: node for node in named} if told else {}, "_number")
     return small_svg(named, spec, size, title)
 

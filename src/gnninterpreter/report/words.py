@@ -101,6 +101,8 @@ def _open(core: Core) -> str:
     if free:
         which = "All nodes" if free == len(core.open) else f"{free} of its {len(core.open)} nodes"
         said.append(f"{which} may be of any kind.")
+    if core.freedoms:
+        said.append(sentence(f"{'; '.join(core.freedoms)} will do"))
     if core.ranges:
         said.append(f"{sentence('; '.join(core.conditions))} All other numbers may be any.")
     return " ".join(said)

@@ -1,9 +1,10 @@
-"""Real graphs on candidate nodes: whole ones, and connected pieces cut out of them."""
+"""Real graphs on candidate nodes: whole ones, their parts, and pieces cut out of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+import networkx as nx
 import numpy as np
 import torch
 from torch_geometric.data import Data
@@ -62,6 +63,14 @@ def cut_piece(graph: Data, size: int, rng: np.random.Generator) -> Data:
         if len(kept) >= size:
             break
     return cut(graph, sorted(kept))
+
+
+def parts_of(graph: Data, least: int) -> list[Data]:
+    """The connected parts of a graph with at least so many nodes, the largest first."""
+    whole: nx.Graph = nx.Graph()
+    whole.add_edges_from(graph.edge_index.t().tolist())
+    parts = [sorted(part) for part in nx.connected_components(whole) if len(part) >= least]
+    return [cut(graph, part) for part in sorted(parts, key=lambda p: -len(p))]
 
 
 def cut(graph: Data, nodes: Sequence[int]) -> Data:

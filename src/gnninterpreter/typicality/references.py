@@ -3,6 +3,9 @@
 Where the graphs of a class are small enough they are taken whole. Where they are not, connected
 pieces are cut out of them: those that the model is certain of, cut down further for as long as it
 stays so, each for a random time. Such pieces show what the model goes by, and occur in real graphs.
+
+An explanation is in one piece. Where most real graphs are in several, each stands for itself by the
+largest of its connected parts that the model is certain of.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from gnninterpreter.batches import compact, present_nodes
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.spec import GraphSpec
 from gnninterpreter.spec.data import node_count
-from gnninterpreter.typicality.pieces import cut_piece, to_dense
+from gnninterpreter.typicality.pieces import cut_piece, parts_of, to_dense
 
 Certain = Callable[[DenseGraphs], Tensor]
 """Says which of B graphs the model is certain of, [B]."""
@@ -30,6 +33,11 @@ MOST_PAIRS, FEWEST_GRAPHS = 2**24, 64
 # Where at least this share of a class fits the limit, graphs are compared as wholes.
 WHOLE = 0.25
 SMALLEST_PIECE = 4
+# Where fewer than this share are in one piece, parts are taken, of at least so many nodes.
+CONNECTED, SMALLEST_PART = 0.5, 3
+# Of this share of the graphs that the model is certain of it has to be certain of a part, too: a
+# class may be about being in pieces.
+PARTED = 0.8
 # Rounds of cutting pieces, and with how few that the model is certain of all pieces are taken.
 ROUNDS = 5
 FEWEST_CERTAIN = 24
@@ -39,11 +47,15 @@ DROPS = 40
 
 @dataclass(frozen=True)
 class References:
-    """Real graphs, or pieces of them, that explanations are compared with."""
+    """Real graphs, or pieces of them, that explanations are compared with.
+
+    ``whole`` ones were not cut; ``parted`` ones are what hangs together in a graph.
+    """
 
     graphs: DenseGraphs
     whole: bool
     certain: Tensor
+    parted: bool = False
 
 
 def references(
@@ -53,6 +65,7 @@ def references(
     certain: Certain,
     seed: int = 0,
     count: int = MOST_GRAPHS,
+    parted: bool = True,
 ) -> References | None:
     """Real graphs of a class that fit the limit, or pieces where too few do.
 
@@ -63,6 +76,7 @@ def references(
         certain: Asks the model.
         seed: Decides which graphs and pieces are taken.
         count: Most graphs to take.
+        parted: Whether parts that the model is certain of may stand for graphs in several pieces.
 
     Returns:
         The graphs; None where none has an edge.
@@ -78,6 +92,11 @@ def references(
         dense = to_dense([fitting[i] for i in chosen.tolist()], spec, max_nodes)
         # An explanation is in one piece, so it is compared with graphs that are.
         connected = dense.connected()
+        if parted and float(connected.double().mean()) < CONNECTED:
+            sure = [fitting[i] for i in chosen[certain(dense).numpy()].tolist()]
+            parts = _parts(sure, spec, max_nodes, certain)
+            if parts is not None:
+                return References(parts, True, torch.ones(len(parts), dtype=torch.bool), True)
         if bool(connected.any()):
             dense = dense[connected]
         return References(dense, True, certain(dense))
@@ -87,6 +106,21 @@ def references(
         return References(every, False, torch.arange(len(every)) < len(good))
     good = _cut_down(good[slice(0, count)], certain, rng)
     return References(good, False, torch.ones(len(good), dtype=torch.bool))
+
+
+def _parts(
+    graphs: Sequence[Data], spec: GraphSpec, max_nodes: int, certain: Certain
+) -> DenseGraphs | None:
+    """The largest part of each graph that the model is certain of; None where few have one."""
+    own = [(i, part) for i, graph in enumerate(graphs) for part in parts_of(graph, SMALLEST_PART)]
+    if len(own) < FEWEST_CERTAIN:
+        return None
+    dense = to_dense([part for _, part in own], spec, max_nodes)
+    first: dict[int, int] = {}
+    for place in certain(dense).nonzero().flatten().tolist():
+        first.setdefault(own[place][0], place)
+    enough = len(first) >= max(FEWEST_CERTAIN, PARTED * len(graphs))
+    return dense[torch.tensor(list(first.values()))] if enough else None
 
 
 def _pieces(

@@ -69,7 +69,8 @@ class Typicality(ByValue):
         # to begin at real ones; how typical an answer is, is then not told.
         if len(graphs) < (2 if spec.derived else FEWEST_GRAPHS):
             return None
-        real = references(graphs, spec, max_nodes, certain)
+        # A part of a graph need not have its value.
+        real = references(graphs, spec, max_nodes, certain, parted=density)
         bank = None if real is None else fit(real)
         if real is None or bank is None:
             return None
@@ -82,7 +83,7 @@ class Typicality(ByValue):
         bank = bank.with_kinds(Kinds.of(graphs, spec))
         known = Environments.of(graphs, spec) if environments is None else environments
         bank = bank.with_environments(known, real.graphs)
-        if density and real.whole:
+        if density and real.whole and not real.parted:
             bank = with_density(bank, graphs, spec, float(real.certain.double().mean()))
         found = cls(bank, choose_exemplars(real, bank))
         # As it will be read back, so that a search comes to the same before and after storing.

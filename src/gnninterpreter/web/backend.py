@@ -169,7 +169,7 @@ class Backend:
         for kind, found in kinds.items():
             for count, one in enumerate(found, 1):
                 name = f"{explanation.name}: {kind}" + f" {count}" * (len(found) > 1)
-                name += ", one of any kind" * any(one.open)
+                name += ", one of any kind" * (any(one.open) or any(one.free))
                 score = one.said or f"{one.probability:.3f}"
                 yield {"name": name, "score": score, **self.placed(one.graph)}
 

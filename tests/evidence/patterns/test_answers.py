@@ -10,6 +10,7 @@ from gnninterpreter.models.classifier import GraphClassifier
 from gnninterpreter.objective.target import LabelTarget
 from tests.evidence.patterns.pairs import (
     PAIRED,
+    PAIRED_CLASS,
     PLAIN,
     PLAIN_CLASS,
     SPEC,
@@ -58,3 +59,21 @@ def test_a_class_whose_core_changes_nothing_may_be_what_is_left() -> None:
     assert told.cores[0].others == 0
     assert told.left_over
     assert any("goes along with the class" in note for note in told.notes)
+
+
+class NeedsEdges(RedPairs):
+    """Fails without any edge, as sequences of neighbours do."""
+
+    def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+        if not edge_index.numel():
+            raise RuntimeError("sequences must be longer than 0")
+        return super().forward(x, edge_index, batch)
+
+
+def test_cores_of_a_model_that_takes_no_graph_without_edges() -> None:
+    graphs = [chain(c) for c in PAIRED + PLAIN] * 2
+    answers = RealAnswers(GraphClassifier(NeedsEdges(), SPEC, examples=graphs[:4]), graphs, None)
+    found = answers.about(PAIRED_CLASS)
+    assert found.notes == [] or not found.notes[0].startswith("no core: the model failed")
+    assert found.cores[0].graph.x[:, 1].tolist() == [1.0, 1.0]
+    assert found.cores[0].coverage == 1.0

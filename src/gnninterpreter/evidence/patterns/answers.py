@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate
 
 import numpy as np
 import torch
@@ -26,6 +27,7 @@ from gnninterpreter.evidence.patterns.cores import (
     told_by,
 )
 from gnninterpreter.evidence.patterns.counts import Account, account_for
+from gnninterpreter.evidence.patterns.large import NODES, PIECES, pieces_of
 from gnninterpreter.evidence.patterns.links import KnownLinks
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
 from gnninterpreter.evidence.patterns.real import InOrder, RealGraphs, chosen, in_order
@@ -130,7 +132,22 @@ class RealAnswers:
         self._fewer: dict[Target, Cores] = {}
         found = in_order(_kept(statistics) if graphs is None else graphs)
         fitting = found.where((found.nodes > 0) & (found.nodes <= LARGEST))
-        if len(fitting) < len(found):
+        large = found.where(found.nodes > LARGEST)
+        parts: list[Data] = []
+        if self.measured and len(large) > len(found) / 2:
+            try:
+                few = chosen(large, PIECES, abs(seed))
+                parts = pieces_of(few, classifier, abs(seed))
+            except GNNInterpreterError:  # it fails on pieces, so that there are none
+                parts = []
+        if parts:
+            fitting = in_order(parts)
+            self.notes.append(
+                f"{len(large):,} of {len(found):,} real graphs have more than {LARGEST} nodes: "
+                f"cores, counts and exemplars come from {len(parts):,} connected pieces of them "
+                f"with at most {NODES}, and shares are of pieces, by what the model says of each"
+            )
+        elif len(fitting) < len(found):
             self.notes.append(
                 f"{len(found) - len(fitting):,} of {len(found):,} real graphs have no node or more "
                 f"than {LARGEST} and were not looked at for cores"
@@ -230,7 +247,11 @@ class RealAnswers:
     def _cores(self, target: Target) -> Cores:
         assert self.real is not None
         if target not in self._known:
-            found = find_cores(self.real, target, self.search, measured=self.measured)
+            try:
+                found = find_cores(self.real, target, self.search, measured=self.measured)
+            except ModelError:  # some take no graph without an edge
+                search = replace(self.search, least=2)
+                found = find_cores(self.real, target, search, measured=self.measured)
             self._known[target] = found
         return self._known[target]
 
@@ -292,6 +313,10 @@ class RealAnswers:
         for node, free in enumerate(core.open):  # what may be any kind is not what it goes by
             if free:
                 graph.nodes[:, node] = graph.nodes[:, core.open.index(False)]
+        starts = [0, *accumulate(block_widths(core.spec.nodes))]
+        for node, blocks in enumerate(core.free):
+            for block in blocks:
+                graph.nodes[:, node, starts[block] : starts[block + 1]] = 0.0
         bank = profile.typicality.to("cpu").bank
         return [
             f"the core goes by {kind}, which only {held:,} of {every:,} real graphs "

@@ -17,10 +17,11 @@ from torch_geometric.data import Data
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import DataError, GNNInterpreterError
 from gnninterpreter.evidence.patterns.causes import Effect
+from gnninterpreter.evidence.patterns.choices import digits, with_free
 from gnninterpreter.evidence.patterns.matching import Undecided, find
 from gnninterpreter.evidence.patterns.typed import Range, Typed, typed_graphs, varying_columns
 from gnninterpreter.evidence.thresholds import CAUSING, CLEARLY, COVERING, FAR, LIFT
-from gnninterpreter.graphs import to_networkx
+from gnninterpreter.graphs import attribute_names, to_networkx
 from gnninterpreter.interchange import graph_from_json, graph_to_json
 from gnninterpreter.schema import listed, number, optional, record, text, truth, whole
 from gnninterpreter.spec import Block, Categorical, GraphSpec
@@ -51,6 +52,8 @@ class Core(ByValue):
         said: What the model says of it by itself, in words.
         open: For each node whether its kind may be any: the graph then shows one of those found.
             Empty where all kinds count.
+        free: For each node the blocks of categories that may be any where others of it count; the
+            graph shows some that were found. Empty without any.
         ranges: Where numbers of its nodes and edges have to lie; all others may be any, and the
             graph shows some that were found.
     """
@@ -70,14 +73,22 @@ class Core(ByValue):
     sufficiency: Effect | None = None
     said: str = ""
     open: tuple[bool, ...] = ()
+    free: tuple[tuple[int, ...], ...] = ()
     ranges: tuple[Range, ...] = ()
 
     def __post_init__(self) -> None:
         """Check that shares are shares, and that there is a mark for each node or none."""
-        if self.open and len(self.open) != self.num_nodes:
+        for name in ("open", "free"):
+            own = getattr(self, name)
+            if own and len(own) != self.num_nodes:
+                raise GNNInterpreterError(
+                    f"{name} must have one entry for each of the {self.num_nodes} nodes "
+                    f"(got {len(own)})"
+                )
+        known = {block for block, _, _ in digits(self.spec.nodes)}
+        if not known.issuperset(block for own in self.free for block in own):
             raise GNNInterpreterError(
-                f"open must have one entry for each of the {self.num_nodes} nodes "
-                f"(got {len(self.open)})"
+                f"free must name blocks of categories that nodes have (got {self.free})"
             )
         for name in ("probability", "coverage"):
             value = getattr(self, name)
@@ -87,7 +98,7 @@ class Core(ByValue):
     def __repr__(self) -> str:
         free = f" ({sum(self.open)} of any kind)" if self.open else ""
         parts = [f"{self.num_nodes} nodes{free}, {self.num_edges} edges", self.said or "not judged"]
-        parts += self.conditions
+        parts += [*self.freedoms, *self.conditions]
         if self.coverage is not None:
             parts.append(f"in {self.coverage:.0%} of its class")
         if self.lift is not None:
@@ -122,7 +133,17 @@ class Core(ByValue):
         """What other graphs are matched by."""
         own = typed_graphs([self.graph.cpu()], self.spec)[0]
         opened = own.opened(node for node, any_ in enumerate(self.open) if any_)
-        return replace(opened, ranges=self.ranges)
+        return replace(with_free(opened, self.free, self.spec.nodes), ranges=self.ranges)
+
+    @property
+    def freedoms(self) -> list[str]:
+        """What may be any at its nodes where something else counts: "any shape of node 0"."""
+        names = attribute_names(self.spec.nodes)
+        return [
+            f"any {names[block][0]} of node {node}"
+            for node, blocks in enumerate(self.free)
+            for block in blocks
+        ]
 
     @property
     def conditions(self) -> list[str]:
@@ -176,13 +197,14 @@ class Core(ByValue):
         for name in ("necessity", "sufficiency"):
             values[name] = None if values[name] is None else vars(values[name])
         values["ranges"] = [{**vars(one), "nodes": list(one.nodes)} for one in self.ranges]
-        return {"graph": graph_to_json(self.graph, self.spec), **values, "open": list(self.open)}
+        values |= {"open": list(self.open), "free": [list(own) for own in self.free]}
+        return {"graph": graph_to_json(self.graph, self.spec), **values}
 
 
 def core_check(spec: GraphSpec, dtype: torch.dtype = torch.float32) -> Callable[[Any, str], Core]:
     """A check that reads what `Core.to_json` wrote; see `gnninterpreter.schema`."""
     effect = optional(record(Effect, value=number(), control=optional(number()), graphs=whole()))
-    count = optional(whole())
+    count, blocks = optional(whole()), listed(listed(whole()))
     check = record(
         lambda **values: Core(spec=spec, **values),
         graph=lambda value, where: graph_from_json(value, spec, dtype=dtype),
@@ -199,12 +221,12 @@ def core_check(spec: GraphSpec, dtype: torch.dtype = torch.float32) -> Callable[
         sufficiency=effect,
         said=text,
         open=optional(lambda value, where: tuple(listed(truth)(value, where)), ()),
+        free=optional(lambda value, where: tuple(map(tuple, blocks(value, where))), ()),
         ranges=optional(lambda value, where: tuple(listed(_range)(value, where)), ()),
     )
     # Runs of before kinds could be open, or numbers counted, do not say it.
-    return lambda value, where: check(
-        {"open": None, "ranges": None, **value} if isinstance(value, dict) else value, where
-    )
+    new = {"open": None, "free": None, "ranges": None}
+    return lambda value, where: check({**new, **value} if isinstance(value, dict) else value, where)
 
 
 _range = record(
@@ -233,13 +255,24 @@ def column_name(blocks: Sequence[Block], column: int) -> str:
     return names[column]
 
 
-def with_names(graph: Data, spec: GraphSpec, open_: Sequence[bool] = ()) -> nx.Graph:
-    """A graph with what the model reads of it named; of open kinds only `ANY_KIND` is said."""
+def with_names(
+    graph: Data,
+    spec: GraphSpec,
+    open_: Sequence[bool] = (),
+    free: Sequence[Sequence[int]] = (),
+) -> nx.Graph:
+    """A graph with what the model reads of it named; of open kinds only `ANY_KIND` is said.
+
+    Of nodes some blocks of which are ``free``, the others are named.
+    """
     named = to_networkx(graph, spec, read_only=True)
     for node, any_ in enumerate(open_):
         if any_:
             named.nodes[node].clear()
             named.nodes[node].update(ANY_KIND)
+    for node, blocks in enumerate(free):
+        for block in blocks:
+            named.nodes[node].pop(attribute_names(spec.nodes)[block][0], None)
     return named
 
 

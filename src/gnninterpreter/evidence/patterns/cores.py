@@ -24,6 +24,7 @@ import numpy as np
 from torch_geometric.data import Data
 
 from gnninterpreter.evidence.patterns.causes import random_pieces, sufficiency, taken_out
+from gnninterpreter.evidence.patterns.choices import free_blocks
 from gnninterpreter.evidence.patterns.company import in_company
 from gnninterpreter.evidence.patterns.core import Core, storable
 from gnninterpreter.evidence.patterns.growing import Growing
@@ -294,6 +295,7 @@ def _core(real: RealGraphs, piece: Candidate, target: Target) -> Core | None:
         piece.certain,
         said=said,
         open=piece.typed.open,
+        free=free_blocks(piece.typed, spec.nodes),
         ranges=piece.typed.ranges,
     )
 
@@ -304,7 +306,7 @@ def _measure(
     core, laid = count_in(real, core, target), real.laid(core.typed, target)
     holders = some(list(laid), search.changed, rng)
     pieces = [core.graph]
-    if core.open or core.ranges:
+    if core.open or core.free or core.ranges:
         # Where kinds or numbers are open, every one of those found is put in.
         pieces += [cut(real.graphs[i], laid[i]) for i in holders]
     hosts = some(real.others(target), search.changed, rng)

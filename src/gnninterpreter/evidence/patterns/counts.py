@@ -18,6 +18,7 @@ import torch
 from torch_geometric.data import Data
 
 from gnninterpreter.datasets.base import taken
+from gnninterpreter.evidence.patterns.choices import kinds_of
 from gnninterpreter.evidence.patterns.core import Core, column_name
 from gnninterpreter.evidence.patterns.exceptions import unexplained
 from gnninterpreter.evidence.patterns.pieces import gain
@@ -280,7 +281,7 @@ def _tally(rows: Sequence[Sequence[int]]) -> tuple[list[int], list[tuple[int, in
 def _kinds(real: RealGraphs, numbers: Sequence[int]) -> Counted:
     """Nodes of each kind, and edges between two kinds; by each feature alone first."""
     typed, spec = [real.typed[number] for number in numbers], real.classifier.spec
-    kinds, firsts, _ = _tally([one.kinds for one in typed])
+    kinds, firsts, _ = _tally([kinds_of(one) for one in typed])
     named = []
     for row, node in firsts:
         features = features_of(real.graphs[numbers[row]], node, spec)
@@ -298,7 +299,7 @@ def _kinds_by(words: Mapping[int, str], typed: Sequence[Typed]) -> Counted:
     if len(names) == 1:
         return
     place_of, count = {kind: names.index(name) for kind, name in words.items()}, len(names)
-    held = [[place_of[kind] for kind in one.kinds] for one in typed]
+    held = [[place_of[kind] for kind in kinds_of(one)] for one in typed]
     places, _, table = _tally(held)
     for column in _usual(table):
         name = names[places[column]]

@@ -14,6 +14,7 @@ import numpy as np
 
 from gnninterpreter.arguments import whole_number
 from gnninterpreter.errors import DataError
+from gnninterpreter.evidence.patterns.choices import free_blocks
 from gnninterpreter.evidence.patterns.core import with_names
 from gnninterpreter.evidence.patterns.frequent import Pattern, gather_patterns, presence
 from gnninterpreter.evidence.patterns.pieces import CoreSearch
@@ -175,7 +176,9 @@ def fidelity_of(
 
 def in_words(pattern: Pattern, spec: GraphSpec) -> str:
     """Name the nodes and edges of a pattern in a line."""
-    graph = with_names(pattern.graph, spec, pattern.typed.open)
+    graph = with_names(
+        pattern.graph, spec, pattern.typed.open, free_blocks(pattern.typed, spec.nodes)
+    )
     names = {
         node: " ".join(str(v) for v in values.values() if isinstance(v, str)) or "node"
         for node, values in graph.nodes(data=True)

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from gnninterpreter.evidence.patterns.choices import loose
 from gnninterpreter.evidence.patterns.pieces import Candidate
 from gnninterpreter.evidence.patterns.trimming import TURNS, Trimming
-from gnninterpreter.evidence.patterns.typed import Typed, alike, as_bits, bits
+from gnninterpreter.evidence.patterns.typed import ANY, Typed, alike, as_bits, bits
 from gnninterpreter.evidence.thresholds import CLEARLY
 from gnninterpreter.typicality.pieces import cut
 
@@ -81,5 +82,5 @@ class Growing:
     @staticmethod
     def _typed(old: Typed, new: Typed) -> Typed:
         """A larger piece with the open kinds and the ranges of the smaller one."""
-        open_ = [node for node, any_ in enumerate(old.open) if any_]
-        return replace(new.opened([*open_, len(old)] if open_ else []), ranges=old.ranges)
+        last = ANY if loose(old) else new.kinds[-1]
+        return replace(new, kinds=(*old.kinds, last), ranges=old.ranges)

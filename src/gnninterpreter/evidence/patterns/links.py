@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from torch_geometric.data import Data
 
+from gnninterpreter.evidence.patterns.choices import kinds_of
 from gnninterpreter.evidence.patterns.typed import Typed, typed_graphs
 from gnninterpreter.spec import GraphSpec
 
@@ -53,9 +54,9 @@ class KnownLinks:
 
 def _links(graph: Typed) -> dict[Link, tuple[int, int]]:
     """Each kind of edge with the kinds of its ends, and one such edge."""
-    found = {}
+    found, kinds = {}, kinds_of(graph)
     for ends, kind in graph.edges.items():
-        first, second = (graph.kinds[end] for end in ends)
+        first, second = (kinds[end] for end in ends)
         if not graph.directed and second < first:
             first, second = second, first
         found[first, kind, second] = ends

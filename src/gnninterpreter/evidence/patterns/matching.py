@@ -360,8 +360,9 @@ class Plan:
             alike[colour] = alike.get(colour, 0) | 1 << node
         if len(alike) == len(found) or self.ranged:
             return found
-        # Open kinds are one more kind here.
-        whole = replace(self.pattern, kinds=tuple(kind + 1 for kind in self.pattern.kinds))
+        # Open kinds, and those of which some is open, are kinds of their own here.
+        names = {kind: number for number, kind in enumerate(dict.fromkeys(self.pattern.kinds))}
+        whole = replace(self.pattern, kinds=tuple(names[kind] for kind in self.pattern.kinds))
         own = Plan(whole, PatternIndex([whole]))
         fixed = [alike[self.pattern.colours[node]] for node in self.order]
         for place, node in enumerate(self.order):

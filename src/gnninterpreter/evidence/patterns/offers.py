@@ -12,7 +12,7 @@ from itertools import chain
 
 import numpy as np
 
-from gnninterpreter.evidence.patterns.typed import ANY, NESTED, SHARING, Need, Typed
+from gnninterpreter.evidence.patterns.typed import ANY, NESTED, SHARING, Kind, Need, Typed
 
 # Needs that are kept; each takes a bit for each node, and whole words for each graph.
 KEPT = 4_096
@@ -49,7 +49,7 @@ class Offers:
         self._near = self._kinds[self._to]
         self._known: dict[Need, np.ndarray] = {}
         # How many neighbours nodes have, by link and kind; links that are left, by kind and need.
-        self._counts: dict[tuple[int, int], np.ndarray] = {}
+        self._counts: dict[tuple[int, Kind], np.ndarray] = {}
         self._left: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
 
     def having(self, needs: Sequence[Need]) -> np.ndarray:
@@ -59,7 +59,7 @@ class Offers:
     def _having(self, need: Need) -> np.ndarray:
         if need not in self._known:
             kind, code, near, least = need
-            found = self._kinds >= 0 if kind == ANY else self._kinds == kind
+            found = _fits(self._kinds, kind)
             if near == NESTED:
                 found &= self._nested(code, least)
             elif least:
@@ -68,7 +68,7 @@ class Offers:
                         links = self._shared >= code
                     else:
                         links = self._code == code
-                        links = links if near == ANY else links & (self._near == near)
+                        links = links if near == ANY else links & _fits(self._near, near)
                     counts = np.bincount(self._from[links], minlength=self._bits)
                     self._counts[code, near] = counts.astype(np.int32)
                 found &= self._counts[code, near] >= least
@@ -103,3 +103,11 @@ class Offers:
                 self._left[kind, least] = source, target
                 return enough
             source, target = source[keep], target[keep]
+
+
+def _fits(kinds: np.ndarray, kind: Kind) -> np.ndarray:
+    """Which nodes are of a kind, or have the digits of it that count."""
+    if isinstance(kind, int):
+        return np.asarray(kinds >= 0 if kind == ANY else kinds == kind)
+    digits = (kinds // weight % size == digit for weight, size, digit in kind)
+    return reduce(np.bitwise_and, digits, kinds >= 0)

@@ -15,6 +15,7 @@ from torch_geometric.data import Data
 from gnninterpreter.datasets.base import taken
 from gnninterpreter.errors import DataError
 from gnninterpreter.evidence.patterns.bounds import Bounds
+from gnninterpreter.evidence.patterns.choices import loose
 from gnninterpreter.evidence.patterns.matching import PatternIndex
 from gnninterpreter.evidence.patterns.parts import Parts
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
@@ -244,14 +245,14 @@ def choose(
         ranked: list[int] = np.argsort(-told, kind="stable").tolist()
         keep = set(ranked[:SHORTLIST])
         keep |= set([i for i in ranked if candidates[i].certain][: SHORTLIST // 2])
-        keep |= {i for i in ranked if candidates[i].typed.open}
+        keep |= {i for i in ranked if loose(candidates[i].typed)}
         candidates = [candidate for i, candidate in enumerate(candidates) if i in keep]
     index = real.index_of([*own, *others])
     held, mine = _held(index, candidates), np.arange(len(index)) < len(own)
     sizes = np.array([len(candidate.typed) for candidate in candidates])
     certain = np.array([candidate.certain for candidate in candidates])
     leaning = np.array([candidate.leaning for candidate in candidates])
-    open_kinds = np.array([sum(candidate.typed.open) for candidate in candidates])
+    open_kinds = np.array([loose(candidate.typed) for candidate in candidates])
     open_ = np.ones(mine.size, dtype=bool)
     chosen: list[Candidate] = []
     while len(chosen) < search.count and (open_ & mine).any():

@@ -27,7 +27,9 @@ from gnninterpreter.spec import Block, Categorical, Continuous, GraphSpec
 from gnninterpreter.spec.derived import columns
 from gnninterpreter.spec.encoding import categories
 
-Need = tuple[int, int, int, int]
+Kind = int | tuple[tuple[int, int, int], ...]
+"""All categories of a node as a number, or digits of it that count (see `choices`)."""
+Need = tuple[Kind, int, Kind, int]
 ROUNDS = 4
 ANY = -1
 # In place of the kind of a neighbour: any that needs as many neighbours itself; any with which so
@@ -62,7 +64,7 @@ class Typed:
     """A graph of kinds.
 
     Args:
-        kinds: Kind of each node; `ANY` where it is open.
+        kinds: Kind of each node; `ANY` where it is open, digits where some of it is.
         edges: Kind of each edge by its ends; an undirected edge has its smaller end first.
         directed: Whether (i, j) and (j, i) are different edges.
         values: Numbers of each node that vary; empty where there are none.
@@ -70,7 +72,7 @@ class Typed:
         ranges: Where numbers of a pattern have to lie; those without one may be any.
     """
 
-    kinds: tuple[int, ...]
+    kinds: tuple[Kind, ...]
     edges: dict[tuple[int, int], int]
     directed: bool = False
     values: tuple[tuple[float, ...], ...] = ()
@@ -142,7 +144,7 @@ class Typed:
         Each is (kind, code of a link, kind of the neighbour, at least so many); the first,
         (kind, -1, -1, 0), says its kind alone.
         """
-        most: dict[tuple[int, int], int] = {}
+        most: dict[tuple[int, Kind], int] = {}
         for code, mask in self.links[node].items():
             for other in bits(mask):
                 key = (code, self.kinds[other])
@@ -219,7 +221,7 @@ class Typed:
 
     def refined(self, rounds: int) -> list[int]:
         """A number for each node, the same where all up to some steps away looks the same."""
-        colours = list(self.kinds)
+        colours = [kind if isinstance(kind, int) else hash(kind) for kind in self.kinds]
         for _ in range(rounds):
             colours = [
                 hash((colours[i], *sorted(
@@ -394,5 +396,5 @@ def _values(rows: Tensor, columns: Sequence[int]) -> tuple[tuple[float, ...], ..
     return tuple(tuple(row) for row in table(rows)[:, list(columns)].tolist())
 
 
-def _equal(one: dict[str, int], other: dict[str, int]) -> bool:
+def _equal(one: dict[str, Kind], other: dict[str, Kind]) -> bool:
     return one["kind"] == other["kind"]

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gnninterpreter.evidence.patterns.choices import Choice, choices, loose, opened
 from gnninterpreter.evidence.patterns.pieces import (
     CLEARLY,
     LEANING,
@@ -26,6 +27,7 @@ from gnninterpreter.evidence.patterns.pieces import (
 from gnninterpreter.evidence.patterns.real import RealGraphs, some
 from gnninterpreter.evidence.patterns.typed import Typed, alike
 from gnninterpreter.objective.target import Target
+from gnninterpreter.spec import Block
 from gnninterpreter.typicality.pieces import cut
 
 STRUCTURES, COLOURINGS, ASKED = 8, 4, 48
@@ -64,9 +66,10 @@ def widened(
         group = sorted(group, key=lambda one: not one.certain)[:COLOURINGS]
         known = [(telling(one.typed, one.inside), one) for one in group]
         (least, before), base = max(known, key=lambda entry: (entry[1].certain, entry[0][0]))
-        ways = _closed(base.typed, telling), _opened(base.typed, telling)
+        blocks = real.classifier.spec.nodes
+        ways = _closed(base.typed, telling, blocks), _opened(base.typed, telling, blocks)
         pattern, bits, held = max(ways, key=lambda way: way[1])
-        if pattern.open and bits >= max(wanted, CLEARLY * least):
+        if loose(pattern) and bits >= max(wanted, CLEARLY * least):
             new = np.flatnonzero(held & ~before).tolist()
             taken = [telling.asked[i] for i in some(new, ASKED, rng)]
             if not base.leaning or _likely(real, pattern, taken, target, bar):
@@ -84,32 +87,43 @@ def _structures(pieces: Sequence[Candidate]) -> list[list[Candidate]]:
     return sorted(found, key=len, reverse=True)
 
 
-def _closed(typed: Typed, told: Telling) -> tuple[Typed, float, np.ndarray]:
-    """All kinds open but those that can be said at no loss; what it tells, and what holds it."""
-    open_ = set(range(len(typed)))
-    best, held = told(typed.opened())
+def _closed(
+    typed: Typed, told: Telling, blocks: Sequence[Block]
+) -> tuple[Typed, float, np.ndarray]:
+    """All kinds open but what can be said at no loss; what it tells, and what holds it."""
+    every = choices(typed, blocks)
+    open_, whole = set(every), opened(typed, every, blocks)
+    best, held = told(whole)
     if best < 0:
         return typed, best, held
+    if len(every) > len(typed):
+        # Where columns are said one by one, the first that says something may do for the others.
+        alone = {one: told(opened(typed, open_ - {one}, blocks), [whole])[0] for one in every}
+        every.sort(key=lambda one: -alone[one])
     most = best
-    for node in range(len(typed)):
-        bits, there = told(typed.opened(open_ - {node}), [typed.opened(open_)])
+    for one in every:
+        wider = opened(typed, open_, blocks)
+        bits, there = told(opened(typed, open_ - {one}, blocks), [wider])
         if bits >= (1 - SPARED) * most:
-            open_.discard(node)
+            open_.discard(one)
             best, held, most = bits, there, max(bits, most)
-    return typed.opened(open_), best, held
+    return opened(typed, open_, blocks), best, held
 
 
-def _opened(typed: Typed, told: Telling) -> tuple[Typed, float, np.ndarray]:
-    """Only those kinds open that the piece tells more without; as in `_closed`."""
-    alone = [told(typed.opened({node}))[0] for node in range(len(typed))]
-    open_: set[int] = set()
+def _opened(
+    typed: Typed, told: Telling, blocks: Sequence[Block]
+) -> tuple[Typed, float, np.ndarray]:
+    """Only that open which the piece tells more without; as in `_closed`."""
+    every = choices(typed, blocks)
+    alone = {one: told(opened(typed, {one}, blocks))[0] for one in every}
+    open_: set[Choice] = set()
     best, held = told(typed)
-    for node in sorted(range(len(typed)), key=lambda node: -alone[node]):
-        bits, there = told(typed.opened(open_ | {node}))
+    for one in sorted(every, key=lambda one: -alone[one]):
+        bits, there = told(opened(typed, open_ | {one}, blocks))
         if bits > (1 + SPARED) * best:
-            open_.add(node)
+            open_.add(one)
             best, held = bits, there
-    return typed.opened(open_), best, held
+    return opened(typed, open_, blocks), best, held
 
 
 def _likely(
