@@ -129,7 +129,7 @@ def test_open_kinds_in_runs_and_words() -> None:
     # Runs of before say nothing about it.
     del written["open"]
     assert core_check(COLOURS)(written, "core").open == ()
-    assert in_words(Pattern(core.graph, core.typed, 1), COLOURS) == "[any1-blue2]"
+    assert in_words(Pattern(core.graph, core.typed), COLOURS) == "[any1-blue2]"
     with pytest.raises(GNNInterpreterError, match="open must have one entry"):
         Core(chain("rb"), COLOURS, 1.0, True, open=(True,))
 
