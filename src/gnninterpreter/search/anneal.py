@@ -75,6 +75,7 @@ class Anneal:
             ),
             graphs=choose(good, found, state.graphs),
             evaluation=seen.where(good, state.evaluation),
+            found=state.found | good,
         )
 
 

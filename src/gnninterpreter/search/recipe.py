@@ -190,7 +190,7 @@ class Recipe:
             phases=(
                 Shrink(),
                 Anneal(),
-                Ascent(spares=True),
+                Ascent(spares=True, settled=2),
                 LocalSearch(),
                 IteratedSearch(),
                 Calibrate(),

@@ -96,6 +96,7 @@ class Shrink:
             distribution=centred(state.distribution, graphs),
             graphs=graphs,
             evaluation=seen,
+            found=torch.ones_like(state.found),
         )
 
     def _shrunk(
