@@ -140,6 +140,22 @@ def test_without_data_the_graphs_beside_the_statistics_give_cores(
     assert bare.evidence["new"].passed is None
 
 
+def test_random_graphs_get_about_the_same_with_and_without_the_data() -> None:
+    """Red is rare, so a random chain has no pair; with colours drawn evenly most have one."""
+    graphs = []
+    for place in range(12):
+        for label, two in ((1, "rr"), (0, "rb")):
+            graphs.append(chain("b" * place + two + "b" * (12 - place)))
+            graphs[-1].y = torch.tensor([label])
+    known = {"spec": SPEC, "targets": 1}
+    whole = explain(RedPairs(), graphs, **known)
+    kept = explain(RedPairs(), None, class_statistics=whole.statistics, **known)
+    bare = explain(RedPairs(), None, **known)
+    found = [float(one["paired"].evidence["random graphs"].value) for one in (whole, kept, bare)]
+    assert found[1] == pytest.approx(found[0], abs=0.2)
+    assert found[2] > found[1] + 0.3
+
+
 @pytest.mark.parametrize(
     ("peer", "said"),
     [

@@ -77,6 +77,40 @@ def test_without_bonds_or_beside_numbers_elements_are_named_all_the_same() -> No
     assert "note" in spec.metadata
 
 
+@pytest.mark.parametrize("bonds", [True, False])
+def test_charges_with_columns_of_their_own_are_those_of_the_data(bonds: bool) -> None:
+    """A nitro group has two charged atoms; a class of them is found only where they may be."""
+    smiles = ("CC[N+](=O)[O-]", "CCO", "CC(=O)N", "OCC[N+](=O)[O-]", "CCN", "CCCO")
+    graphs = [home_made(one, bonds) for one in smiles]
+    for graph in graphs:
+        atoms = Chem.MolFromSmiles(graph.smiles).GetAtoms()
+        charge = torch.eye(3)[[atom.GetFormalCharge() + 1 for atom in atoms]]
+        graph.x = torch.cat([graph.x, charge], dim=1)
+    spec = GraphSpec.from_dataset(graphs)
+    assert [block.name for block in spec.nodes] == ["atom", "charge"]
+    assert spec.metadata["atoms"] == "C N N+ O O-"
+    assert allowed(dense_graphs(graphs, spec)).all()
+    wrong = graphs[1].clone()
+    wrong.x[0, 4:] = torch.tensor([1.0, 0.0, 0.0])  # no carbon of the data is charged
+    assert not allowed(dense_graphs([wrong], spec)).any()
+
+
+@pytest.mark.parametrize("told", [(), ("CCO", "CCBr")])
+def test_smiles_in_another_order_of_atoms_are_told(told: tuple[str, ...]) -> None:
+    """Somebody has made the SMILES canonical and the graphs from what was there before."""
+    graphs = [
+        home_made(smiles) for smiles in (*told, "C(O)CC", "C(CC)(=O)N", "c1(N)ccccc1", "C(C)Br")
+    ]
+    for graph in graphs:
+        graph.smiles = Chem.CanonSmiles(graph.smiles)
+    spec = GraphSpec.from_dataset(graphs)
+    assert not spec.nodes[0].names[0].isalpha()
+    assert "SMILES, but the nodes and edges of most are not its atoms" in spec.metadata["note"]
+    for graph in graphs:
+        del graph.smiles
+    assert "note" not in GraphSpec.from_dataset(graphs).metadata
+
+
 def test_smiles_of_other_molecules_name_nothing() -> None:
     graphs = [home_made(smiles) for smiles in SMILES]
     for graph, other in zip(graphs, (*SMILES[1:], SMILES[0]), strict=True):

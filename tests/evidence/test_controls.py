@@ -74,6 +74,36 @@ def test_random_graphs_have_the_features_of_real_ones() -> None:
     assert "the class is what the model says of most graphs" in common.sentence
 
 
+def test_real_graphs_that_are_kept_lend_their_features_where_there_is_no_data() -> None:
+    """Drawn evenly, half of the nodes are red and a pair comes about by chance."""
+    given = case([], colours="rrbbbbbb")
+    assert (found := random_control(given).value) is not None
+    assert float(found) > 0.5
+    kept = replace(given, kept=([chain("bbbb")] * 12, [], [chain("rbbb")] * 2))
+    assert random_control(kept).passed
+    common = random_control(replace(given, kept=([chain("rrrr")] * 2, [chain("rrr")])))
+    assert common.passed is False
+    assert "the class is what the model says of most graphs" in common.sentence
+
+
+def test_classes_lend_alike_whatever_number_of_their_graphs_is_kept() -> None:
+    """A hundred graphs without red nodes do not crowd out the two with nothing else."""
+    given = case([], colours="rrbbbbbb")
+    crowded = random_control(replace(given, kept=([chain("bbb")] * 100, [chain("rrr")] * 16)))
+    alone = random_control(replace(given, kept=([chain("bbb")] * 100, [])))
+    assert isinstance(crowded.value, float)
+    assert isinstance(alone.value, float)
+    assert crowded.value > 0.2 > alone.value
+
+
+def test_what_is_kept_tells_size_from_what_most_graphs_get() -> None:
+    """As in data: graphs as small as those that are kept of the others have no pair by chance."""
+    large, small = [chain("rb" * 6 + "rr")] * 20, [chain("rbb")] * 20
+    given = case([], colours="rb" * 6 + "rr")
+    found = random_control(replace(given, kept=(small, large)))
+    assert (found.name, found.passed) == ("size and density", False)
+
+
 def test_random_graphs_do_not_get_the_kinds_that_make_the_class() -> None:
     """Red nodes lent to random graphs are neighbours; of the graphs without a pair none is red."""
     graphs = [chain("rrrr")] * 20 + [chain("bbbb")] * 4

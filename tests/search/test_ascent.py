@@ -58,11 +58,15 @@ def run(
     task: Problem,
     how: Ascent,
     callbacks: tuple[Callable[[Snapshot], bool | None], ...] = (),
+    found: list[bool] | None = None,
 ) -> State:
     streams, monitor = Streams(0, start.restarts), Monitor(callbacks, task, start.num_candidates)
+    state = State.begin(start, task)
+    if found is not None:
+        state = state.with_(found=torch.tensor(found))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "gradient_of", lambda _: script)
-        return how(task, State.begin(start, task), streams, monitor)
+        return how(task, state, streams, monitor)
 
 
 def never(graphs: DenseGraphs) -> Tensor:
@@ -237,6 +241,27 @@ def test_progress_starts_the_patience_anew() -> None:
     task = problem(lambda graphs: -graphs.num_edges, never)
     found = run(start, Script(grow), task, recipe(iterations=50, patience=4))
     assert list(found.iterations) == [7]  # progress at 1, 2 and 3, then four looks without
+
+
+def test_around_a_graph_that_was_found_it_is_settled_soon_and_from_nothing_it_goes_on() -> None:
+    start = edges_only([[5.0, 5.0, 5.0], [5.0, -5.0, -5.0]], 3)
+    how = recipe(iterations=20, settled=2)
+    both = run(start, Script(stay), problem(level, never), how, found=[True, False])
+    assert list(both.iterations) == [2, 20]
+    assert list(both.reasons) == [Reason.PLATEAU, Reason.RAN_OUT]
+    script = Script(stay)
+    alone = run(start, script, problem(level, never), how, found=[True, True])
+    assert list(alone.iterations) == [2, 2]
+    assert script.calls == 2
+
+
+@pytest.mark.parametrize(("base", "ends"), [(0.0, 5), (1000.0, 2)])
+def test_a_little_of_what_is_missing_is_no_progress(base: float, ends: int) -> None:
+    """An edge more at each of three looks: a third of the cost, or a thousandth of it."""
+    start = edges_only([[-4.0, -4.0, -4.0]], 3)
+    task = problem(lambda graphs: base + 4 - graphs.num_edges, lambda graphs: never(graphs) + 0.99)
+    found = run(start, Script(grow), task, recipe(iterations=50, settled=2), found=[True])
+    assert list(found.iterations) == [ends]
 
 
 def test_a_restart_that_has_ended_is_not_touched_by_the_others_going_on() -> None:

@@ -9,6 +9,7 @@ from torch import Tensor
 from gnninterpreter.distribution import Streams, from_graphs
 from gnninterpreter.graphs import DenseGraphs
 from gnninterpreter.search import IteratedSearch, Monitor, Problem, Snapshot, State
+from gnninterpreter.search import iterated as module
 from gnninterpreter.search.local import improved
 from tests.tiny import graph, problem, stack, unwatched
 
@@ -60,6 +61,25 @@ def test_nothing_gets_worse_and_restarts_do_not_see_each_other() -> None:
     for place in range(3):
         alone = iterated(task, start[[place]], Streams(4, [place]))
         assert torch.equal(alone.graphs.weight, together.graphs[[place]].weight)
+
+
+@pytest.mark.parametrize(("helpful", "rounds"), [((), 2), ((0,), 3), ((1,), 3)])
+def test_no_restart_sets_out_twice_from_where_it_has_set_out_in_vain(
+    helpful: tuple[int, ...], rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rounds that help find a star where there was an edge; the others bring back what they got."""
+    asked: list[bool] = []
+
+    def walked(_: Problem, graphs: DenseGraphs, streams: Streams, afresh: bool) -> DenseGraphs:
+        asked.append(afresh)
+        return graph(5, STAR) if len(asked) - 1 in helpful else graphs
+
+    monkeypatch.setattr(module, "_walked", walked)
+    monkeypatch.setattr(module, "improved", lambda of, graphs, *_: graphs)
+    task = problem(lambda graphs: 20 - graphs.num_edges, unsure)
+    found = iterated(task, graph(5, [(0, 1)]), Streams(0, 1))
+    assert asked == [False, True, False][:rounds]
+    assert int(found.graphs.num_edges) == (4 if helpful else 1)
 
 
 def test_a_callback_ends_it() -> None:

@@ -70,11 +70,13 @@ def known_molecule(graph: Data) -> Any:
 def name_by_smiles(graphs: GraphList, spec: GraphSpec) -> GraphSpec:
     """The spec with elements and kinds of bonds named, where the graphs tell them by SMILES."""
     some = graphs[:MOST]
-    if spec.directed or reading_of(spec) is not None or not any(map(known_molecule, some[:FIRST])):
+    if spec.directed or reading_of(spec) is not None:
         return spec
+    if not any(map(known_molecule, some[:FIRST])):
+        return _told_apart(spec, some[:FIRST])
     known = [(graph, molecule) for graph in some if (molecule := known_molecule(graph)) is not None]
     if len(known) < ENOUGH * len(some):
-        return spec
+        return _told_apart(spec, some)
 
     def named(blocks: tuple[Block, ...], name: str) -> tuple[Block, ...] | None:
         """The blocks with the one named that tells this property of atoms or bonds."""
@@ -104,10 +106,26 @@ def name_by_smiles(graphs: GraphList, spec: GraphSpec) -> GraphSpec:
         note += f", from which {', '.join(dict.fromkeys(follow))} are computed"
     said = "; ".join(filter(None, [spec.metadata.get("note"), note]))
     seen = {str(atom) for atom in reading.atoms if atom is not None}
-    if not reading.charged:
+    if reading.charged:
+        every = (atom for graph, _ in known for atom in reading.atoms_of(graph, told))
+        seen |= {str(atom) for atom in every if atom is not None}
+    else:
         seen |= _lending(molecule for _, molecule in known)
     metadata = {**spec.metadata, "note": said, "atoms": " ".join(sorted(seen))}
     return replace(made, metadata=metadata)
+
+
+def _told_apart(spec: GraphSpec, graphs: Sequence[Data]) -> GraphSpec:
+    """The spec, which says so where the nodes of graphs are not the atoms of their SMILES."""
+    if not rdkit_installed() or not any(isinstance(graph.get("smiles"), str) for graph in graphs):
+        return spec
+    note = (
+        "graphs have SMILES, but the nodes and edges of most are not its atoms and bonds in that "
+        "order, so that columns get no names and nothing is drawn as a molecule: keep the SMILES "
+        "that a graph was made from (a canonical one may have another order)"
+    )
+    said = "; ".join(filter(None, [spec.metadata.get("note"), note]))
+    return replace(spec, metadata={**spec.metadata, "note": said})
 
 
 def _lending(molecules: Iterable[Any]) -> set[str]:

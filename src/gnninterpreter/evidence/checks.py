@@ -355,6 +355,7 @@ def evidence_of(
     graphs: Sequence[Data] | None = None,
     peers: Sequence[GraphClassifier] = (),
     answers: Answers | None = None,
+    kept: Sequence[Sequence[Data]] = (),
 ) -> Evidence:
     """Make every check that can be made; the others are there as not checked.
 
@@ -368,8 +369,9 @@ def evidence_of(
         graphs: The data, to tell whether the graph is one of them.
         peers: Other models of the same task.
         answers: What real graphs say about the target.
+        kept: Real graphs of each row of the statistics, which stand in for data that is missing.
     """
-    known = (rule, profile, graphs, tuple(peers), answers or Answers())
+    known = (rule, profile, graphs, tuple(peers), answers or Answers(), kept)
     case = Case(explanation, classifier, scores, assigned, *known)
     with nullcontext() if classifier is None else classifier.frozen():
         if explanation.target.kind != "boundary":

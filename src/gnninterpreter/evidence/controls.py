@@ -48,7 +48,7 @@ def random_control(case: Case) -> Check:
     nodes = explanation.num_nodes
     if nodes < 2:
         return Check(name, None, "there is no graph to compare random ones with")
-    lending = chosen(case.graphs, LENDING, abs(explanation.seed)) if case.graphs else []
+    lending = _lending(case)
     if (core := explanation.core) is not None and core.makes:
         # Kinds that make the class would bring it along: nothing would be left to size.
         lending = [graph for graph in lending if core.held_by(graph) is False] or lending
@@ -75,7 +75,7 @@ def random_control(case: Case) -> Check:
         # The score falls slowly beside what was asked for: of values it counts which have it.
         mean = float(case.target.assigned(scores).double().mean())
         passed = mean < AGREEING_SHARE
-    elsewhere = [graph for graph, mine in case.asked if not mine]
+    elsewhere = [graph for graph, mine in case.asked or _asked(case, lending) if not mine]
     if len(elsewhere) < FEWEST_GRAPHS:  # how large a handful is says nothing of size
         elsewhere = []
     if not passed and case.target.probable and mean <= 0.5:
@@ -100,6 +100,26 @@ def random_control(case: Case) -> Check:
     elif leak := (_leak if case.target.probable else _grows)(case, classifier, lending, own):
         return Check("size and density", False, *leak)
     return Check(name, passed, sentence, mean, own)
+
+
+def _lending(case: Case) -> Sequence[Data]:
+    """Real graphs that lend their features, of all classes alike, wherever they come from.
+
+    One model must not have two verdicts, so that where its data is not at hand what is kept of it
+    has to do: with features drawn evenly, rare kinds would be everywhere.
+    """
+    if case.graphs:
+        return chosen(case.graphs, LENDING, abs(case.explanation.seed))
+    rows = [row for row in case.kept if row]
+    return [graph for row in rows for graph in chosen(row, LENDING // len(rows), evenly=False)]
+
+
+def _asked(case: Case, graphs: Sequence[Data]) -> list[tuple[Data, bool]]:
+    """Real graphs that are kept, and whether each is given what was asked for."""
+    if case.classifier is None or not graphs or case.graphs:
+        return []
+    given = case.target.assigned(case.classifier.score_data(list(graphs)))
+    return list(zip(graphs, given.tolist(), strict=True))
 
 
 def _leak(

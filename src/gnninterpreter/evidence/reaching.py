@@ -73,6 +73,8 @@ class Case:
     graphs: Sequence[Data] | None = None
     peers: tuple[GraphClassifier, ...] = ()
     answers: Answers = field(default_factory=Answers)
+    # What statistics keep of the real graphs of each row, where the data is not at hand.
+    kept: Sequence[Sequence[Data]] = ()
 
     @property
     def target(self) -> Target:

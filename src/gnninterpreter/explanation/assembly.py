@@ -146,6 +146,7 @@ def explanation_of(
         graphs=graphs,
         peers=peers,
         answers=answers,
+        kept=() if graphs or statistics is None else statistics.kept(),
     )
     return replace(explanation, evidence=evidence)
 

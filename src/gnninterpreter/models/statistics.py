@@ -16,6 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from gnninterpreter.arguments import whole_number
+from gnninterpreter.batches import compact
 from gnninterpreter.datasets._storage import below
 from gnninterpreter.equality import ByValue
 from gnninterpreter.errors import CheckpointError, SpecError
@@ -114,6 +115,13 @@ class ClassStatistics(ByValue):
     def similarity_percentile(self, row: int, similarity: float) -> float | None:
         """Share of the graphs of a row less similar to its mean than this, in percent."""
         return percentile_of(self.similarity_quantiles[row], similarity)
+
+    def kept(self) -> list[list[Data]]:
+        """The real graphs, or pieces of them, that are kept of each row."""
+        return [
+            [] if known is None else compact(known.exemplars.graphs).to_data_list()
+            for known in self.typicality
+        ]
 
     @classmethod
     def from_dataset(

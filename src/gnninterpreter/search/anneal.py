@@ -73,6 +73,7 @@ class Anneal:
             distribution=warm.where(good, state.distribution),
             graphs=found.where(good, state.graphs),
             evaluation=seen.where(good, state.evaluation),
+            found=state.found | good,
         )
 
 

@@ -14,7 +14,7 @@ from gnninterpreter.equality import beside
 from gnninterpreter.objective.schedules import Constant, Schedule
 from gnninterpreter.search.callbacks import Monitor
 from gnninterpreter.search.gradient import Moment, Step, gradient_of
-from gnninterpreter.search.problem import Evaluation, Problem
+from gnninterpreter.search.problem import Evaluation, Problem, gained
 from gnninterpreter.search.state import History, Reason, State
 
 # Samples by which the mean score of a distribution is told at each check.
@@ -38,6 +38,10 @@ class Ascent:
         learning_rate: Its step size.
         check_every: Iterations between two checks on discrete graphs.
         patience: Checks without any progress after which a restart ends; None waits to the end.
+        settled: The same of restarts around a graph that an earlier phase has found, where less
+            than a hundredth of what they lack is no progress. From a distribution at random the
+            gradient often gets somewhere after a long time; around a graph that was found at once
+            or not at all.
         keep: ``"best"`` keeps the best distribution that a check has seen, by the mean score over
             its samples first, then by its most probable graph; ``"last"`` the last one, as the
             paper does.
@@ -52,6 +56,7 @@ class Ascent:
     learning_rate: float = 0.1
     check_every: int = 20
     patience: int | None = None
+    settled: int | None = None
     keep: str = "best"
     spares: bool = False
     name: str = "gradient"
@@ -60,8 +65,9 @@ class Ascent:
 
     def __post_init__(self) -> None:
         check_settings(self, iterations=1, samples=1, check_every=1)
-        if self.patience is not None:
-            check_settings(self, patience=1)
+        for name in ("patience", "settled"):
+            if getattr(self, name) is not None:
+                check_settings(self, **{name: 1})
         check_positive(self.learning_rate, "learning_rate")
         one_of("optimizer", self.optimizer, ("adam", "sgd"))
         one_of("keep", self.keep, ("best", "last"))
@@ -102,6 +108,7 @@ class _Run:
         self.converged = ~self.alive
         self.ended_at = torch.zeros(count, dtype=torch.long, device=device)
         self.since_progress = torch.zeros_like(self.ended_at)
+        self.since_gain = torch.zeros_like(self.ended_at)
         self.best, self.evaluation = self.current.detach(), state.evaluation
         self.rank = torch.full_like(state.evaluation.cost, torch.inf)
         self.history = History()
@@ -152,6 +159,7 @@ class _Run:
         self.best = self.current.where(better, self.best)
         self.evaluation = seen.where(better, self.evaluation)
         self.since_progress = torch.where(rank < self.rank - 1e-6, 0, self.since_progress + 1)
+        self.since_gain = torch.where(gained(rank, self.rank), 0, self.since_gain + 1)
         self.rank = torch.minimum(rank, self.rank)
         self._record(seen)
         done = (seen.score >= problem.aim.certain) & seen.feasible
@@ -160,6 +168,8 @@ class _Run:
         ended = done
         if self.settings.patience is not None:
             ended = ended | (self.since_progress >= self.settings.patience)
+        if self.settings.settled is not None:
+            ended = ended | (self.state.found & (self.since_gain >= self.settings.settled))
         newly = going & ended
         self.converged = self.converged | (newly & done)
         self.ended_at = torch.where(newly, self.iteration, self.ended_at)

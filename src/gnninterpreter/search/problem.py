@@ -32,6 +32,8 @@ REAL_BAR = 10.0
 # How far samples must be from certain to what a prototype is sought with: a little, for rounding.
 # With all of it a model that is rarely that sure would allow no other graph.
 SAMPLE_MARGIN = 0.2
+# Share of its cost that a restart must have lost to have got anywhere.
+GAIN = 0.01
 
 
 @dataclass(frozen=True)
@@ -285,3 +287,8 @@ def _sure(found: Proposals) -> Tensor:
     """Whether the model is as sure of graphs as it has to be of samples, [B]."""
     aim = found.aim
     return found.log_score.exp() >= aim.certain + SAMPLE_MARGIN * (aim.enough - aim.certain)
+
+
+def gained(cost: Tensor, before: Tensor) -> Tensor:
+    """Whether costs have fallen by so much that a search has got somewhere."""
+    return cost < torch.minimum((1 - GAIN) * before, (1 + GAIN) * before)

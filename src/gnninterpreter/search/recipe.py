@@ -191,7 +191,7 @@ class Recipe:
                 Shrink(),
                 Anneal(),
                 # As many restarts arrive with one sample an iteration as with ten.
-                Ascent(samples=1, spares=True),
+                Ascent(samples=1, spares=True, settled=2),
                 LocalSearch(),
                 IteratedSearch(),
                 Calibrate(),

@@ -90,7 +90,7 @@ class Shrink:
             seen = seen.merged(places, new.select(better))
             met[places], tried[rows] = new.met[better], True
             number += each
-        return state.at(graphs, seen)
+        return state.at(graphs, seen).with_(found=torch.ones_like(state.found))
 
     def _shrunk(
         self, problem: Problem, graphs: DenseGraphs, pool: FeaturePool, streams: Streams

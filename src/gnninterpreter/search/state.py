@@ -110,12 +110,14 @@ class State:
 
     ``population`` are different graphs of each target that are certain and typical, where samples
     come from; None where they come from the distributions. ``shortcuts`` are certain and unlike
-    anything real.
+    anything real. ``found`` says of which restarts the graph was found by a phase, [R]: others have
+    only the distribution that they begin with.
     """
 
     distribution: GraphDistribution
     graphs: DenseGraphs
     evaluation: Evaluation
+    found: Tensor
     reasons: tuple[Reason, ...] = ()
     iterations: tuple[int, ...] = ()
     history: History = field(default_factory=History)
@@ -132,6 +134,7 @@ class State:
             distribution,
             graphs,
             problem.evaluate(graphs),
+            torch.zeros(count, dtype=torch.bool, device=graphs.weight.device),
             reasons,
             (0,) * count,
             population=nothing,
@@ -155,6 +158,7 @@ class State:
             distribution=self.distribution.select(rows),
             graphs=self.graphs[rows],
             evaluation=self.evaluation.select(rows),
+            found=self.found[rows],
             reasons=tuple(self.reasons[r] for r in places),
             iterations=tuple(self.iterations[r] for r in places),
             history=self.history.select(rows),
@@ -170,6 +174,7 @@ class State:
             distribution=self.distribution.merged(rows, some.distribution),
             graphs=self.graphs.merged(rows, some.graphs),
             evaluation=self.evaluation.merged(rows, some.evaluation),
+            found=self.found.index_copy(0, rows, some.found),
             reasons=tuple(reasons),
             iterations=tuple(iterations),
             history=self.history.merged(rows, some.history, len(self.reasons)),

@@ -2,14 +2,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from gnninterpreter.evidence.checks import lacks_other_cores
 from gnninterpreter.evidence.patterns import answers
 from gnninterpreter.evidence.patterns.absence import falls_back, may_fall_back
 from gnninterpreter.evidence.patterns.answers import RealAnswers
+from gnninterpreter.evidence.patterns.causes import random_others
 from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.patterns.cores import Cores, find_cores
+from gnninterpreter.evidence.patterns.real import RealGraphs
+from gnninterpreter.evidence.patterns.typed import typed_graphs
 from tests.evidence.patterns.pairs import (
     PAIRED_CLASS,
     PLAIN_CLASS,
@@ -30,6 +34,28 @@ def test_graphs_turn_without_the_cores_of_their_class():
     assert effect.control is not None
     assert effect.control < 0.9
     assert falls_back(real, PLAIN_CLASS, PAIRED_CLASS, ()) is None
+
+
+def test_in_small_graphs_the_control_leaves_the_core_alone():
+    """Any two neighbours of four hold a red one; the two that are not red do not."""
+    graphs = [chain("brrb")] * 12 + [chain("bbbb")] * 12
+    real = RealGraphs(classifier(), graphs)
+    core = Core(chain("rr"), SPEC, 1.0, True)
+    effect = falls_back(real, PLAIN_CLASS, PAIRED_CLASS, [core])
+    assert effect is not None
+    assert (effect.value, effect.control, effect.graphs) == (1.0, 0.0, 12)
+
+
+def test_as_many_other_nodes_are_connected_as_far_as_they_are():
+    rng = np.random.default_rng(0)
+    path = typed_graphs([chain("bbbbbbb")], SPEC)[0]
+    middle = 0b0011000
+    drawn = {random_others(path, middle, rng) for _ in range(60)}
+    assert drawn == {0b0000011, 0b0000110, 0b1100000}
+    # With one node at either end there is no piece of two.
+    assert random_others(typed_graphs([chain("bbbb")], SPEC)[0], 0b0110, rng) == 0b1001
+    assert random_others(path, 0b0111110, rng) == 0
+    assert random_others(path, 0, rng) == 0
 
 
 def test_a_class_that_is_what_is_left_has_no_core_and_says_so():

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from gnninterpreter.datasets.base import taken
-from gnninterpreter.evidence.patterns.causes import Effect, random_piece
+from gnninterpreter.evidence.patterns.causes import Effect, random_others, random_piece
 from gnninterpreter.evidence.patterns.core import Core
 from gnninterpreter.evidence.patterns.matching import Plan
 from gnninterpreter.evidence.patterns.parts import Parts
@@ -45,7 +45,8 @@ def falls_back(
         seed: Of which graphs, and of the nodes that are taken out instead for comparison.
 
     Returns:
-        The share, beside random connected pieces as large; None where no graph could be changed.
+        The share, beside as many other nodes, or a random piece as large where there are fewer
+        others; None where no graph could be changed.
     """
     rng = np.random.default_rng([seed, target.index, other.index])
     plans = [Plan(core.typed, real.index) for core in cores]
@@ -57,7 +58,7 @@ def falls_back(
         found = [one for plan in plans for one in plan.some(number, TRIED, PLACES)]
         nodes = as_bits({node for one in found for node in one})
         whole = graph.whole
-        drawn = random_piece(graph, nodes.bit_count(), rng)
+        drawn = random_others(graph, nodes, rng) or random_piece(graph, nodes.bit_count(), rng)
         if nodes != whole and drawn:
             asked += [(place, whole & ~nodes), (place, whole & ~drawn)]
     if not asked:

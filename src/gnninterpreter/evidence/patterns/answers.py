@@ -348,13 +348,7 @@ class RealAnswers:
 
 def _kept(statistics: ClassStatistics | None) -> list[Data]:
     """The real graphs that statistics keep, of all classes."""
-    if statistics is None:
-        return []
-    found: list[Data] = []
-    for known in statistics.typicality:
-        if known is not None:
-            found += compact(known.exemplars.graphs).to_data_list()
-    return found
+    return [] if statistics is None else [graph for row in statistics.kept() for graph in row]
 
 
 def _shared_by_some(cores: Cores) -> Cores:

@@ -143,6 +143,24 @@ def random_piece(graph: Typed, size: int, rng: np.random.Generator) -> int:
     return nodes
 
 
+def random_others(graph: Typed, nodes: int, rng: np.random.Generator) -> int:
+    """As many nodes (as bits) beside some, connected as far as they are; 0 where there are fewer.
+
+    In a small graph a random piece nearly always has some of these nodes, too, and taking it out is
+    no control: any damage to what is looked at counts.
+    """
+    free = ((1 << len(graph)) - 1) & ~nodes
+    size = nodes.bit_count()
+    if not 0 < size <= free.bit_count():
+        return 0
+    found = near = 0
+    while found.bit_count() < size:
+        choices = list(bits(near & free & ~found or free & ~found))
+        node = choices[int(rng.integers(len(choices)))]
+        found, near = found | 1 << node, near | graph.near[node]
+    return found
+
+
 def random_pieces(
     graphs: Sequence[Data],
     typed: Sequence[Typed],
