@@ -48,7 +48,7 @@ def test_samples_that_calibration_learns_from_count(monkeypatch: pytest.MonkeyPa
         plans.append(memory.plan_restarts(*given))
         return plans[-1]
 
-    monkeypatch.setattr("gnninterpreter.search.run.plan_restarts", planned)
+    monkeypatch.setattr("gnninterpreter.search.together.plan_restarts", planned)
     for samples in (memory.SAMPLES, 4000):
         monkeypatch.setattr(memory, "SAMPLES", samples)
         explain(restarts=1, callbacks=(lambda _: True,))
