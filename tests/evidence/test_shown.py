@@ -136,3 +136,29 @@ def test_a_model_that_goes_by_repeated_edges_cannot_be_shown(odd: int, passed: b
     if not passed:
         assert found.name == "nothing left out"
         assert found.sentence.endswith("as explanations are, without edges that are there twice")
+
+
+def test_real_graphs_are_asked_about_once_for_all_targets() -> None:
+    """A node without an edge in half of them, so that they are also shown without it."""
+    graphs = [labelled("bbr", number % 2) for number in range(20)]
+    for graph in graphs[::2]:
+        graph.x = torch.cat([graph.x, graph.x[:1]])
+        graph.num_nodes = 4
+
+    class Reds(nn.Module):
+        def forward(self, x: Tensor, edge_index: Tensor, batch: Tensor) -> Tensor:
+            asked.append(int(batch.max()) + 1)
+            reds = global_add_pool(x[:, :1], batch)
+            return torch.cat([reds, -reds], dim=1)
+
+    asked: list[int] = []
+    known = GraphClassifier(Reds(), SPEC, examples=graphs)
+    made = replace(explanation(dense_graphs([graphs[1]], SPEC), target=0), spec=SPEC)
+    told: dict[str, object] = {}
+    asked.clear()
+    one = model_is_right(Case(made, known, graphs=graphs, told=told))
+    assert sum(asked) == 4 * len(graphs)  # as they are, numbered anew, as given and as shown
+    other = replace(made, target=replace(made.target, index=1, name="b"))
+    two = model_is_right(Case(other, known, graphs=graphs, told=told))
+    assert sum(asked) == 4 * len(graphs)
+    assert (one.value, two.value) == (0.5, 0.0)  # all are given the first class, half have it

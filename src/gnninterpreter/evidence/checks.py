@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -356,6 +356,7 @@ def evidence_of(
     peers: Sequence[GraphClassifier] = (),
     answers: Answers | None = None,
     kept: Sequence[Sequence[Data]] = (),
+    told: dict[str, Any] | None = None,
 ) -> Evidence:
     """Make every check that can be made; the others are there as not checked.
 
@@ -370,8 +371,10 @@ def evidence_of(
         peers: Other models of the same task.
         answers: What real graphs say about the target.
         kept: Real graphs of each row of the statistics, which stand in for data that is missing.
+        told: What was asked about real graphs for other targets of the same call; more is added.
     """
-    known = (rule, profile, graphs, tuple(peers), answers or Answers(), kept)
+    told = {} if told is None else told
+    known = (rule, profile, graphs, tuple(peers), answers or Answers(), kept, told)
     case = Case(explanation, classifier, scores, assigned, *known)
     with nullcontext() if classifier is None else classifier.frozen():
         if explanation.target.kind != "boundary":

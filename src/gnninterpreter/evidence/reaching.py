@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from torch import Tensor
 from torch_geometric.data import Data
@@ -28,6 +28,7 @@ from gnninterpreter.objective import Target, ValueTarget
 if TYPE_CHECKING:
     from gnninterpreter.explanation import Explanation
 
+T = TypeVar("T")
 # Real graphs that the model is asked about; where few of them are of a kind, so many, and so many
 # nodes of all together.
 ASKED = 500
@@ -75,6 +76,15 @@ class Case:
     answers: Answers = field(default_factory=Answers)
     # What statistics keep of the real graphs of each row, where the data is not at hand.
     kept: Sequence[Sequence[Data]] = ()
+    # What was asked about real graphs that is the same for every target of a call.
+    told: dict[str, Any] = field(default_factory=dict)
+
+    def once(self, name: str, ask: Callable[[], T]) -> T:
+        """What does not depend on the target: asked for the first of them alone."""
+        if name not in self.told:
+            self.told[name] = ask()
+        found: T = self.told[name]
+        return found
 
     @property
     def target(self) -> Target:
@@ -92,18 +102,20 @@ class Case:
         restarts = enumerate(self.explanation.restarts)
         return {index for index, restart in restarts if restart.mean_probability >= self.bar}
 
-    @cached_property
+    @property
     def drawn(self) -> Sequence[Data]:
         """Some real graphs, as often of each class as there are."""
         if self.classifier is None or not self.graphs:
             return []
-        return chosen(self.graphs, ASKED, abs(self.explanation.seed), evenly=False)
+        real, seed = self.graphs, abs(self.explanation.seed)
+        return self.once("drawn", lambda: chosen(real, ASKED, seed, evenly=False))
 
-    @cached_property
+    @property
     def said(self) -> Scores:
         """What the model says of them; there have to be some."""
-        assert self.classifier is not None
-        return self.classifier.score_data(self.drawn)
+        known = self.classifier
+        assert known is not None
+        return self.once("said", lambda: known.score_data(self.drawn))
 
     @cached_property
     def asked(self) -> list[tuple[Data, bool]]:
@@ -117,11 +129,16 @@ class Case:
         """The same of more graphs, for a class that few of those have."""
         if self.classifier is None or not self.graphs or len(self.graphs) <= len(self.drawn):
             return self.asked
-        usual = float(in_order(self.graphs).nodes.mean())
+        graphs, said = self.once("many", partial(self._of_many, self.classifier, self.graphs))
+        return list(zip(graphs, self.target.assigned(said).tolist(), strict=True))
+
+    def _of_many(
+        self, classifier: GraphClassifier, real: Sequence[Data]
+    ) -> tuple[Sequence[Data], Scores]:
+        usual = float(in_order(real).nodes.mean())
         count = max(ASKED, min(MANY, int(MOST_NODES / max(usual, 1.0))))
-        graphs = chosen(self.graphs, count, abs(self.explanation.seed), evenly=False)
-        said = self.target.assigned(self.classifier.score_data(graphs))
-        return list(zip(graphs, said.tolist(), strict=True))
+        graphs = chosen(real, count, abs(self.explanation.seed), evenly=False)
+        return graphs, classifier.score_data(graphs)
 
     @property
     def given(self) -> str:

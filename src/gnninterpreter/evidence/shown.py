@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from copy import copy
+from functools import partial
 from operator import ne
 
 import torch
@@ -21,7 +22,7 @@ from gnninterpreter.evidence.patterns.core import column_name
 from gnninterpreter.evidence.reaching import Case, percent
 from gnninterpreter.evidence.thresholds import AGREEING_SHARE, PROBABLE
 from gnninterpreter.graphs import table
-from gnninterpreter.models.classifier import GraphClassifier
+from gnninterpreter.models.classifier import GraphClassifier, Scores
 from gnninterpreter.models.examples import prepare
 from gnninterpreter.spec.data import node_count
 from gnninterpreter.typicality.pieces import cut
@@ -39,16 +40,15 @@ def left_out(case: Case) -> Check | None:
         return None
     if (order := _by_order(case)) is not None:
         return order
-    plain = [_plain(graph) for graph in case.drawn]
+    plain = case.once("plain", lambda: [_plain(graph) for graph in case.drawn])
     derived = bool(case.explanation.spec.derived)
     if not derived and not any(why for _, why in plain):
         return None
     # Attributes of their own are computed in any case: graphs made here have them by no other way.
     as_given = derived and not case.explanation.spec.attributes
-    given, shown = (
-        case.target.assigned(case.classifier.score_data(graphs, as_given=one)).tolist()
-        for graphs, one in ((case.drawn, as_given), ([graph for graph, _ in plain], False))
-    )
+    parts = (case.drawn, as_given), ([graph for graph, _ in plain], False)
+    said = case.once("as shown", partial(_scored, case.classifier, parts))
+    given, shown = (case.target.assigned(scores).tolist() for scores in said)
     turned = [row for row in range(len(plain)) if given[row] != shown[row]]
     share = len(turned) / len(plain)
     if share <= 1 - PROBABLE:
@@ -69,9 +69,8 @@ def _by_order(case: Case) -> Check | None:
     """Whether the model says something else of real graphs whose nodes are numbered anew."""
     if case.classifier is None or case.classifier.noisy or not case.drawn:
         return None
-    rng = torch.Generator().manual_seed(abs(case.explanation.seed))
-    shuffled = [_renumbered(graph, rng) for graph in case.drawn[:SHUFFLED]]
-    shown = case.target.assigned(case.classifier.score_data(shuffled)).tolist()
+    said = case.once("renumbered", partial(_of_renumbered, case, case.classifier))
+    shown = case.target.assigned(said).tolist()
     given = [mine for _, mine in case.asked[:SHUFFLED]]
     share = sum(map(ne, given, shown)) / len(given)
     if share <= 1 - PROBABLE:
@@ -81,6 +80,17 @@ def _by_order(case: Case) -> Check | None:
         f"else of {percent(share)} of the real graphs once their nodes are numbered anew"
     )
     return Check("nothing left out", False, sentence, share, 1 - PROBABLE, grave=True)
+
+
+def _of_renumbered(case: Case, classifier: GraphClassifier) -> Scores:
+    rng = torch.Generator().manual_seed(abs(case.explanation.seed))
+    return classifier.score_data([_renumbered(graph, rng) for graph in case.drawn[:SHUFFLED]])
+
+
+def _scored(
+    classifier: GraphClassifier, parts: Sequence[tuple[Sequence[Data], bool]]
+) -> list[Scores]:
+    return [classifier.score_data(graphs, as_given=as_given) for graphs, as_given in parts]
 
 
 def _renumbered(graph: Data, rng: torch.Generator) -> Data:

@@ -147,6 +147,7 @@ def explanation_of(
         peers=peers,
         answers=answers,
         kept=() if graphs or statistics is None else statistics.kept(),
+        told=None if real is None else real.told,
     )
     return replace(explanation, evidence=evidence)
 

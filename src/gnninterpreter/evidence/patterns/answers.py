@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import torch
@@ -110,6 +111,7 @@ class RealAnswers:
         measured: Whether shares of them mean something.
         lines: What they are, in short lines.
         notes: What could not be looked at, or was left out, in sentences.
+        told: What checks have asked about real graphs that is the same for every target.
     """
 
     def __init__(
@@ -125,6 +127,7 @@ class RealAnswers:
         self.search = replace(SEARCH, seed=abs(seed))
         self.measured = graphs is not None
         self.lines: list[str] = []
+        self.told: dict[str, Any] = {}
         self.notes: list[str] = []
         self.real: RealGraphs | None = None
         self.fewer: RealGraphs | None = None
